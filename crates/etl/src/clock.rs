@@ -1,0 +1,208 @@
+//! Raw clock ticks to time.
+
+use crate::wire::trace_header::TraceHeader;
+
+/// Which clock stamped the events (`EVENT_TRACE_PROPERTIES.Wnode.ClientContext`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockType {
+    /// The performance counter; also what 0 and unknown values mean.
+    Qpc,
+    /// The system time in units of 100 ns (FILETIME).
+    System,
+    /// The cycle counter of the processor.
+    Cpu,
+}
+
+impl ClockType {
+    /// From the field of the trace header.
+    #[must_use]
+    pub const fn from_raw(raw: u32) -> Self {
+        match raw {
+            2 => Self::System,
+            3 => Self::Cpu,
+            _ => Self::Qpc,
+        }
+    }
+
+    /// `qpc`, `system` or `cpu`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Qpc => "qpc",
+            Self::System => "system",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// FILETIME ticks of one second.
+pub const FILETIME_PER_SECOND: i64 = 10_000_000;
+
+/// The clock of a session: where it starts and how fast it ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// What ticks.
+    pub kind: ClockType,
+    /// Ticks per second, never 0.
+    pub frequency: i64,
+    /// Raw ticks of time zero: the trace header event (of several files: the earliest one).
+    pub t0: i64,
+    /// Wall time of time zero: FILETIME, UTC.
+    pub start: i64,
+}
+
+impl Clock {
+    /// The clock of a file: time zero is its header event, stamped `t0`.
+    ///
+    /// CPU cycles count at `PerfFreq` where that is near the processor's speed (its exact value); older
+    /// systems store the frequency of the performance counter there, then the speed in MHz holds.
+    #[must_use]
+    pub fn new(header: &TraceHeader, t0: i64) -> Self {
+        let kind = ClockType::from_raw(header.clock_type);
+        let mhz = i64::from(header.cpu_mhz) * 1_000_000;
+        let frequency = match kind {
+            ClockType::System => FILETIME_PER_SECOND,
+            ClockType::Cpu if mhz > 0 && (header.perf_freq - mhz).abs() > mhz / 10 => mhz,
+            ClockType::Qpc | ClockType::Cpu => header.perf_freq,
+        };
+        let frequency = if frequency > 0 { frequency } else { FILETIME_PER_SECOND };
+        let start = if kind == ClockType::System && header.start_time == 0 { t0 } else { header.start_time };
+        Self { kind, frequency, t0, start }
+    }
+
+    /// Nanoseconds since time zero, rounded down; negative before it. Saturates beyond 292 years.
+    #[inline]
+    #[must_use]
+    pub fn nanoseconds(&self, ticks: i64) -> i64 {
+        let delta = i128::from(ticks) - i128::from(self.t0);
+        // The common case stays in 64 bits: a division of 128 bits costs more than reading the event.
+        if let Ok(small) = i64::try_from(delta)
+            && let Some(scaled) = small.checked_mul(1_000_000_000)
+        {
+            return scaled.div_euclid(self.frequency);
+        }
+        let ns = (delta * 1_000_000_000).div_euclid(i128::from(self.frequency));
+        i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// Seconds since time zero.
+    #[must_use]
+    pub fn seconds(&self, ticks: i64) -> f64 {
+        self.duration_seconds(ticks.wrapping_sub(self.t0))
+    }
+
+    /// A number of ticks in seconds.
+    #[must_use]
+    pub fn duration_seconds(&self, ticks: i64) -> f64 {
+        ticks as f64 / self.frequency as f64
+    }
+
+    /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick that is
+    /// not before it.
+    #[must_use]
+    pub fn ticks_at(&self, nanoseconds: i64) -> i64 {
+        let numerator = i128::from(nanoseconds) * i128::from(self.frequency);
+        let ticks = -(-numerator).div_euclid(1_000_000_000) + i128::from(self.t0);
+        i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// FILETIME (UTC) of an event.
+    #[must_use]
+    pub fn filetime(&self, ticks: i64) -> i64 {
+        if self.kind == ClockType::System {
+            return ticks;
+        }
+        let delta = i128::from(ticks) - i128::from(self.t0);
+        let offset = (delta * i128::from(FILETIME_PER_SECOND)).div_euclid(i128::from(self.frequency));
+        i64::try_from(i128::from(self.start) + offset).unwrap_or(0)
+    }
+}
+
+/// Days from 0000-03-01 to 1601-01-01 in the proleptic Gregorian calendar.
+const DAYS_TO_1601: i64 = 584_694;
+
+/// A date and time of day in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UtcTime {
+    /// Year, 1601 or later.
+    pub year: i64,
+    /// Month, 1 to 12.
+    pub month: i64,
+    /// Day of the month, from 1.
+    pub day: i64,
+    /// Second of the day.
+    pub second_of_day: i64,
+    /// Part of the second in units of 100 ns.
+    pub fraction_100ns: i64,
+}
+
+impl UtcTime {
+    /// From a FILETIME (units of 100 ns since 1601). `None` for 0, negative values and years behind 9999.
+    #[must_use]
+    pub fn from_filetime(filetime: i64) -> Option<Self> {
+        if filetime <= 0 {
+            return None;
+        }
+        let seconds = filetime / FILETIME_PER_SECOND;
+        // Civil date from a day count, with years that start in March so that the leap day is last.
+        let days = seconds / 86_400 + DAYS_TO_1601;
+        let era = days / 146_097;
+        let day_of_era = days % 146_097;
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let march_month = (5 * day_of_year + 2) / 153;
+        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        (year <= 9999).then_some(Self {
+            year,
+            month,
+            day: day_of_year - (153 * march_month + 2) / 5 + 1,
+            second_of_day: seconds % 86_400,
+            fraction_100ns: filetime % FILETIME_PER_SECOND,
+        })
+    }
+}
+
+/// FILETIME as `YYYY-MM-DDTHH:MM:SS.fffffffZ`. `None` for 0 and for times that no calendar shows.
+#[must_use]
+pub fn utc_text(filetime: i64) -> Option<String> {
+    let t = UtcTime::from_filetime(filetime)?;
+    let (hour, minute, second) = (t.second_of_day / 3600, t.second_of_day / 60 % 60, t.second_of_day % 60);
+    Some(format!(
+        "{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z",
+        t.year, t.month, t.day, t.fraction_100ns
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QPC: Clock = Clock { kind: ClockType::Qpc, frequency: 3_579_545, t0: 1000, start: 132_404_548_206_236_167 };
+
+    #[test]
+    fn nanoseconds_round_down_on_both_sides_of_zero() {
+        assert_eq!(QPC.nanoseconds(1000), 0);
+        assert_eq!(QPC.nanoseconds(1001), 279);
+        assert_eq!(QPC.nanoseconds(999), -280);
+        assert_eq!(QPC.nanoseconds(1000 + 3_579_545 * 86_400 * 365), 86_400 * 365 * 1_000_000_000);
+        assert_eq!(QPC.nanoseconds(i64::MAX), i64::MAX);
+        assert_eq!(QPC.nanoseconds(i64::MIN), i64::MIN);
+    }
+
+    #[test]
+    fn ticks_at_is_the_first_tick_not_before() {
+        for ticks in [998, 999, 1000, 1001, 5_000_000] {
+            assert_eq!(QPC.ticks_at(QPC.nanoseconds(ticks)), ticks);
+        }
+    }
+
+    #[test]
+    fn filetime_becomes_utc_text() {
+        assert_eq!(utc_text(132_404_548_206_236_167).as_deref(), Some("2020-07-29T00:07:00.6236167Z"));
+        assert_eq!(utc_text(116_444_736_000_000_000).as_deref(), Some("1970-01-01T00:00:00.0000000Z"));
+        assert_eq!(utc_text(126_227_807_999_999_999).as_deref(), Some("2000-12-31T23:59:59.9999999Z"));
+        assert_eq!(utc_text(0), None);
+        assert_eq!(utc_text(i64::MAX), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! What is wrong with a file: counted, shown, stored, and never a reason to stop.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The kinds of damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The file ends inside a buffer.
+    TruncatedBuffer,
+    /// Bytes between buffers that are no buffer.
+    SkippedBytes,
+    /// A compressed buffer whose content does not decompress.
+    Decompression,
+    /// A record header that makes no sense: the rest of its buffer is lost.
+    RecordHeader,
+    /// A record of a kind that carries no event, or none that is known: skipped by its size.
+    SkippedRecord,
+    /// A buffer claims more bytes than it has or than any buffer may have.
+    BufferSize,
+    /// More compressed buffers overlap in time than memory allows for.
+    TooManyOpenBuffers,
+    /// The system could not read a part of the file.
+    Io,
+}
+
+impl Kind {
+    /// Stable name, as stored and printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TruncatedBuffer => "truncated_buffer",
+            Self::SkippedBytes => "skipped_bytes",
+            Self::Decompression => "decompression",
+            Self::RecordHeader => "record_header",
+            Self::SkippedRecord => "skipped_record",
+            Self::BufferSize => "buffer_size",
+            Self::TooManyOpenBuffers => "too_many_open_buffers",
+            Self::Io => "io",
+        }
+    }
+
+    /// What that means for the reader of the numbers.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::TruncatedBuffer => "the file ends inside a buffer; the events behind the cut are lost",
+            Self::SkippedBytes => "bytes that are no buffer were skipped",
+            Self::Decompression => "a compressed buffer is broken; its events behind the damage are lost",
+            Self::RecordHeader => "a record header is broken; the rest of its buffer is lost",
+            Self::SkippedRecord => "records of a kind that carries no event were skipped",
+            Self::BufferSize => "a buffer claims more bytes than it has; it is read as far as it goes",
+            Self::TooManyOpenBuffers => "too many compressed buffers overlap in time; some were left out",
+            Self::Io => "the system could not read a part of the file",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One place of damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// What is wrong.
+    pub kind: Kind,
+    /// Which file of the session, from 0.
+    pub file: usize,
+    /// Offset in that file; inside a compressed buffer, offset of the buffer plus the offset in its
+    /// decompressed content.
+    pub offset: u64,
+    /// Bytes lost, as far as known.
+    pub bytes: u64,
+}
+
+/// How often and how much, for one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Places.
+    pub places: u64,
+    /// Bytes lost, as far as known.
+    pub bytes: u64,
+}
+
+/// All damage of a session: a count by kind, and the first places in full.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Damage {
+    counts: BTreeMap<Kind, Count>,
+    first: Vec<Place>,
+}
+
+/// How many places are kept in full; a broken file may have millions.
+const KEPT_PLACES: usize = 100;
+
+impl Damage {
+    /// Adds one place.
+    pub fn add(&mut self, place: Place) {
+        let count = self.counts.entry(place.kind).or_default();
+        count.places += 1;
+        count.bytes = count.bytes.saturating_add(place.bytes);
+        if self.first.len() < KEPT_PLACES {
+            self.first.push(place);
+        }
+    }
+
+    /// Adds all of another list.
+    pub fn merge(&mut self, other: &Self) {
+        for (kind, more) in &other.counts {
+            let count = self.counts.entry(*kind).or_default();
+            count.places += more.places;
+            count.bytes = count.bytes.saturating_add(more.bytes);
+        }
+        let room = KEPT_PLACES.saturating_sub(self.first.len());
+        self.first.extend(other.first.iter().take(room).cloned());
+    }
+
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Counts by kind.
+    pub fn counts(&self) -> impl Iterator<Item = (Kind, Count)> + '_ {
+        self.counts.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// The first places, at most 100.
+    #[must_use]
+    pub fn first_places(&self) -> &[Place] {
+        &self.first
+    }
+}

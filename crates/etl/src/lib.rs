@@ -1,0 +1,25 @@
+//! Event Trace Log (`.etl`) files: bytes → ordered raw events, and the writer of the same format.
+//!
+//! This crate knows buffers, headers and clocks. It knows nothing of providers, files on a disk or the
+//! threads of a process: bytes come from a [`source::ByteSource`], events go to a closure.
+//!
+//! - [`wire`]: the documented structures, one file each, and the compression of buffers
+//! - [`clock`]: raw ticks to time
+//! - [`session`]: one or several files read as one session, in file order or in global time order
+//! - [`damage`]: what was wrong with a file; reading goes on behind it
+
+#![forbid(unsafe_code)]
+
+pub mod bytes;
+pub mod clock;
+pub mod damage;
+mod error;
+pub mod guid;
+pub mod session;
+pub mod source;
+pub mod wire;
+
+pub use error::{Error, Result};
+pub use guid::Guid;
+pub use session::{Order, Session};
+pub use wire::event::{HeaderKind, Identity, RawEvent};

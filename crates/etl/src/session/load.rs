@@ -1,0 +1,115 @@
+//! One buffer, ready to be cut: fetched, decompressed, its valid end known.
+
+use super::directory::{BufferEntry, read};
+use crate::Result;
+use crate::damage::Kind;
+use crate::source::ByteSource;
+use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
+use crate::wire::lz77::{self, Broken};
+use crate::wire::record::{self, Cut, Trouble};
+
+/// `COMPRESSION_FORMAT_XPRESS`.
+pub(super) const FORMAT_LZ77: u16 = 3;
+
+/// Bytes of a buffer, borrowed from a mapped file or owned.
+#[derive(Debug)]
+pub(super) enum Bytes<'s> {
+    Mapped(&'s [u8]),
+    Owned(Vec<u8>),
+}
+
+impl Bytes<'_> {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Mapped(bytes) => bytes,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+
+    /// Bytes of memory that are held.
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Mapped(_) => 0,
+            Self::Owned(bytes) => bytes.capacity(),
+        }
+    }
+}
+
+/// A buffer in memory; offsets are those of the documented layout, header included.
+#[derive(Debug)]
+pub(super) struct Loaded<'s> {
+    pub(super) bytes: Bytes<'s>,
+    pub(super) end: usize,
+    pub(super) damage: Option<(Kind, u64)>,
+    truncated: bool,
+}
+
+impl<'s> Loaded<'s> {
+    pub(super) fn read(source: &'s dyn ByteSource, entry: &BufferEntry, format: u16) -> Result<Self> {
+        let stored = fetch(source, entry)?;
+        let truncated = entry.is_truncated();
+        if entry.header.is_compressed() {
+            return Ok(Self::decompressed(stored.as_slice(), entry, format, truncated));
+        }
+        let len = stored.as_slice().len();
+        let end = valid_end(entry, len);
+        let damage = (end > len && !truncated).then(|| (Kind::BufferSize, (end - len) as u64));
+        Ok(Self { bytes: stored, end: end.min(len), damage, truncated })
+    }
+
+    fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
+        let end = (entry.header.offset as usize).clamp(HEADER_LEN, MAX_BUFFER_LEN as usize);
+        let header = stored.get(..HEADER_LEN).unwrap_or_default();
+        let mut out = Vec::with_capacity(end.min(1 << 20));
+        out.extend_from_slice(header);
+        out.resize(HEADER_LEN, 0);
+        let result = decompress(stored.get(HEADER_LEN..).unwrap_or_default(), format, &mut out, end);
+        let lost = end.saturating_sub(out.len()) as u64;
+        let damage = (result.is_err() && !truncated).then_some((Kind::Decompression, lost));
+        Self { end: out.len(), bytes: Bytes::Owned(out), damage, truncated: truncated || result.is_err() }
+    }
+
+    /// Cuts the buffer. A record that the end of the file cut is no trouble of its own: the truncation
+    /// is counted already.
+    #[inline]
+    pub(super) fn cut(&self, event: impl FnMut(Cut), mut trouble: impl FnMut(Trouble)) {
+        record::cut(self.bytes.as_slice(), self.end, event, |t| {
+            if !(self.truncated && matches!(t, Trouble::Broken { .. })) {
+                trouble(t);
+            }
+        });
+    }
+}
+
+fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s>> {
+    let len = entry.len as usize;
+    if let Some(all) = source.mapped() {
+        let from = usize::try_from(entry.offset).unwrap_or(usize::MAX);
+        let rest = all.get(from..).unwrap_or_default();
+        return Ok(Bytes::Mapped(rest.get(..len).unwrap_or(rest)));
+    }
+    let mut bytes = vec![0; len];
+    let got = read(source, entry.offset, &mut bytes)?;
+    bytes.truncate(got);
+    Ok(Bytes::Owned(bytes))
+}
+
+/// End of the valid data of an uncompressed buffer as its header has it; can lie behind `len`.
+fn valid_end(entry: &BufferEntry, len: usize) -> usize {
+    let (offset, saved) = (entry.header.offset as usize, entry.header.saved_offset as usize);
+    // A buffer that was never flushed properly has no end: cut until the filler or an invalid header.
+    [offset, saved].into_iter().find(|end| *end >= HEADER_LEN).unwrap_or(len)
+}
+
+pub(super) fn decompress(input: &[u8], format: u16, out: &mut Vec<u8>, end: usize) -> std::result::Result<(), Broken> {
+    let _ = format;
+    lz77::decompress(input, out, end)
+}
+
+/// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its
+/// stored form; `None` if `head` is too short for that.
+pub(super) fn decompress_prefix(head: &[u8], format: u16, end: usize) -> Option<Vec<u8>> {
+    let mut out = head.get(..HEADER_LEN)?.to_vec();
+    decompress(head.get(HEADER_LEN..)?, format, &mut out, end).ok()?;
+    Some(out)
+}

@@ -1,0 +1,281 @@
+//! One or several files, read as one session.
+
+mod directory;
+mod load;
+mod merge;
+
+pub use directory::{BufferCounts, BufferEntry};
+
+use std::ops::ControlFlow;
+
+use crate::clock::Clock;
+use crate::damage::{Damage, Place};
+use crate::source::ByteSource;
+use crate::wire::buffer::{BufferHeader, HEADER_LEN};
+use crate::wire::event::HeaderKind;
+use crate::wire::trace_header::TraceHeader;
+use crate::{Error, RawEvent, Result};
+use directory::Directory;
+use load::{FORMAT_LZ77, Loaded};
+
+/// In which order events are handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By time stamp; equal ones in the order of the files.
+    Time,
+    /// As they lie in the files: the cheapest walk.
+    File,
+}
+
+/// A file of a session.
+pub struct TraceFile {
+    source: Box<dyn ByteSource>,
+    header: TraceHeader,
+    /// Time stamp of the header event.
+    t0: i64,
+    /// Compression format of its buffers.
+    format: u16,
+    buffers: Vec<BufferEntry>,
+}
+
+impl TraceFile {
+    /// Its trace header.
+    #[must_use]
+    pub const fn header(&self) -> &TraceHeader {
+        &self.header
+    }
+
+    /// Time stamp of its header event.
+    #[must_use]
+    pub const fn t0(&self) -> i64 {
+        self.t0
+    }
+
+    /// Its buffers in the order of the file, the header buffer first.
+    #[must_use]
+    pub fn buffers(&self) -> &[BufferEntry] {
+        &self.buffers
+    }
+
+    /// Counts that tell of its health.
+    #[must_use]
+    pub fn buffer_counts(&self) -> BufferCounts {
+        BufferCounts::of(&self.buffers, &self.header)
+    }
+
+    /// Bytes of the file.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.source.size()
+    }
+}
+
+/// What a walk over all events saw.
+#[derive(Debug, Clone, Default)]
+pub struct Walk {
+    /// Events handed out.
+    pub events: u64,
+    /// Damage inside buffers; that between them is [`Session::damage`].
+    pub damage: Damage,
+}
+
+/// One or several files that were recorded together.
+pub struct Session {
+    files: Vec<TraceFile>,
+    clock: Clock,
+    damage: Damage,
+}
+
+impl Session {
+    /// Reads the headers of all files and the directory of their buffers.
+    ///
+    /// # Errors
+    /// [`Error::NotATrace`] if a file does not start like an event trace, [`Error::NotOneSession`] if the
+    /// files have different clocks, [`Error::Io`] if the system cannot read one.
+    pub fn open(sources: Vec<Box<dyn ByteSource>>) -> Result<Self> {
+        let mut damage = Damage::default();
+        let mut files = Vec::with_capacity(sources.len());
+        for (index, source) in sources.into_iter().enumerate() {
+            files.push(open_file(source, index, &mut damage)?);
+        }
+        let clock = common_clock(&files)?;
+        Ok(Self { files, clock, damage })
+    }
+
+    /// Its files in the order in which they were given.
+    #[must_use]
+    pub fn files(&self) -> &[TraceFile] {
+        &self.files
+    }
+
+    /// Its clock; time zero is the earliest header event.
+    #[must_use]
+    pub const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Damage between buffers; that inside them is reported by each walk.
+    #[must_use]
+    pub const fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Hands every event to `visit`, which may stop the walk.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system cannot read a file. Damage is no error, see [`Walk::damage`].
+    pub fn for_each(
+        &self,
+        order: Order,
+        visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<Walk> {
+        match order {
+            Order::Time => merge::Merge::new(self).run(visit),
+            Order::File => self.in_file_order(visit),
+        }
+    }
+
+    fn in_file_order(&self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
+        let mut walk = Walk::default();
+        for (trace, file) in self.files.iter().zip(0u16..) {
+            for (entry, buffer) in trace.buffers.iter().zip(0u32..) {
+                if entry.header.holds_records()
+                    && one_buffer(trace, (file, buffer), entry, &mut walk, &mut visit)?.is_break()
+                {
+                    return Ok(walk);
+                }
+            }
+        }
+        Ok(walk)
+    }
+}
+
+fn one_buffer(
+    trace: &TraceFile,
+    (file, buffer): (u16, u32),
+    entry: &BufferEntry,
+    walk: &mut Walk,
+    visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>> {
+    let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
+    let place = |(kind, bytes), position| Place {
+        kind,
+        file: usize::from(file),
+        offset: entry.offset + position,
+        bytes,
+    };
+    if let Some(damage) = loaded.damage {
+        walk.damage.add(place(damage, 0));
+    }
+    let bytes = loaded.bytes.as_slice();
+    let mut flow = ControlFlow::Continue(());
+    let damage = &mut walk.damage;
+    let events = &mut walk.events;
+    loaded.cut(
+        |cut| {
+            if flow.is_break() {
+                return;
+            }
+            let start = cut.position as usize;
+            *events += 1;
+            flow = visit(&RawEvent {
+                kind: cut.kind,
+                timestamp: cut.timestamp,
+                cpu: entry.header.cpu(),
+                file,
+                buffer,
+                position: cut.position,
+                record: bytes.get(start..start + usize::from(cut.len)).unwrap_or_default(),
+            });
+        },
+        |trouble| damage.add(place(merge::trouble_of(trouble), merge::position_of(trouble))),
+    );
+    Ok(flow)
+}
+
+/// Bytes at the start of a file that hold its trace header, names included.
+const HEAD_LEN: usize = 8192;
+
+fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> Result<TraceFile> {
+    let mut head = vec![0; HEAD_LEN];
+    let len = directory::read(&*source, 0, &mut head)?;
+    head.truncate(len);
+    let (header, t0) = trace_header(&head)?;
+    let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
+    let format = if (2..=4).contains(&format) { format } else { FORMAT_LZ77 };
+    let found = Directory::read(&*source, index, &header, format)?;
+    damage.merge(&found.damage);
+    Ok(TraceFile { source, header, t0, format, buffers: found.buffers })
+}
+
+/// The trace header and the time stamp of its event, from the first bytes of a file.
+fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
+    let not_a_trace = |offset, expected, found: String| Error::NotATrace {
+        offset,
+        expected,
+        found,
+        hint: hint_for(head),
+    };
+    let short = || not_a_trace(head.len() as u64, "at least 376 bytes of an event trace", "the end of the file".into());
+    let record = head.get(HEADER_LEN..).filter(|r| r.len() >= 32).ok_or_else(short)?;
+    let kind = record.get(2).copied().and_then(HeaderKind::from_byte);
+    let is_header = record.get(3) == Some(&0xC0) && record.get(6..8) == Some(&[0, 0]);
+    let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header) else {
+        let found = record.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
+        return Err(not_a_trace(HEADER_LEN as u64, "the trace header event (xx xx 01|02 c0 xx xx 00 00)", found));
+    };
+    let size = usize::from(crate::bytes::u16_at(record, 4).unwrap_or_default());
+    let event = RawEvent {
+        kind,
+        timestamp: crate::bytes::i64_at(record, 16).unwrap_or_default(),
+        cpu: 0,
+        file: 0,
+        buffer: 0,
+        position: HEADER_LEN as u32,
+        // A size that is too small would hide the header; the fixed part tells its own length.
+        record: record.get(..size.max(32 + 280)).unwrap_or(record),
+    };
+    let header = TraceHeader::parse(event.payload(), kind.pointer_size()).ok_or_else(short)?;
+    Ok((header, event.timestamp))
+}
+
+/// What to do about a file that is no trace, by its first bytes.
+fn hint_for(head: &[u8]) -> &'static str {
+    let starts = |magic: &[u8]| head.starts_with(magic);
+    if head.is_empty() {
+        "the file is empty; was the recording stopped before anything was written?"
+    } else if starts(b"ElfFile") {
+        "this is an event log (.evtx), not a trace"
+    } else if starts(b"Nettrace") {
+        "this is a .nettrace file of dotnet-trace, not an .etl file"
+    } else if starts(b"\x04\0\0\0ETLX") || head.get(..64).is_some_and(|h| h.windows(4).any(|w| w == b"ETLX")) {
+        "this is an .etlx file that PerfView made; name the .etl file that it was made from"
+    } else if starts(b"PK\x03\x04") || starts(b"7z\xBC\xAF\x27\x1C") {
+        "this is an archive; give it its usual ending (.zip, .7z) or unpack it"
+    } else if starts(b"PERFILE2") {
+        "this is a perf.data file of Linux, not an .etl file"
+    } else {
+        "name an .etl file, or an archive (.zip, .7z) that holds one"
+    }
+}
+
+fn common_clock(files: &[TraceFile]) -> Result<Clock> {
+    let clocks: Vec<Clock> = files.iter().map(|f| Clock::new(&f.header, f.t0)).collect();
+    let first = clocks.first().copied().ok_or_else(|| Error::NotOneSession {
+        index: 1,
+        reason: "there is no file".to_owned(),
+    })?;
+    for (clock, index) in clocks.iter().zip(1..) {
+        if (clock.kind, clock.frequency) != (first.kind, first.frequency) {
+            let reason = format!(
+                "its clock is {} with {} ticks/s, not {} with {}",
+                clock.kind.name(),
+                clock.frequency,
+                first.kind.name(),
+                first.frequency
+            );
+            return Err(Error::NotOneSession { index, reason });
+        }
+    }
+    Ok(clocks.into_iter().min_by_key(|clock| clock.t0).unwrap_or(first))
+}

@@ -1,0 +1,8 @@
+//! The documented structures of an `.etl` file, one file each.
+
+pub mod buffer;
+pub mod event;
+pub mod extended;
+pub mod lz77;
+pub mod record;
+pub mod trace_header;

@@ -1,0 +1,198 @@
+//! Cutting a buffer into records.
+
+use super::buffer::HEADER_LEN;
+use super::event::{HeaderKind, MessageParts};
+use crate::bytes::{align8, i64_at, u16_at, u32_at};
+
+/// `TRACE_HEADER_FLAG | TRACE_HEADER_EVENT_TRACE`: a structured header follows.
+const MARKER_EVENT: u8 = 0xC0;
+/// `TRACE_HEADER_FLAG | TRACE_MESSAGE`: a WPP message.
+const MARKER_MESSAGE: u8 = 0x90;
+/// A legacy packet with a 32-bit time.
+const MARKER_ULONG_TIME: u8 = 0xB0;
+/// What fills the end of a buffer.
+const FILLER: u32 = u32::MAX;
+
+/// One record that was found in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Raw clock ticks.
+    pub timestamp: i64,
+    /// Offset in the buffer.
+    pub position: u32,
+    /// Bytes, header included, without padding.
+    pub len: u16,
+    /// Kind of the header.
+    pub kind: HeaderKind,
+}
+
+/// What lies at a position of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// An event.
+    Event(Cut),
+    /// A record of that many bytes that carries no event.
+    Skip(usize),
+    /// No more records.
+    End,
+    /// No header that makes sense: the rest of the buffer cannot be cut.
+    Broken,
+}
+
+/// Looks at the record at `position` of a buffer whose valid data ends at `end`.
+///
+/// `previous` stamps WPP messages that carry no time of their own.
+#[inline]
+#[must_use]
+pub fn step(buffer: &[u8], position: usize, end: usize, previous: i64) -> Step {
+    let bytes = buffer.get(position..end).unwrap_or_default();
+    let Some(word) = u32_at(bytes, 0) else { return Step::End };
+    if word == FILLER {
+        return Step::End;
+    }
+    let [_, _, kind, marker] = word.to_le_bytes();
+    if marker == MARKER_EVENT
+        && let Some(kind) = HeaderKind::from_byte(kind)
+        && let Some(time_at) = kind.time_stamp_at()
+    {
+        let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
+        if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
+            return Step::Broken;
+        }
+        let timestamp = i64_at(bytes, time_at).unwrap_or_default();
+        return Step::Event(Cut { timestamp, position: position as u32, len, kind });
+    }
+    rare(bytes, position, word, previous)
+}
+
+/// Everything but the common structured headers.
+#[cold]
+fn rare(bytes: &[u8], position: usize, word: u32, previous: i64) -> Step {
+    let [_, _, kind, marker] = word.to_le_bytes();
+    let first = usize::from(word as u16);
+    match marker {
+        MARKER_MESSAGE => message(bytes, position, previous),
+        MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, position, previous),
+        // Timed, error and future kinds: old ones of the kernel have the size in the second word.
+        MARKER_EVENT => {
+            let len = if kind >= 0x0A { first } else { usize::from(u16_at(bytes, 4).unwrap_or_default()) };
+            skip(len, 8, bytes)
+        }
+        MARKER_ULONG_TIME => skip(first, 16, bytes),
+        // Bit 7 clear: a WNODE, whose first word is its size; 0 is unused space.
+        marker if marker & 0x80 == 0 && word == 0 => Step::End,
+        marker if marker & 0x80 == 0 => skip(word as usize, 48, bytes),
+        _ => Step::Broken,
+    }
+}
+
+fn skip(len: usize, least: usize, bytes: &[u8]) -> Step {
+    if len >= least && len <= bytes.len() { Step::Skip(len) } else { Step::Broken }
+}
+
+fn message(bytes: &[u8], position: usize, previous: i64) -> Step {
+    let len = u16_at(bytes, 0).unwrap_or_default();
+    let Some(record) = bytes.get(..usize::from(len)).filter(|r| r.len() >= HeaderKind::Message.header_len())
+    else {
+        return Step::Broken;
+    };
+    let parts = MessageParts::parse(record);
+    if parts.end > record.len() {
+        return Step::Broken;
+    }
+    let timestamp = parts.timestamp.unwrap_or(previous);
+    Step::Event(Cut { timestamp, position: position as u32, len, kind: HeaderKind::Message })
+}
+
+/// What went wrong while a buffer was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// A record of `len` bytes at `position` was skipped.
+    Skipped {
+        /// Offset in the buffer.
+        position: usize,
+        /// Bytes.
+        len: usize,
+    },
+    /// Nothing could be cut from `position` to the end of the valid data.
+    Broken {
+        /// Offset in the buffer.
+        position: usize,
+        /// Bytes.
+        len: usize,
+    },
+}
+
+/// Cuts a whole buffer, whose valid data ends at `end`, and hands out record after record.
+#[inline]
+pub fn cut(buffer: &[u8], end: usize, mut event: impl FnMut(Cut), mut trouble: impl FnMut(Trouble)) {
+    let mut position = HEADER_LEN;
+    let mut previous = 0;
+    loop {
+        match step(buffer, position, end, previous) {
+            Step::Event(cut) => {
+                previous = cut.timestamp;
+                position += align8(usize::from(cut.len));
+                event(cut);
+            }
+            Step::Skip(len) => {
+                trouble(Trouble::Skipped { position, len });
+                position += align8(len);
+            }
+            Step::End => return,
+            Step::Broken => {
+                return trouble(Trouble::Broken { position, len: end.saturating_sub(position) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn perfinfo(len: u16, timestamp: i64) -> Vec<u8> {
+        let mut record = vec![2, 0, 0x11, 0xC0];
+        record.extend(len.to_le_bytes());
+        record.extend([46, 15]);
+        record.extend(timestamp.to_le_bytes());
+        record.resize(align8(usize::from(len)), 0);
+        record
+    }
+
+    fn cut_all(records: &[Vec<u8>]) -> (Vec<i64>, Vec<Trouble>) {
+        let mut buffer = vec![0; HEADER_LEN];
+        buffer.extend(records.concat());
+        let (mut times, mut troubles) = (Vec::new(), Vec::new());
+        cut(&buffer, buffer.len(), |cut| times.push(cut.timestamp), |trouble| troubles.push(trouble));
+        (times, troubles)
+    }
+
+    #[test]
+    fn records_are_padded_to_eight_bytes() {
+        assert_eq!(cut_all(&[perfinfo(17, 5), perfinfo(16, 6), vec![0xFF; 8]]), (vec![5, 6], vec![]));
+    }
+
+    #[test]
+    fn a_length_shorter_than_the_header_or_behind_the_end_stops_the_buffer() {
+        for len in [15, 200] {
+            let (times, troubles) = cut_all(&[perfinfo(16, 5), perfinfo(len, 6)[..16].to_vec()]);
+            assert_eq!(times, [5]);
+            assert_eq!(troubles, [Trouble::Broken { position: 0x48 + 16, len: 16 }]);
+        }
+    }
+
+    #[test]
+    fn a_message_without_time_takes_that_of_its_predecessor() {
+        let message = vec![16, 0, 0, 0x90, 7, 0, 0x20, 0, 1, 0, 0, 0, 2, 0, 0, 0];
+        assert_eq!(cut_all(&[perfinfo(16, 5), message]), (vec![5, 5], vec![]));
+    }
+
+    #[test]
+    fn kinds_without_an_event_are_skipped_by_their_size() {
+        let mut error = vec![0x50, 0, 0x0D, 0xC0];
+        error.resize(0x50, 0);
+        let (times, troubles) = cut_all(&[error, perfinfo(16, 5)]);
+        assert_eq!((times, troubles), (vec![5], vec![Trouble::Skipped { position: 0x48, len: 0x50 }]));
+    }
+}
