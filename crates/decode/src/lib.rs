@@ -1,1 +1,17 @@
-//! decode
+//! Raw events → typed fields.
+//!
+//! A [`schema::Schema`] says which fields a payload has. It comes from the built-in tables or from the trace
+//! itself (TraceLogging metadata, EventSource manifests, EventInfo records), is compiled once into a
+//! [`plan::Plan`], and then reads any number of payloads.
+//!
+//! This crate knows nothing of processes; it sees one event at a time.
+
+#![forbid(unsafe_code)]
+
+pub mod element;
+pub mod plan;
+pub mod render;
+pub mod schema;
+
+pub use plan::{Plan, Spans};
+pub use schema::{Count, Field, Length, Schema, Source, Type};

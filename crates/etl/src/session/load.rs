@@ -101,7 +101,12 @@ fn valid_end(entry: &BufferEntry, len: usize) -> usize {
     [offset, saved].into_iter().find(|end| *end >= HEADER_LEN).unwrap_or(len)
 }
 
-pub(super) fn decompress(input: &[u8], format: u16, out: &mut Vec<u8>, end: usize) -> std::result::Result<(), Broken> {
+pub(super) fn decompress(
+    input: &[u8],
+    format: u16,
+    out: &mut Vec<u8>,
+    end: usize,
+) -> std::result::Result<(), Broken> {
     let _ = format;
     lz77::decompress(input, out, end)
 }

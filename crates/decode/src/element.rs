@@ -1,0 +1,141 @@
+//! Where an element of a payload ends.
+
+use etwkit_etl::bytes::Cursor;
+
+use crate::schema::{Count, Field, Length, MAX_DEPTH, Type};
+
+/// What a walk over fields has to remember.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// 4 or 8.
+    pub pointer_size: usize,
+    /// Integer values that later lengths and counts refer to.
+    pub slots: Vec<u64>,
+}
+
+impl Context {
+    /// For a schema with so many slots.
+    #[must_use]
+    pub fn new(pointer_size: usize, slots: u16) -> Self {
+        Self { pointer_size, slots: vec![0; usize::from(slots)] }
+    }
+
+    fn slot(&self, slot: u16) -> u64 {
+        self.slots.get(usize::from(slot)).copied().unwrap_or_default()
+    }
+
+    /// Keeps the value of a field that others refer to.
+    pub fn remember(&mut self, field: &Field, element: &[u8]) {
+        let Some(slot) = field.slot else { return };
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(element) {
+            *to = *from;
+        }
+        if let Some(place) = self.slots.get_mut(usize::from(slot)) {
+            *place = u64::from_le_bytes(word);
+        }
+    }
+
+    /// How many elements the field has; reads the count in front of them where there is one. `None` if that
+    /// is missing. `usize::MAX` stands for as many as there are.
+    pub fn count(&self, field: &Field, cursor: &mut Cursor<'_>) -> Option<usize> {
+        Some(match field.count {
+            Count::One => 1,
+            Count::Fixed(n) => n as usize,
+            Count::Slot(slot) => usize::try_from(self.slot(slot)).unwrap_or(usize::MAX - 1),
+            Count::Prefixed => usize::from(cursor.u16()?),
+            Count::Rest => usize::MAX,
+        })
+    }
+}
+
+/// The bytes of the next element, without terminators and counts; `None` if it is not complete.
+///
+/// A string without terminator ends with the payload. For structs see [`skip`].
+pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Option<&'a [u8]> {
+    if let Some(size) = field.ty.fixed_size(context.pointer_size) {
+        return cursor.take(size);
+    }
+    let given = match field.length {
+        Length::Natural => None,
+        Length::Fixed(n) => Some(n as usize),
+        Length::Slot(slot) => Some(usize::try_from(context.slot(slot)).ok()?),
+        Length::Rest => Some(usize::MAX),
+    };
+    match (field.ty, given) {
+        (Type::UnicodeString | Type::AnsiString | Type::Binary, Some(usize::MAX))
+        | (Type::RestUnicode | Type::RestAnsi, _) => cursor.take(cursor.rest().len()),
+        (Type::UnicodeString, Some(chars)) => cursor.take(chars.checked_mul(2)?),
+        (Type::AnsiString | Type::Binary, Some(bytes)) => cursor.take(bytes),
+        // A string that starts behind the last byte is missing, not empty.
+        (Type::UnicodeString, None) => (!cursor.is_empty()).then(|| cursor.utf16()),
+        (Type::AnsiString, None) => (!cursor.is_empty()).then(|| cursor.ansi()),
+        (Type::CountedUnicode | Type::CountedAnsi | Type::CountedBinary, _) => {
+            let len = cursor.u16()?;
+            cursor.take(usize::from(len))
+        }
+        (Type::ReversedCountedUnicode | Type::ReversedCountedAnsi, _) => {
+            let len = cursor.u16()?.swap_bytes();
+            cursor.take(usize::from(len))
+        }
+        (Type::HexDump, _) => {
+            let len = cursor.u32()?;
+            cursor.take(len as usize)
+        }
+        (Type::Sid, _) => sid(cursor),
+        (Type::TokenSid, _) => token_sid(cursor, context.pointer_size),
+        _ => Some(&[]),
+    }
+}
+
+/// A SID: revision, number of sub-authorities, authority, sub-authorities.
+fn sid<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
+    let count = *cursor.rest().get(1)?;
+    cursor.take(8 + 4 * usize::from(count))
+}
+
+/// The SID of a kernel event; empty if a zero word stands for none.
+fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8]> {
+    if cursor.rest().first_chunk::<4>()? == &[0; 4] {
+        return cursor.take(4).map(|_| &[][..]);
+    }
+    cursor.take(2 * pointer_size)?;
+    sid(cursor)
+}
+
+/// Moves over a whole field, structs and arrays included; `None` if it is not complete.
+pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth: usize) -> Option<()> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let count = context.count(field, cursor)?;
+    // An array of a fixed element size is one step, whatever count a file claims.
+    if field.count != Count::One
+        && let Some(size) = field.ty.fixed_size(context.pointer_size)
+    {
+        if count == usize::MAX {
+            let rest = cursor.rest().len();
+            return cursor.take(if size == 0 { 0 } else { rest - rest % size }).map(|_| ());
+        }
+        return cursor.take(count.checked_mul(size)?).map(|_| ());
+    }
+    for _ in 0..count {
+        let before = cursor.position();
+        if count == usize::MAX && cursor.is_empty() {
+            break;
+        }
+        if field.ty == Type::Struct {
+            for member in &field.members {
+                skip(member, cursor, context, depth + 1)?;
+            }
+        } else {
+            let element = take(field, cursor, context)?;
+            context.remember(field, element);
+        }
+        // Elements without bytes would let a claimed count of billions run.
+        if cursor.position() == before && field.count != Count::One {
+            break;
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,180 @@
+//! A schema compiled for reading many payloads.
+
+use etwkit_etl::bytes::{Cursor, i64_at, u8_at, u16_at, u32_at, u64_at};
+
+use crate::element::{self, Context};
+use crate::schema::{Count, Field, Schema};
+
+/// A schema for one pointer size, with the offsets of all fields that lie at a fixed place.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    schema: Schema,
+    pointer_size: usize,
+    /// Start of each field as far as all before it have a fixed size, and behind the last of these the
+    /// start of the first one that has none.
+    fixed: Vec<u32>,
+}
+
+/// Where the top-level fields of one payload lie; reused from event to event.
+#[derive(Debug, Clone, Default)]
+pub struct Spans {
+    spans: Vec<(u32, u32)>,
+    slots: Vec<u64>,
+    end: usize,
+}
+
+impl Plan {
+    /// Compiles a schema for pointers of 4 or 8 bytes.
+    #[must_use]
+    pub fn new(schema: Schema, pointer_size: usize) -> Self {
+        let mut fixed = vec![0];
+        let mut at = 0;
+        for field in &schema.fields {
+            let Some(size) = fixed_field_size(field, pointer_size) else { break };
+            at += size;
+            fixed.push(at);
+        }
+        Self { schema, pointer_size, fixed }
+    }
+
+    /// Its schema.
+    #[must_use]
+    pub const fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// 4 or 8.
+    #[must_use]
+    pub const fn pointer_size(&self) -> usize {
+        self.pointer_size
+    }
+
+    /// Position of the field of that name. Meant for setting up, not for each event.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<usize> {
+        self.schema.fields.iter().position(|f| &*f.name == name)
+    }
+
+    /// The least number of bytes of a payload: where all fields of fixed size at its start end.
+    #[must_use]
+    pub fn fixed_len(&self) -> usize {
+        self.fixed.last().map_or(0, |end| *end as usize)
+    }
+
+    /// Whether every field has a fixed size.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.fixed.len() == self.schema.fields.len() + 1
+    }
+
+    /// Finds the fields of a payload. Returns whether all of them are there; those that are can be read in
+    /// any case.
+    pub fn locate(&self, payload: &[u8], spans: &mut Spans) -> bool {
+        spans.spans.clear();
+        for pair in self.fixed.windows(2) {
+            let &[start, end] = pair else { break };
+            if end as usize > payload.len() {
+                spans.end = start as usize;
+                return false;
+            }
+            spans.spans.push((start, end));
+        }
+        spans.end = self.fixed_len();
+        let located = spans.spans.len();
+        if located == self.schema.fields.len() {
+            return true;
+        }
+        self.locate_variable(payload, located, spans)
+    }
+
+    fn locate_variable(&self, payload: &[u8], located: usize, spans: &mut Spans) -> bool {
+        let mut context =
+            Context { pointer_size: self.pointer_size, slots: std::mem::take(&mut spans.slots) };
+        context.slots.clear();
+        context.slots.resize(usize::from(self.schema.slots), 0);
+        for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
+            context.remember(field, payload.get(*start as usize..*end as usize).unwrap_or_default());
+        }
+        let mut cursor = Cursor::new(payload);
+        let mut complete = cursor.take(spans.end).is_some();
+        for field in self.schema.fields.iter().skip(located) {
+            let start = cursor.position();
+            if !complete || element::skip(field, &mut cursor, &mut context, 0).is_none() {
+                complete = false;
+                break;
+            }
+            spans.spans.push((start as u32, cursor.position() as u32));
+            spans.end = cursor.position();
+        }
+        spans.slots = context.slots;
+        complete
+    }
+}
+
+fn fixed_field_size(field: &Field, pointer_size: usize) -> Option<u32> {
+    let count = match field.count {
+        Count::One => 1,
+        Count::Fixed(n) => n,
+        _ => return None,
+    };
+    let size = match (field.ty.fixed_size(pointer_size), field.length, field.ty) {
+        (Some(size), ..) => size as u32,
+        (None, crate::Length::Fixed(chars), crate::Type::UnicodeString) => chars.checked_mul(2)?,
+        (None, crate::Length::Fixed(bytes), crate::Type::AnsiString | crate::Type::Binary) => bytes,
+        _ => return None,
+    };
+    size.checked_mul(count).filter(|size| *size <= 1 << 20)
+}
+
+impl Spans {
+    /// The bytes of a field: all elements with their counts and terminators. `None` if it is not there.
+    #[must_use]
+    pub fn bytes<'a>(&self, payload: &'a [u8], field: usize) -> Option<&'a [u8]> {
+        let (start, end) = self.spans.get(field)?;
+        payload.get(*start as usize..*end as usize)
+    }
+
+    /// An unsigned integer, pointer or hexadecimal field of up to 8 bytes.
+    #[must_use]
+    pub fn unsigned(&self, payload: &[u8], field: usize) -> Option<u64> {
+        let bytes = self.bytes(payload, field)?;
+        match bytes.len() {
+            1 => u8_at(bytes, 0).map(u64::from),
+            2 => u16_at(bytes, 0).map(u64::from),
+            4 => u32_at(bytes, 0).map(u64::from),
+            8 => u64_at(bytes, 0),
+            _ => None,
+        }
+    }
+
+    /// A signed integer field of up to 8 bytes.
+    #[must_use]
+    pub fn signed(&self, payload: &[u8], field: usize) -> Option<i64> {
+        let bytes = self.bytes(payload, field)?;
+        match bytes.len() {
+            1 => u8_at(bytes, 0).map(|v| i64::from(v.cast_signed())),
+            2 => u16_at(bytes, 0).map(|v| i64::from(v.cast_signed())),
+            4 => u32_at(bytes, 0).map(|v| i64::from(v.cast_signed())),
+            8 => i64_at(bytes, 0),
+            _ => None,
+        }
+    }
+
+    /// Where the last field that is there ends. What follows was appended by a newer version.
+    #[must_use]
+    pub const fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Number of fields that are there.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether no field is there.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+}

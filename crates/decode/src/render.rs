@@ -1,0 +1,348 @@
+//! Values as JSON and text.
+
+use etwkit_etl::bytes::{Cursor, guid_at, u16_at, utf16_text};
+use etwkit_etl::clock::{Clock, utc_text};
+use serde_json::{Map, Value};
+
+use crate::Plan;
+use crate::element::{self, Context};
+use crate::schema::{Count, Field, MAX_DEPTH, Out, Type};
+
+/// Where long values are cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Characters of a text.
+    pub text: usize,
+    /// Bytes of a binary.
+    pub binary: usize,
+    /// Elements of a list.
+    pub list: usize,
+}
+
+impl Limits {
+    /// As in the machine output of `etwkit info`.
+    pub const INFO: Self = Self { text: 512, binary: 256, list: 64 };
+    /// Everything.
+    pub const NONE: Self = Self { text: usize::MAX, binary: usize::MAX, list: usize::MAX };
+}
+
+/// How values are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Renderer<'c> {
+    /// Turns raw ticks into nanoseconds of the trace; without it they stay ticks.
+    pub clock: Option<&'c Clock>,
+    /// Where long values are cut.
+    pub limits: Limits,
+}
+
+impl Renderer<'_> {
+    /// All fields of a payload as an object, in the order of the schema (a repeated name gets `#2`), and
+    /// whether the payload was long enough for all of them.
+    ///
+    /// Numbers stay numbers (NaN and infinities become text), addresses and hexadecimal types lower-case
+    /// hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits.
+    #[must_use]
+    pub fn object(&self, plan: &Plan, payload: &[u8]) -> (Map<String, Value>, bool) {
+        let mut cursor = Cursor::new(payload);
+        let mut context = Context::new(plan.pointer_size(), plan.schema().slots);
+        self.fields(&plan.schema().fields, &mut cursor, &mut context, 0)
+    }
+
+    fn fields(
+        &self,
+        fields: &[Field],
+        cursor: &mut Cursor<'_>,
+        context: &mut Context,
+        depth: usize,
+    ) -> (Map<String, Value>, bool) {
+        let mut object = Map::new();
+        for field in fields {
+            let Some(value) = self.field(field, cursor, context, depth) else { return (object, false) };
+            object.insert(free_name(&object, &field.name), value);
+        }
+        (object, true)
+    }
+
+    fn field(
+        &self,
+        field: &Field,
+        cursor: &mut Cursor<'_>,
+        context: &mut Context,
+        depth: usize,
+    ) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let count = context.count(field, cursor)?;
+        if field.count == Count::One {
+            return self.element(field, cursor, context, depth);
+        }
+        if field.out == Out::String {
+            return self.text_of_characters(field, count, cursor);
+        }
+        let mut list = Vec::new();
+        for _ in 0..count {
+            let before = cursor.position();
+            if count == usize::MAX
+                && cursor.rest().len() < field.ty.fixed_size(context.pointer_size).unwrap_or(1)
+            {
+                break;
+            }
+            let value = self.element(field, cursor, context, depth)?;
+            if list.len() < self.limits.list {
+                list.push(value);
+            }
+            if cursor.position() == before {
+                break; // elements without bytes: one is enough
+            }
+        }
+        Some(Value::Array(list))
+    }
+
+    /// An array of characters is one text.
+    fn text_of_characters(&self, field: &Field, count: usize, cursor: &mut Cursor<'_>) -> Option<Value> {
+        let wide = matches!(field.ty, Type::Int16 | Type::UInt16 | Type::UnicodeChar);
+        let bytes = cursor.take(count.checked_mul(if wide { 2 } else { 1 })?)?;
+        Some(self.text(if wide { utf16_text(bytes) } else { String::from_utf8_lossy(bytes).into_owned() }))
+    }
+
+    fn element(
+        &self,
+        field: &Field,
+        cursor: &mut Cursor<'_>,
+        context: &mut Context,
+        depth: usize,
+    ) -> Option<Value> {
+        if field.ty == Type::Struct {
+            let (object, complete) = self.fields(&field.members, cursor, context, depth + 1);
+            return complete.then_some(Value::Object(object));
+        }
+        let bytes = element::take(field, cursor, context)?;
+        context.remember(field, bytes);
+        Some(self.scalar(field, bytes))
+    }
+
+    fn text(&self, text: String) -> Value {
+        // Texts end at their first NUL, also those with a length of their own.
+        let end = text.find('\0').unwrap_or(text.len());
+        let text = text.get(..end).unwrap_or_default();
+        match text.char_indices().nth(self.limits.text) {
+            Some((cut, _)) => Value::from(text.get(..cut).unwrap_or_default()),
+            None => Value::from(text),
+        }
+    }
+
+    fn scalar(&self, field: &Field, bytes: &[u8]) -> Value {
+        match (field.out, field.ty) {
+            (Out::Boolean, _) => return Value::Bool(bytes.iter().any(|b| *b != 0)),
+            (Out::String, Type::Int8 | Type::UInt8) => {
+                return Value::from(bytes.iter().map(|b| char::from(*b)).collect::<String>());
+            }
+            (Out::String, _) if bytes.len() == 2 => return Value::from(utf16_text(bytes)),
+            _ => {}
+        }
+        match field.ty {
+            Type::Null => Value::Null,
+            Type::UnicodeString
+            | Type::CountedUnicode
+            | Type::ReversedCountedUnicode
+            | Type::RestUnicode
+            | Type::UnicodeChar => self.text(utf16_text(bytes)),
+            Type::AnsiString
+            | Type::CountedAnsi
+            | Type::ReversedCountedAnsi
+            | Type::RestAnsi
+            | Type::AnsiChar => self.text(String::from_utf8_lossy(bytes).into_owned()),
+            Type::Binary | Type::CountedBinary | Type::HexDump => self.binary(bytes),
+            Type::Sid | Type::TokenSid => sid_text(bytes).map_or(Value::Null, Value::from),
+            _ => self.fixed(field.ty, bytes),
+        }
+    }
+
+    fn fixed(&self, ty: Type, bytes: &[u8]) -> Value {
+        let unsigned = widen(bytes, false);
+        match ty {
+            Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => {
+                Value::from(widen(bytes, true).cast_signed())
+            }
+            Type::Float => float_value(f32::from_bits(unsigned as u32).into()),
+            Type::Double => float_value(f64::from_bits(unsigned)),
+            Type::Bool32 => Value::Bool(unsigned != 0),
+            Type::Guid => guid_at(bytes, 0).map_or(Value::Null, |guid| Value::from(guid.to_string())),
+            Type::Pointer | Type::HexInt32 | Type::HexInt64 => Value::from(format!("{unsigned:#x}")),
+            Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
+            Type::SystemTime => Value::from(systemtime_text(bytes)),
+            Type::Ticks => match self.clock {
+                Some(clock) => Value::from(clock.nanoseconds(unsigned.cast_signed())),
+                None => Value::from(unsigned.cast_signed()),
+            },
+            Type::Ipv4 => bytes
+                .first_chunk::<4>()
+                .map_or(Value::Null, |a| Value::from(std::net::Ipv4Addr::from(*a).to_string())),
+            Type::Ipv6 => bytes
+                .first_chunk::<16>()
+                .map_or(Value::Null, |a| Value::from(std::net::Ipv6Addr::from(*a).to_string())),
+            Type::Port => Value::from((unsigned as u16).swap_bytes()),
+            _ => Value::from(unsigned),
+        }
+    }
+
+    fn binary(&self, bytes: &[u8]) -> Value {
+        Value::from(hex_digits(bytes.get(..self.limits.binary).unwrap_or(bytes)))
+    }
+}
+
+/// Up to 8 little-endian bytes as a number, filled with the sign if asked for.
+fn widen(bytes: &[u8], signed: bool) -> u64 {
+    let negative = signed && bytes.last().is_some_and(|b| b & 0x80 != 0);
+    let mut word = [if negative { 0xFF } else { 0 }; 8];
+    for (to, from) in word.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    u64::from_le_bytes(word)
+}
+
+fn float_value(value: f64) -> Value {
+    if value.is_nan() {
+        Value::from("nan")
+    } else if value.is_infinite() {
+        Value::from(if value > 0.0 { "inf" } else { "-inf" })
+    } else {
+        Value::from(value)
+    }
+}
+
+fn free_name(object: &Map<String, Value>, name: &str) -> String {
+    let mut candidate = name.to_owned();
+    let mut n = 2;
+    while object.contains_key(&candidate) {
+        candidate = format!("{name}#{n}");
+        n += 1;
+    }
+    candidate
+}
+
+/// Lower-case hexadecimal digits, two for each byte.
+#[must_use]
+pub fn hex_digits(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A SID as `S-1-5-18`; `None` if the bytes are no SID.
+#[must_use]
+pub fn sid_text(bytes: &[u8]) -> Option<String> {
+    use std::fmt::Write;
+    let mut cursor = Cursor::new(bytes);
+    let (revision, count) = (cursor.u8()?, cursor.u8()?);
+    let authority = cursor.array::<6>()?.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+    let mut text = format!("S-{revision}-{authority}");
+    for _ in 0..count {
+        let _ = write!(text, "-{}", cursor.u32()?);
+    }
+    Some(text)
+}
+
+/// A SYSTEMTIME as `YYYY-MM-DDTHH:MM:SS.mmm`.
+fn systemtime_text(bytes: &[u8]) -> String {
+    let word = |index: usize| u16_at(bytes, 2 * index).unwrap_or_default();
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}",
+        word(0),
+        word(1),
+        word(3),
+        word(4),
+        word(5),
+        word(6),
+        word(7)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Length, Schema, Source};
+    use etwkit_etl::Guid;
+
+    fn check(fields: Vec<Field>, slots: u16, payload: &[u8], expected: &str) {
+        let schema = Schema {
+            provider: Guid::ZERO,
+            provider_name: None,
+            name: "x".into(),
+            source: Source::Kernel,
+            fields,
+            slots,
+        };
+        let plan = Plan::new(schema, 8);
+        let (object, complete) = Renderer { clock: None, limits: Limits::INFO }.object(&plan, payload);
+        let text = Value::Object(object).to_string();
+        assert_eq!(format!("{text}{}", if complete { "" } else { " cut" }), expected);
+        let mut spans = crate::Spans::default();
+        assert_eq!(plan.locate(payload, &mut spans), complete);
+    }
+
+    #[test]
+    fn strings_lengths_and_lists() {
+        let size = Field { slot: Some(0), ..Field::new("size", Type::UInt16) };
+        let data = Field { length: Length::Slot(0), ..Field::new("data", Type::Binary) };
+        let list = Field { count: Count::Prefixed, ..Field::new("data", Type::Int16) };
+        let fields = vec![size, data, Field::new("text", Type::AnsiString), list];
+        check(
+            fields.clone(),
+            1,
+            b"\x02\0\xab\xcdhi\0\x02\0\xff\xff\x01\0",
+            r##"{"size":2,"data":"abcd","text":"hi","data#2":[-1,1]}"##,
+        );
+        check(
+            fields,
+            1,
+            b"\x02\0\xab\xcdhi\0\x02\0\xff\xff\x01",
+            r#"{"size":2,"data":"abcd","text":"hi"} cut"#,
+        );
+    }
+
+    #[test]
+    fn structs_in_arrays_keep_their_members_together() {
+        let pair = Field {
+            count: Count::Prefixed,
+            members: vec![Field::new("k", Type::UnicodeString), Field::new("v", Type::UInt8)],
+            ..Field::new("pairs", Type::Struct)
+        };
+        check(
+            vec![pair],
+            0,
+            b"\x02\0a\0\0\0\x01b\0\0\0\x02",
+            r#"{"pairs":[{"k":"a","v":1},{"k":"b","v":2}]}"#,
+        );
+    }
+
+    #[test]
+    fn scalars_have_their_text_forms() {
+        check(vec![Field::new("p", Type::Pointer)], 0, &[0x34, 0x12, 0, 0, 0, 0, 0, 0], r#"{"p":"0x1234"}"#);
+        check(vec![Field::new("f", Type::Double)], 0, &f64::NEG_INFINITY.to_le_bytes(), r#"{"f":"-inf"}"#);
+        check(
+            vec![Field::new("port", Type::Port), Field::new("a", Type::Ipv4)],
+            0,
+            &[1, 0xBB, 10, 0, 0, 1],
+            r#"{"port":443,"a":"10.0.0.1"}"#,
+        );
+        check(
+            vec![Field::new("s", Type::Sid)],
+            0,
+            &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0],
+            r#"{"s":"S-1-5-18"}"#,
+        );
+    }
+
+    #[test]
+    fn a_claimed_count_of_billions_ends_with_the_payload() {
+        let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
+        let empty = Field { count: Count::Slot(0), ..Field::new("e", Type::Null) };
+        check(vec![count.clone(), empty], 1, &[0xFF; 4], r#"{"n":4294967295,"e":[null]}"#);
+        let words = Field { count: Count::Slot(0), ..Field::new("w", Type::UInt32) };
+        check(vec![count, words], 1, &[0xFF; 8], r#"{"n":4294967295} cut"#);
+    }
+}
