@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod element;
+pub mod kernel;
 pub mod plan;
 pub mod render;
 pub mod schema;

@@ -1,0 +1,98 @@
+//! Image events (group 20, and type 10 of group 3): `Image_V0_Load` to `Image_V3_TypeGroup1`.
+
+use etwkit_etl::bytes::{Cursor, utf16_text};
+
+use super::{Read, first_consistent};
+
+/// Types of the events that describe an image.
+pub mod opcode {
+    /// Mapped into a process.
+    pub const LOAD: u8 = super::super::IMAGE_LOAD;
+    /// Unmapped.
+    pub const UNLOAD: u8 = 2;
+    /// Mapped when the session starts.
+    pub const DC_START: u8 = 3;
+    /// Mapped when the session stops.
+    pub const DC_END: u8 = 4;
+    /// Base address of the kernel itself.
+    pub const KERNEL_BASE: u8 = 33;
+    /// Address of the hypercall page, which lies in no image.
+    pub const HYPERCALL_PAGE: u8 = 34;
+}
+
+/// One image event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Image {
+    /// Base address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Process it is mapped into; 0 for the kernel. `None` in version 0, where the header has it.
+    pub pid: Option<u32>,
+    /// Checksum of the PE header.
+    pub checksum: u32,
+    /// Time stamp of the PE header; 0 in rundown events of user images on Windows 8 and later.
+    pub time_date_stamp: u32,
+    /// NT path.
+    pub path: String,
+}
+
+impl Image {
+    /// Reads a payload; the pointer size is that of the event's header.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
+        first_consistent(&[pointer_size, 12 - pointer_size], |pointer_size| {
+            read(payload, version, pointer_size)
+        })
+    }
+}
+
+fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool)> {
+    let mut c = Cursor::new(payload);
+    let mut image = Image { base: c.pointer(pointer_size)?, ..Image::default() };
+    image.size = if version == 0 { c.u32()?.into() } else { c.pointer(pointer_size)? };
+    if version >= 1 {
+        image.pid = Some(c.u32()?);
+    }
+    if version >= 2 {
+        image.checksum = c.u32()?;
+        image.time_date_stamp = c.u32()?;
+        c.u32()?; // signature level and type
+        c.pointer(pointer_size)?; // default base
+        c.take(16)?; // reserved
+    }
+    image.path = utf16_text(c.utf16());
+    let first = image.path.chars().next();
+    let printable = first.is_none_or(|c| (' '..='~').contains(&c));
+    Some((image.clone(), c.is_empty() && image.size != 0 && printable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version_2(pointer_size: usize) -> Vec<u8> {
+        let pointer = |v: u64| v.to_le_bytes()[..pointer_size].to_vec();
+        let mut p = [pointer(0x1000_0000), pointer(0x2000)].concat();
+        for word in [8u32, 77, 99, 0] {
+            p.extend(word.to_le_bytes());
+        }
+        p.extend(pointer(0x40_0000));
+        p.extend([0; 16]);
+        p.extend("\\x.dll\0".encode_utf16().flat_map(u16::to_le_bytes));
+        p
+    }
+
+    #[test]
+    fn a_64_bit_payload_is_read_behind_a_32_bit_header() {
+        for (payload, header, fallback) in
+            [(version_2(4), 4, false), (version_2(8), 8, false), (version_2(8), 4, true)]
+        {
+            let read = Image::parse(&payload, 2, header).unwrap();
+            assert_eq!(read.fallback, fallback);
+            let image = read.event;
+            assert_eq!((image.base, image.size, image.pid), (0x1000_0000, 0x2000, Some(8)));
+            assert_eq!((image.checksum, image.time_date_stamp, &*image.path), (77, 99, "\\x.dll"));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Typed views of the kernel events that trackers read: payload in, struct out.
+//!
+//! The tables of this crate decode every kernel event by name; these views read the few that each trace has
+//! by the thousand, at fixed offsets and without names.
+
+pub mod disk;
+pub mod fault;
+pub mod file_name;
+pub mod image;
+pub mod merge;
+pub mod net;
+pub mod process;
+pub mod sample;
+pub mod stack;
+pub mod thread;
+
+use etwkit_etl::{Guid, RawEvent};
+
+/// Groups of kernel events (the high byte of a hook id).
+pub mod group {
+    /// Trace header and its extensions.
+    pub const EVENT_TRACE: u8 = 0x00;
+    /// Disk I/O.
+    pub const DISK: u8 = 0x01;
+    /// Page faults and memory.
+    pub const MEMORY: u8 = 0x02;
+    /// Processes.
+    pub const PROCESS: u8 = 0x03;
+    /// File names and file I/O.
+    pub const FILE: u8 = 0x04;
+    /// Threads and the scheduler.
+    pub const THREAD: u8 = 0x05;
+    /// TCP.
+    pub const TCP: u8 = 0x06;
+    /// UDP.
+    pub const UDP: u8 = 0x08;
+    /// System configuration.
+    pub const CONFIG: u8 = 0x0B;
+    /// Samples, DPCs, interrupts, system calls, marks.
+    pub const PERFINFO: u8 = 0x0F;
+    /// Images.
+    pub const IMAGE: u8 = 0x14;
+    /// Stacks.
+    pub const STACK: u8 = 0x18;
+}
+
+/// Type of image load events, which the kernel logs in the process group.
+pub const IMAGE_LOAD: u8 = 10;
+
+/// A kernel event, whatever header carries it: kernel events that were relogged or replayed have a classic
+/// header with the GUID of their class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hook {
+    /// One of [`group`].
+    pub group: u8,
+    /// Type within the group.
+    pub opcode: u8,
+    /// Version of the layout.
+    pub version: u8,
+}
+
+impl Hook {
+    /// The kernel event that this is, or `None`. Image loads are in [`group::IMAGE`] here, where the other
+    /// image events are.
+    #[inline]
+    #[must_use]
+    pub fn of(event: &RawEvent<'_>) -> Option<Self> {
+        let mut hook = if let Some(id) = event.hook_id() {
+            let [opcode, group] = id.to_le_bytes();
+            Self { group, opcode, version: event.version() as u8 }
+        } else if event.kind.is_classic() {
+            let group = class_group(event.provider())?;
+            Self { group, opcode: event.opcode(), version: event.version() as u8 }
+        } else {
+            return None;
+        };
+        if (hook.group, hook.opcode) == (group::PROCESS, IMAGE_LOAD) {
+            hook.group = group::IMAGE;
+        }
+        Some(hook)
+    }
+}
+
+/// The group of a classic kernel class that trackers read.
+fn class_group(class: Guid) -> Option<u8> {
+    CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
+}
+
+const CLASSES: [(Guid, u8); 11] = [
+    (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
+    (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
+    (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
+    (Guid::literal("90cbdc39-4a3e-11d1-84f4-0000f80464e3"), group::FILE),
+    (Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"), group::THREAD),
+    (Guid::literal("9a280ac0-c8e0-11d1-84e2-00c04fb998a2"), group::TCP),
+    (Guid::literal("bf3a50c5-a9c9-4988-a005-2df0b7c80f80"), group::UDP),
+    (Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"), group::CONFIG),
+    (Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"), group::PERFINFO),
+    (Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"), group::IMAGE),
+    (Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"), group::STACK),
+];
+
+/// A layout that was read with another pointer size or SID form than the header promises: 64-bit kernel
+/// events that a 32-bit program replayed (the sawbuck traces).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read<T> {
+    /// The event.
+    pub event: T,
+    /// Whether the regular layout did not fit.
+    pub fallback: bool,
+}
+
+/// Reads with the first layout whose result ends where the payload ends; with none, the first layout holds.
+fn first_consistent<T, L: Copy>(layouts: &[L], read: impl Fn(L) -> Option<(T, bool)>) -> Option<Read<T>> {
+    let mut regular = None;
+    for (index, layout) in layouts.iter().enumerate() {
+        match read(*layout) {
+            Some((event, true)) => return Some(Read { event, fallback: index > 0 }),
+            Some((event, false)) if index == 0 => regular = Some(Read { event, fallback: false }),
+            _ => {}
+        }
+    }
+    regular
+}

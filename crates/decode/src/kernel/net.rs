@@ -1,0 +1,69 @@
+//! TCP and UDP (groups 6 and 8, and the provider Microsoft-Windows-Kernel-Network).
+
+use etwkit_etl::Guid;
+use etwkit_etl::bytes::u32_at;
+
+/// Microsoft-Windows-Kernel-Network.
+pub const KERNEL_NETWORK: Guid = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// TCP data was sent.
+    TcpSend,
+    /// TCP data was received.
+    TcpReceive,
+    /// A connection was opened.
+    TcpConnect,
+    /// A connection was closed.
+    TcpDisconnect,
+    /// TCP data was sent again.
+    TcpRetransmit,
+    /// A connection was accepted.
+    TcpAccept,
+    /// A datagram was sent.
+    UdpSend,
+    /// A datagram was received.
+    UdpReceive,
+}
+
+/// The operation of a type of group 6.
+#[must_use]
+pub const fn tcp_operation(opcode: u8) -> Option<Operation> {
+    Some(match opcode {
+        10 | 26 => Operation::TcpSend,
+        11 | 27 => Operation::TcpReceive,
+        12 | 28 => Operation::TcpConnect,
+        13 | 29 => Operation::TcpDisconnect,
+        14 | 30 => Operation::TcpRetransmit,
+        15 | 31 => Operation::TcpAccept,
+        _ => return None,
+    })
+}
+
+/// The operation of a type of group 8.
+#[must_use]
+pub const fn udp_operation(opcode: u8) -> Option<Operation> {
+    match opcode {
+        10 | 26 => Some(Operation::UdpSend),
+        11 | 27 => Some(Operation::UdpReceive),
+        _ => None,
+    }
+}
+
+/// The operation of an event id of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
+#[must_use]
+pub const fn provider_operation(id: u16) -> Option<Operation> {
+    match id {
+        10..=15 | 26..=31 => tcp_operation(id as u8),
+        42 | 58 => Some(Operation::UdpSend),
+        43 | 59 => Some(Operation::UdpReceive),
+        _ => None,
+    }
+}
+
+/// Process id and bytes of any of these events.
+#[must_use]
+pub fn process_and_size(payload: &[u8]) -> Option<(u32, u32)> {
+    u32_at(payload, 0).zip(u32_at(payload, 4))
+}

@@ -1,0 +1,172 @@
+//! Process events (group 3): `Process_V0_TypeGroup1` to `Process_V5_TypeGroup1`.
+
+use etwkit_etl::bytes::{Cursor, utf16_text};
+
+use super::{Read, first_consistent};
+use crate::render::sid_text;
+
+/// Types of the events that describe a process.
+pub mod opcode {
+    /// The process starts.
+    pub const START: u8 = 1;
+    /// Its last thread is gone.
+    pub const END: u8 = 2;
+    /// It runs when the session starts.
+    pub const DC_START: u8 = 3;
+    /// It runs when the session stops.
+    pub const DC_END: u8 = 4;
+    /// It has ended but something still refers to it.
+    pub const DEFUNCT: u8 = 39;
+}
+
+/// One process event. Texts are empty where the version or the process has none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Process {
+    /// Address of the kernel object (version 2 and later, else 0): unique while the object lives.
+    pub unique_key: u64,
+    /// Process id.
+    pub pid: u32,
+    /// Process id of the parent.
+    pub parent_pid: u32,
+    /// Terminal session, -1 for none; `None` in version 0.
+    pub session_id: Option<i32>,
+    /// Exit status.
+    pub exit_status: u32,
+    /// Security id of the user.
+    pub sid: Option<String>,
+    /// File name of the image.
+    pub name: String,
+    /// Command line.
+    pub command_line: String,
+    /// Full name of the app package.
+    pub package: String,
+    /// Application id within the package.
+    pub app_id: String,
+}
+
+/// Where the SID lies and how wide pointers are.
+#[derive(Clone, Copy)]
+struct Layout {
+    pointer_size: usize,
+    /// A zero word in front of the SID is the first of a `TOKEN_USER`, not a sign for no SID.
+    sid_behind_zero: bool,
+}
+
+impl Process {
+    /// Reads a payload; the pointer size is that of the event's header.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
+        let other = 12 - pointer_size;
+        let layouts = [(pointer_size, false), (pointer_size, true), (other, false), (other, true)]
+            .map(|(pointer_size, sid_behind_zero)| Layout { pointer_size, sid_behind_zero });
+        first_consistent(&layouts, |layout| read(payload, version, layout))
+    }
+}
+
+fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> {
+    let pointer = layout.pointer_size;
+    let mut c = Cursor::new(payload);
+    let mut process = Process::default();
+    if version == 0 {
+        process.pid = c.pointer(pointer)? as u32;
+        process.parent_pid = c.pointer(pointer)? as u32;
+    } else {
+        // Version 1 has the page directory base here, which says nothing about identity.
+        let key = c.pointer(pointer)?;
+        process.unique_key = if version >= 2 { key } else { 0 };
+        process.pid = c.u32()?;
+        process.parent_pid = c.u32()?;
+        process.session_id = Some(c.i32()?);
+        process.exit_status = c.u32()?;
+        if version >= 3 {
+            c.pointer(pointer)?; // directory table base
+        }
+        if version >= 4 {
+            c.u32()?; // flags
+        }
+    }
+    process.sid = read_sid(&mut c, layout)?;
+    process.name = String::from_utf8_lossy(c.ansi()).into_owned();
+    if version >= 2 {
+        process.command_line = utf16_text(c.utf16());
+    }
+    if version >= 4 {
+        process.package = utf16_text(c.utf16());
+        process.app_id = utf16_text(c.utf16());
+    }
+    if version >= 5 && c.rest().len() == 8 {
+        c.take(8); // exit time
+    }
+    Some((process, c.is_empty() && ends_with_nul(payload, version)))
+}
+
+/// The last text of a payload has a terminator of its own kind, except behind an exit time.
+fn ends_with_nul(payload: &[u8], version: u8) -> bool {
+    version >= 5 || payload.last() == Some(&0)
+}
+
+fn read_sid(c: &mut Cursor<'_>, layout: Layout) -> Option<Option<String>> {
+    let none = c.rest().first_chunk::<4>()? == &[0; 4];
+    if none && !layout.sid_behind_zero {
+        c.take(4)?;
+        return Some(None);
+    }
+    c.take(2 * layout.pointer_size)?; // TOKEN_USER: a pointer and attributes
+    let count = usize::from(*c.rest().get(1)?);
+    let sid = c.take(8 + 4 * count)?;
+    (sid.first() == Some(&1)).then(|| sid_text(sid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(pointer_size: usize, sid: bool) -> Vec<u8> {
+        let mut p = vec![0x11; pointer_size];
+        for word in [8u32, 4, 1, 259] {
+            p.extend(word.to_le_bytes());
+        }
+        p.extend(vec![0; pointer_size]);
+        p.extend([2, 0, 0, 0]);
+        if sid {
+            p.extend(vec![0x22; 2 * pointer_size]);
+            p.extend([1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]);
+        } else {
+            p.extend([0; 4]);
+        }
+        p.extend(b"a.exe\0");
+        for text in ["a.exe -x", "", ""] {
+            p.extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+        }
+        p
+    }
+
+    #[test]
+    fn version_4_has_sid_name_and_command_line() {
+        for pointer_size in [4, 8] {
+            for sid in [false, true] {
+                let read = Process::parse(&payload(pointer_size, sid), 4, pointer_size).unwrap();
+                assert!(!read.fallback);
+                let p = read.event;
+                assert_eq!((p.pid, p.parent_pid, p.session_id, p.exit_status), (8, 4, Some(1), 259));
+                assert_eq!((&*p.name, &*p.command_line), ("a.exe", "a.exe -x"));
+                assert_eq!(p.sid.as_deref(), sid.then_some("S-1-5-18"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_other_pointer_size_is_tried_when_the_first_does_not_fit() {
+        let read = Process::parse(&payload(8, true), 4, 4).unwrap();
+        assert!(read.fallback);
+        assert_eq!(read.event.command_line, "a.exe -x");
+    }
+
+    #[test]
+    fn a_payload_that_fits_nothing_is_read_as_the_header_says() {
+        let mut long = payload(8, false);
+        long.extend([1, 2, 3]);
+        let read = Process::parse(&long, 4, 8).unwrap();
+        assert_eq!((read.fallback, read.event.pid), (false, 8));
+    }
+}

@@ -1,0 +1,76 @@
+//! Samples of the profile interrupt and its interval (group 15).
+
+use etwkit_etl::bytes::{pointer_at, u8_at, u16_at, u32_at};
+
+/// Types of these events.
+pub mod opcode {
+    /// A mark that a user set.
+    pub const MARK: u8 = 34;
+    /// A sample.
+    pub const SAMPLE: u8 = 46;
+    /// The interval changes.
+    pub const INTERVAL_SET: u8 = 72;
+    /// The interval when the session starts.
+    pub const INTERVAL_START: u8 = 73;
+    /// The interval when the session stops.
+    pub const INTERVAL_END: u8 = 74;
+}
+
+/// `SampledProfile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Address that was about to run.
+    pub ip: u64,
+    /// Thread; 0 is idle.
+    pub tid: u32,
+    /// Intervals that the sample stands for, usually 1.
+    pub count: u16,
+    /// Bit 0 in a DPC, bit 1 in an interrupt, bits 3 to 7 priority.
+    pub flags: u8,
+}
+
+impl Sample {
+    /// Reads a payload.
+    #[inline]
+    #[must_use]
+    pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
+        Some(Self {
+            ip: pointer_at(payload, 0, pointer_size)?,
+            tid: u32_at(payload, pointer_size)?,
+            count: u16_at(payload, pointer_size + 4)?,
+            // Version 1 ends before the flags.
+            flags: u8_at(payload, pointer_size + 6).unwrap_or_default(),
+        })
+    }
+
+    /// Whether a DPC or interrupt ran instead of the thread.
+    #[inline]
+    #[must_use]
+    pub const fn is_dpc_isr(&self) -> bool {
+        self.flags & 3 != 0
+    }
+
+    /// Whether the processor had nothing to do.
+    #[inline]
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        self.tid == 0 && !self.is_dpc_isr()
+    }
+}
+
+/// `SampledProfileInterval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    /// What is counted; 0 is time.
+    pub source: u32,
+    /// Interval in force: for time in units of 100 ns, else in counts.
+    pub new: u32,
+}
+
+impl Interval {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(Self { source: u32_at(payload, 0)?, new: u32_at(payload, 4)? })
+    }
+}

@@ -1,0 +1,66 @@
+//! Stacks (group 24): walked at an event, or referred to by a key.
+
+use etwkit_etl::bytes::{i64_at, pointer_at, u32_at};
+
+/// Types of these events.
+pub mod opcode {
+    /// The frames themselves.
+    pub const STACK: u8 = 32;
+    /// A key comes to life, with its frames.
+    pub const KEY_CREATE: u8 = 34;
+    /// A key dies, with its frames.
+    pub const KEY_DELETE: u8 = 35;
+    /// A key lives when the session stops, with its frames.
+    pub const KEY_RUNDOWN: u8 = 36;
+    /// Key of the kernel part of a stack.
+    pub const REFERENCE_KERNEL: u8 = 37;
+    /// Key of the user part of a stack.
+    pub const REFERENCE_USER: u8 = 38;
+}
+
+/// The event that a stack belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner {
+    /// Raw time stamp of that event.
+    pub timestamp: i64,
+    /// Process id.
+    pub pid: u32,
+    /// Thread that ran when it was logged.
+    pub tid: u32,
+}
+
+impl Owner {
+    /// Bytes in front of frames or key.
+    pub const LEN: usize = 16;
+
+    /// Reads the start of a stack or reference.
+    #[inline]
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(Self { timestamp: i64_at(payload, 0)?, pid: u32_at(payload, 8)?, tid: u32_at(payload, 12)? })
+    }
+}
+
+/// The key of a reference ([`Owner::LEN`] bytes into the payload) or definition (at its start).
+#[inline]
+#[must_use]
+pub fn key(payload: &[u8], at: usize, pointer_size: usize) -> Option<u64> {
+    pointer_at(payload, at, pointer_size)
+}
+
+/// The addresses from `at` to the end, innermost first.
+#[inline]
+pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<Item = u64> + '_ {
+    payload
+        .get(at..)
+        .unwrap_or_default()
+        .chunks_exact(pointer_size)
+        .filter_map(move |c| pointer_at(c, 0, pointer_size))
+}
+
+/// Whether an address is one of the kernel.
+#[inline]
+#[must_use]
+pub const fn is_kernel_address(address: u64, pointer_size: usize) -> bool {
+    address >> (8 * pointer_size - 1) != 0
+}
