@@ -10,6 +10,7 @@ pub mod image;
 pub mod merge;
 pub mod net;
 pub mod process;
+pub mod provider;
 pub mod sample;
 pub mod stack;
 pub mod thread;

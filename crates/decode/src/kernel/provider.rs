@@ -1,0 +1,103 @@
+//! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process, thread and
+//! image events, for sessions that had no kernel logger.
+
+use etwkit_etl::Guid;
+use etwkit_etl::bytes::{Cursor, utf16_text};
+
+use super::image::Image;
+use super::process::Process;
+use super::thread::Thread;
+use super::{image, process, thread};
+
+/// Microsoft-Windows-Kernel-Process.
+pub const KERNEL_PROCESS: Guid = Guid::literal("22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716");
+
+/// An event of the provider, with the type that the kernel logger has for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A process event.
+    Process(u8, Process),
+    /// A thread event.
+    Thread(u8, Thread),
+    /// An image event.
+    Image(u8, Image),
+}
+
+impl Event {
+    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    #[must_use]
+    pub fn parse(id: u16, version: u8, payload: &[u8], pointer_size: usize) -> Option<Self> {
+        let ids = || Thread::parse(payload, 1);
+        Some(match id {
+            1 => Self::Process(process::opcode::START, start(payload, version)?),
+            // The rundown event came later and starts with the third layout of the start event.
+            15 => Self::Process(process::opcode::DC_START, start(payload, version.saturating_add(2))?),
+            2 => Self::Process(process::opcode::END, stop(payload, version)?),
+            3 => Self::Thread(thread::opcode::START, ids()?),
+            4 => Self::Thread(thread::opcode::END, ids()?),
+            5 => Self::Image(image::opcode::LOAD, read_image(payload, pointer_size)?),
+            6 => Self::Image(image::opcode::UNLOAD, read_image(payload, pointer_size)?),
+            _ => return None,
+        })
+    }
+}
+
+/// Layouts 0 to 5 of the start event.
+fn start(payload: &[u8], layout: u8) -> Option<Process> {
+    let sequence_numbers = layout >= 3;
+    let mut c = Cursor::new(payload);
+    let mut p = Process { pid: c.u32()?, ..Process::default() };
+    if sequence_numbers {
+        p.unique_key = c.u64()?;
+    }
+    c.u64()?; // create time
+    p.parent_pid = c.u32()?;
+    if sequence_numbers {
+        c.u64()?;
+    }
+    p.session_id = Some(c.i32()?);
+    if layout >= 1 {
+        c.u32()?; // flags
+    }
+    if sequence_numbers {
+        c.take(8)?; // elevation
+        let sub_authorities = usize::from(*c.rest().get(1)?);
+        c.take(8 + 4 * sub_authorities)?; // mandatory label
+    }
+    p.name = last_part(&utf16_text(c.utf16()));
+    if layout >= 2 {
+        c.take(8)?; // checksum, time stamp
+        p.package = utf16_text(c.utf16());
+        p.app_id = utf16_text(c.utf16());
+    }
+    Some(p)
+}
+
+fn stop(payload: &[u8], version: u8) -> Option<Process> {
+    let mut c = Cursor::new(payload);
+    let mut p = Process { pid: c.u32()?, ..Process::default() };
+    if version >= 2 {
+        p.unique_key = c.u64()?;
+    }
+    c.take(16)?; // create and exit time
+    p.exit_status = c.u32()?;
+    c.take(8)?; // elevation, handles
+    c.take(16)?; // commit charge and peak
+    if version >= 1 {
+        c.take(8 + 5 * 4)?; // cycles, operations, kilobytes, hard faults
+    }
+    p.name = last_part(&String::from_utf8_lossy(c.ansi()));
+    Some(p)
+}
+
+fn last_part(path: &str) -> String {
+    path.rsplit('\\').next().unwrap_or_default().to_owned()
+}
+
+fn read_image(payload: &[u8], pointer_size: usize) -> Option<Image> {
+    let mut c = Cursor::new(payload);
+    let (base, size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+    let (pid, checksum, time_date_stamp) = (c.u32()?, c.u32()?, c.u32()?);
+    c.pointer(pointer_size)?; // default base
+    Some(Image { base, size, pid: Some(pid), checksum, time_date_stamp, path: utf16_text(c.utf16()) })
+}

@@ -1,0 +1,296 @@
+//! The first pass: every event that tells what others mean.
+//!
+//! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
+//! nothing can be attributed before all of it is read.
+
+use etwkit_decode::kernel::image::Image;
+use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
+use etwkit_decode::kernel::process::Process;
+use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
+use etwkit_decode::kernel::stack;
+use etwkit_decode::kernel::thread::Thread;
+use etwkit_decode::kernel::{self, Hook, group};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashSet;
+
+use crate::tracker::file_name::FileNameTracker;
+use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
+use crate::tracker::process::{ProcessKey, ProcessTracker};
+use crate::tracker::stack::{StackKeys, StackTree};
+use crate::tracker::thread::ThreadTracker;
+use crate::tracker::volume::PathMapper;
+
+/// Which events described processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessSource {
+    /// The kernel logger.
+    KernelLogger,
+    /// The provider Microsoft-Windows-Kernel-Process.
+    KernelProcess,
+}
+
+/// All trackers of a session, ready to answer.
+#[derive(Debug)]
+pub struct Directory {
+    /// Processes.
+    pub processes: ProcessTracker,
+    /// Threads.
+    pub threads: ThreadTracker,
+    /// Images.
+    pub images: ImageTracker,
+    /// File names.
+    pub file_names: FileNameTracker,
+    /// NT paths to DOS paths.
+    pub paths: PathMapper,
+    /// Frames of stack keys.
+    pub stacks: StackTree,
+    /// Stack keys.
+    pub stack_keys: StackKeys,
+    /// Which events described processes; `None` if none did.
+    pub process_source: Option<ProcessSource>,
+    /// Process and image events whose layout the header's pointer size did not fit.
+    pub layout_fallbacks: u64,
+    image_index: ImageIndex,
+    pointer_size: usize,
+}
+
+impl Directory {
+    /// The process instance of a process id at a raw time.
+    #[must_use]
+    pub fn process_at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
+        self.processes.at(pid, timestamp)
+    }
+
+    /// The process instance that a thread id belongs to at a raw time.
+    #[must_use]
+    pub fn process_of_thread(&self, tid: u32, timestamp: i64) -> Option<ProcessKey> {
+        self.processes.at(self.threads.process_of(tid, timestamp)?, timestamp)
+    }
+
+    /// The image that holds an address in a process at a raw time, with its position in [`Self::images`].
+    #[must_use]
+    pub fn image_at(
+        &self,
+        process: Option<ProcessKey>,
+        address: u64,
+        timestamp: i64,
+    ) -> Option<(u32, &ImageInstance)> {
+        let owner = process.map(|key| key.0);
+        self.image_index.find(self.images.images(), owner, address, timestamp, self.pointer_size)
+    }
+
+    /// Pointer size of the machine: 4 or 8.
+    #[must_use]
+    pub const fn pointer_size(&self) -> usize {
+        self.pointer_size
+    }
+}
+
+/// Feeds the trackers; the session's events must come in time order.
+#[derive(Debug, Default)]
+pub struct DirectoryBuilder {
+    processes: ProcessTracker,
+    threads: ThreadTracker,
+    images: ImageTracker,
+    file_names: FileNameTracker,
+    paths: PathMapper,
+    stacks: StackTree,
+    stack_keys: StackKeys,
+    layout_fallbacks: u64,
+    mentioned: FxHashSet<u32>,
+    kernel: Seen,
+    /// Events of the provider, kept until it is known whether the kernel logger told the same.
+    provider: Vec<(i64, provider::Event)>,
+}
+
+/// Which kinds of kernel events there were.
+#[derive(Debug, Default)]
+struct Seen {
+    processes: bool,
+    threads: bool,
+    images: bool,
+}
+
+impl DirectoryBuilder {
+    /// Takes one event.
+    pub fn observe(&mut self, event: &RawEvent<'_>) {
+        if let Some(hook) = Hook::of(event) {
+            self.kernel_event(hook, event);
+        } else if event.kind.is_classic() {
+            self.merge_record(event);
+        } else if event.kind.is_manifest() {
+            match event.provider() {
+                KERNEL_PROCESS => self.provider_event(event),
+                kernel::net::KERNEL_NETWORK => self.mention_payload_pid(event),
+                _ => {}
+            }
+        }
+    }
+
+    fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        match hook.group {
+            group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
+            group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
+            group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
+            group::FILE if kernel::file_name::is_name(hook.opcode) => {
+                if let Some((key, path)) = kernel::file_name::parse(event.payload(), event.pointer_size()) {
+                    self.file_names.add(hook.opcode, event.timestamp, key, &path);
+                }
+            }
+            group::STACK => self.stack_definition(hook, event),
+            group::TCP if kernel::net::tcp_operation(hook.opcode).is_some() => {
+                self.mention_payload_pid(event)
+            }
+            group::UDP if kernel::net::udp_operation(hook.opcode).is_some() => {
+                self.mention_payload_pid(event)
+            }
+            group::PERFINFO if hook.opcode == kernel::sample::opcode::SAMPLE => self.mention_idle(event),
+            _ => {}
+        }
+    }
+
+    fn process(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else { return };
+        self.kernel.processes = true;
+        self.layout_fallbacks += u64::from(read.fallback);
+        self.processes.add(hook.opcode, event.timestamp, read.event);
+    }
+
+    fn thread(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
+        self.kernel.threads = true;
+        self.add_thread(hook.opcode, event.timestamp, thread);
+    }
+
+    fn add_thread(&mut self, op: u8, timestamp: i64, thread: Thread) {
+        self.mentioned.insert(thread.pid);
+        self.threads.add(op, timestamp, thread.pid, thread.tid);
+    }
+
+    fn image(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let Some(read) = Image::parse(event.payload(), hook.version, event.pointer_size()) else { return };
+        self.kernel.images = true;
+        self.layout_fallbacks += u64::from(read.fallback);
+        self.add_image(hook.opcode, event.timestamp, event.process_id(), &read.event);
+    }
+
+    fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
+        let pid = image.pid.or(header_pid).unwrap_or_default();
+        self.mentioned.insert(pid);
+        self.images.add(op, timestamp, pid, image);
+    }
+
+    fn stack_definition(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        if !matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN) {
+            return;
+        }
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let Some(key) = stack::key(payload, 0, pointer_size) else { return };
+        let frames: Vec<u64> = stack::frames(payload, pointer_size, pointer_size).collect();
+        // Kernel stacks are kernel addresses to the last frame; user stacks can begin with some.
+        let kernel = frames.last().is_some_and(|a| stack::is_kernel_address(*a, pointer_size));
+        let id = self.stacks.intern(frames.into_iter());
+        self.stack_keys.define(event.timestamp, key, kernel, id);
+    }
+
+    fn mention_payload_pid(&mut self, event: &RawEvent<'_>) {
+        let is_transfer = event.kind.is_kernel()
+            || event.kind.is_classic()
+            || kernel::net::provider_operation(event.descriptor().id).is_some();
+        if let Some((pid, _)) = kernel::net::process_and_size(event.payload()).filter(|_| is_transfer) {
+            self.mentioned.insert(pid);
+        }
+    }
+
+    fn mention_idle(&mut self, event: &RawEvent<'_>) {
+        let sample = kernel::sample::Sample::parse(event.payload(), event.pointer_size());
+        if sample.is_some_and(|s| s.tid == 0) {
+            self.mentioned.insert(0);
+        }
+    }
+
+    fn provider_event(&mut self, event: &RawEvent<'_>) {
+        let id = event.descriptor();
+        if let Some(read) = provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size()) {
+            self.provider.push((event.timestamp, read));
+        }
+    }
+
+    fn merge_record(&mut self, event: &RawEvent<'_>) {
+        let payload = event.payload();
+        match (event.provider(), event.opcode()) {
+            (merge::IMAGE_ID, image_id::INFO) => {
+                if let Some(info) = ImageInfo::parse(payload, event.pointer_size()) {
+                    self.images.add_info(event.timestamp, event.process_id(), info);
+                }
+            }
+            (merge::IMAGE_ID, op @ (image_id::RSDS | image_id::IL_RSDS)) => {
+                if let Some((base, pid, pdb)) = merge::parse_rsds(payload, event.pointer_size()) {
+                    self.images.add_pdb(event.timestamp, base, pid, pdb, op == image_id::IL_RSDS);
+                }
+            }
+            (merge::IMAGE_ID, image_id::FILE_VERSION) => {
+                if let Some(version) = FileVersion::parse(payload) {
+                    self.images.add_version(version);
+                }
+            }
+            (merge::SYSTEM_CONFIG_EX, config_ex::SYSTEM_PATHS) => {
+                self.paths.add("\\Windows\\", &merge::parse_two_texts(payload).1);
+            }
+            (merge::SYSTEM_CONFIG_EX, config_ex::VOLUME_MAPPING) => {
+                let (nt, dos) = merge::parse_two_texts(payload);
+                self.paths.add(&nt, &dos);
+            }
+            _ => {}
+        }
+    }
+
+    /// Joins what was collected. `pointer_size` is that of the machine.
+    #[must_use]
+    pub fn finish(mut self, pointer_size: usize) -> Directory {
+        let process_source = self.use_provider_events();
+        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().collect();
+        mentioned.sort_unstable();
+        for pid in mentioned {
+            self.processes.mention(pid);
+        }
+        self.images.finish();
+        let processes = &self.processes;
+        let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
+        let image_index =
+            ImageIndex::new(self.images.images(), pointer_size, processes.instances().len(), owner_of);
+        Directory {
+            processes: self.processes,
+            threads: self.threads,
+            images: self.images,
+            file_names: self.file_names,
+            paths: self.paths,
+            stacks: self.stacks,
+            stack_keys: self.stack_keys,
+            process_source,
+            layout_fallbacks: self.layout_fallbacks,
+            image_index,
+            pointer_size,
+        }
+    }
+
+    fn use_provider_events(&mut self) -> Option<ProcessSource> {
+        let mut source = self.kernel.processes.then_some(ProcessSource::KernelLogger);
+        for (timestamp, event) in std::mem::take(&mut self.provider) {
+            match event {
+                provider::Event::Process(op, process) if !self.kernel.processes => {
+                    source = Some(ProcessSource::KernelProcess);
+                    self.processes.add(op, timestamp, process);
+                }
+                provider::Event::Thread(op, thread) if !self.kernel.threads => {
+                    self.add_thread(op, timestamp, thread);
+                }
+                provider::Event::Image(op, image) if !self.kernel.images => {
+                    self.add_image(op, timestamp, None, &image);
+                }
+                _ => {}
+            }
+        }
+        source
+    }
+}

@@ -1,0 +1,89 @@
+//! What a trace contains, as the JSON of `etwkit info --json`.
+//!
+//! Two walks over the session: the first feeds the [`Directory`] and everything that stands for itself, the
+//! second attributes samples, transfers and faults.
+
+mod counts;
+mod cpu;
+mod header;
+mod io;
+mod modules;
+mod network;
+mod processes;
+
+use std::ops::ControlFlow;
+
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::session::Walk;
+use etwkit_etl::{Order, Session};
+use serde_json::{Map, Value};
+
+use crate::directory::{Directory, DirectoryBuilder};
+use counts::Counts;
+use cpu::CpuSummary;
+use io::IoSummary;
+use network::NetworkSummary;
+
+/// Everything `etwkit info` tells of a session.
+pub struct Summary {
+    /// The sections, in the order in which they are printed.
+    pub sections: Map<String, Value>,
+    /// What the first walk met.
+    pub walk: Walk,
+}
+
+impl Summary {
+    /// Reads the session twice.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
+        let mut counts = Counts::default();
+        let mut builder = DirectoryBuilder::default();
+        let walk = session.for_each(Order::Time, |event| {
+            counts.add(event);
+            builder.observe(event);
+            ControlFlow::Continue(())
+        })?;
+        let pointer_size = if machine_pointer_size(session) == 4 { 4 } else { 8 };
+        let directory = builder.finish(pointer_size);
+
+        let mut cpu = CpuSummary::new(&directory);
+        let mut io = IoSummary::new(&directory, session.clock());
+        let mut network = NetworkSummary::new(&directory);
+        session.for_each(Order::Time, |event| {
+            if let Some(hook) = Hook::of(event) {
+                match hook.group {
+                    group::PERFINFO | group::STACK => cpu.add(hook, event),
+                    group::DISK | group::MEMORY => io.add(hook, event),
+                    group::TCP | group::UDP => network.add_kernel(hook, event),
+                    _ => {}
+                }
+            } else {
+                network.add_provider(event);
+            }
+            ControlFlow::Continue(())
+        })?;
+
+        let mut sections = Map::new();
+        sections.insert("header".into(), header::section(session, &counts));
+        sections.insert("counts".into(), counts.section());
+        sections.insert("totals".into(), processes::totals(&directory));
+        sections.insert("processes".into(), processes::section(&directory, session.clock()));
+        sections.insert("cpu".into(), cpu.section());
+        let (disk, faults) = io.sections();
+        sections.insert("disk".into(), disk);
+        sections.insert("faults".into(), faults);
+        sections.insert("network".into(), network.section());
+        Ok(Self { sections, walk })
+    }
+}
+
+fn machine_pointer_size(session: &Session) -> u32 {
+    session.files().first().map_or(8, |file| file.header().pointer_size)
+}
+
+/// Key of a process in machine output: `?` where it is unknown.
+fn process_text(directory: &Directory, key: Option<crate::tracker::process::ProcessKey>) -> String {
+    key.and_then(|key| directory.processes.instance(key)).map_or_else(|| "?".to_owned(), |p| p.key_text())
+}

@@ -1,0 +1,330 @@
+//! Images: what was mapped where, in which process, when; and which PDB belongs to it.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::image::{Image, opcode};
+use etwkit_decode::kernel::merge::{FileVersion, ImageInfo, Pdb};
+use rustc_hash::FxHashMap;
+
+/// One image in one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageInstance {
+    /// Process id of its events; 0 for the kernel.
+    pub pid: u32,
+    /// Base address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// NT path.
+    pub path: Arc<str>,
+    /// Time stamp of the PE header: the first of its events that has one.
+    pub time_date_stamp: u32,
+    /// Checksum of the PE header: the first of its events that has one.
+    pub checksum: u32,
+    /// Raw time of the load; `None` if it was loaded before.
+    pub load: Option<i64>,
+    /// Raw time of the unload; `None` if it was still loaded.
+    pub unload: Option<i64>,
+    /// Raw time of its first event.
+    pub first_seen: i64,
+    /// Identity of its PDB.
+    pub pdb: Option<Arc<Pdb>>,
+    /// PE header as the merge step read it from the file.
+    pub info: Option<Arc<ImageInfo>>,
+    /// Version resource.
+    pub version: Option<Arc<FileVersion>>,
+}
+
+impl ImageInstance {
+    /// Whether an address lies in it.
+    #[must_use]
+    pub const fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.size
+    }
+
+    /// Whether it is mapped at that raw time.
+    #[must_use]
+    pub fn is_loaded_at(&self, timestamp: i64) -> bool {
+        self.load.is_none_or(|load| load <= timestamp) && self.unload.is_none_or(|unload| timestamp <= unload)
+    }
+}
+
+/// Raw time, base address and process id of an image event, by which the merge step's records find it.
+type EventPlace = (i64, u64, u32);
+
+/// All images of a session.
+#[derive(Debug, Default)]
+pub struct ImageTracker {
+    images: Vec<ImageInstance>,
+    open: FxHashMap<(u32, u64), u32>,
+    places: FxHashMap<EventPlace, u32>,
+    /// The images that have an event at a time and base, whatever the process.
+    by_time_and_base: FxHashMap<(i64, u64), Vec<u32>>,
+    paths: FxHashMap<Arc<str>, ()>,
+    rsds: FxHashMap<EventPlace, Arc<Pdb>>,
+    il_rsds: FxHashMap<EventPlace, Arc<Pdb>>,
+    infos: Vec<(i64, Option<u32>, Arc<ImageInfo>)>,
+    versions: FxHashMap<(u32, u32, String), Arc<FileVersion>>,
+    events: u64,
+}
+
+impl ImageTracker {
+    /// Takes an image event of process `pid`; events must come in time order.
+    pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) {
+        if !matches!(op, opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END) {
+            return;
+        }
+        self.events += 1;
+        let place = (pid, event.base);
+        let open = self.open.get(&place).copied().filter(|_| op != opcode::LOAD);
+        let key = open.unwrap_or_else(|| self.new_image(op, timestamp, pid, event));
+        if op == opcode::UNLOAD {
+            self.open.remove(&place);
+        } else {
+            self.open.insert(place, key);
+        }
+        self.places.entry((timestamp, event.base, pid)).or_insert(key);
+        let same_time = self.by_time_and_base.entry((timestamp, event.base)).or_default();
+        if !same_time.contains(&key) {
+            same_time.push(key);
+        }
+        if let Some(image) = self.images.get_mut(key as usize) {
+            if op == opcode::UNLOAD {
+                image.unload = Some(timestamp);
+            }
+            let keep = |own: &mut u32, new: u32| *own = if *own == 0 { new } else { *own };
+            keep(&mut image.time_date_stamp, event.time_date_stamp);
+            keep(&mut image.checksum, event.checksum);
+        }
+    }
+
+    fn new_image(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) -> u32 {
+        let key = self.images.len() as u32;
+        let path = self.intern(&event.path);
+        self.images.push(ImageInstance {
+            pid,
+            base: event.base,
+            size: event.size,
+            path,
+            time_date_stamp: 0,
+            checksum: 0,
+            load: (op == opcode::LOAD).then_some(timestamp),
+            unload: None,
+            first_seen: timestamp,
+            pdb: None,
+            info: None,
+            version: None,
+        });
+        key
+    }
+
+    /// One copy of each path: thousands of processes map the same hundred files.
+    fn intern(&mut self, path: &str) -> Arc<str> {
+        if let Some((known, ())) = self.paths.get_key_value(path) {
+            return Arc::clone(known);
+        }
+        let path: Arc<str> = path.into();
+        self.paths.insert(Arc::clone(&path), ());
+        path
+    }
+
+    /// Takes the PDB identity of the image at `base` in `pid` whose event has that raw time.
+    pub fn add_pdb(&mut self, timestamp: i64, base: u64, pid: u32, pdb: Pdb, il: bool) {
+        let map = if il { &mut self.il_rsds } else { &mut self.rsds };
+        map.entry((timestamp, base, pid)).or_insert_with(|| Arc::new(pdb));
+    }
+
+    /// Takes what the merge step read from a file; `header_pid` is the process id of the event's header.
+    pub fn add_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: ImageInfo) {
+        self.infos.push((timestamp, header_pid, Arc::new(info)));
+    }
+
+    /// Takes a version resource.
+    pub fn add_version(&mut self, version: FileVersion) {
+        let key = (version.time_date_stamp, version.size, version.original_name.clone());
+        self.versions.entry(key).or_insert_with(|| Arc::new(version));
+    }
+
+    /// Joins images with what the merge step added; call it once after all events.
+    pub fn finish(&mut self) {
+        let (mut first, mut first_il) = (FxHashMap::default(), FxHashMap::default());
+        let earliest = |into: &mut FxHashMap<u32, (i64, Arc<Pdb>)>,
+                        from: &FxHashMap<EventPlace, Arc<Pdb>>| {
+            for (place, pdb) in from {
+                let Some(key) = self.places.get(place) else { continue };
+                let best = into.entry(*key).or_insert_with(|| (place.0, Arc::clone(pdb)));
+                if place.0 < best.0 {
+                    *best = (place.0, Arc::clone(pdb));
+                }
+            }
+        };
+        earliest(&mut first, &self.rsds);
+        earliest(&mut first_il, &self.il_rsds);
+        for (image, key) in self.images.iter_mut().zip(0..) {
+            image.pdb = first.remove(&key).or_else(|| first_il.remove(&key)).map(|(_, pdb)| pdb);
+        }
+        for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
+            self.join_info(timestamp, header_pid, &info);
+        }
+        (self.rsds, self.il_rsds) = (FxHashMap::default(), FxHashMap::default());
+        (self.places, self.by_time_and_base) = (FxHashMap::default(), FxHashMap::default());
+    }
+
+    fn join_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: &Arc<ImageInfo>) {
+        let Some(keys) = self.by_time_and_base.get(&(timestamp, info.base)) else { return };
+        let image = |key: &u32| self.images.get(*key as usize);
+        let own = keys.iter().find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
+        let targets: Vec<u32> = own.map_or_else(|| keys.clone(), |key| vec![*key]);
+        let version_key = (info.time_date_stamp, info.size as u32, info.original_name.clone());
+        let version = self.versions.get(&version_key).cloned();
+        for key in targets {
+            let Some(image) = self.images.get_mut(key as usize).filter(|i| i.info.is_none()) else {
+                continue;
+            };
+            image.info = Some(Arc::clone(info));
+            image.version.clone_from(&version);
+        }
+    }
+
+    /// All images in the order in which they were met.
+    #[must_use]
+    pub fn images(&self) -> &[ImageInstance] {
+        &self.images
+    }
+
+    /// Number of events that were read.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+}
+
+/// Finds the image of an address: one sorted list for each process, and one for the kernel.
+#[derive(Debug, Default)]
+pub struct ImageIndex {
+    lists: Vec<AddressList>,
+    kernel: AddressList,
+}
+
+#[derive(Debug, Default)]
+struct AddressList {
+    /// Base address, position in the tracker, and the largest end of this and all entries before it.
+    entries: Vec<(u64, u32, u64)>,
+}
+
+impl ImageIndex {
+    /// Sorts images by owner: `owner_of` names the list (a process key) of an image.
+    /// Addresses of the kernel belong to no process.
+    #[must_use]
+    pub fn new(
+        images: &[ImageInstance],
+        pointer_size: usize,
+        lists: usize,
+        owner_of: impl Fn(&ImageInstance) -> Option<u32>,
+    ) -> Self {
+        let mut index = Self { lists: Vec::new(), kernel: AddressList::default() };
+        index.lists.resize_with(lists, AddressList::default);
+        for (image, key) in images.iter().zip(0u32..) {
+            let list = if is_kernel(image.base, pointer_size) {
+                Some(&mut index.kernel)
+            } else {
+                owner_of(image).and_then(|owner| index.lists.get_mut(owner as usize))
+            };
+            if let Some(list) = list {
+                list.entries.push((image.base, key, image.base.saturating_add(image.size)));
+            }
+        }
+        for list in index.lists.iter_mut().chain([&mut index.kernel]) {
+            list.entries.sort_unstable();
+            let mut reach = 0;
+            for (.., end) in &mut list.entries {
+                reach = reach.max(*end);
+                *end = reach;
+            }
+        }
+        index
+    }
+
+    /// The image that holds an address in a process at a raw time; of several the one loaded last.
+    #[must_use]
+    pub fn find<'i>(
+        &self,
+        images: &'i [ImageInstance],
+        process: Option<u32>,
+        address: u64,
+        timestamp: i64,
+        pointer_size: usize,
+    ) -> Option<(u32, &'i ImageInstance)> {
+        let list = if is_kernel(address, pointer_size) {
+            &self.kernel
+        } else {
+            self.lists.get(process? as usize)?
+        };
+        let behind = list.entries.partition_point(|(base, ..)| *base <= address);
+        let mut best: Option<(u32, &ImageInstance)> = None;
+        for (_, key, reach) in list.entries.get(..behind)?.iter().rev() {
+            if *reach <= address {
+                break;
+            }
+            let Some(image) = images.get(*key as usize) else { continue };
+            if image.contains(address)
+                && image.is_loaded_at(timestamp)
+                && best.is_none_or(|(_, other)| image.load > other.load)
+            {
+                best = Some((*key, image));
+            }
+        }
+        best
+    }
+}
+
+const fn is_kernel(address: u64, pointer_size: usize) -> bool {
+    etwkit_decode::kernel::stack::is_kernel_address(address, pointer_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(base: u64, path: &str) -> Image {
+        Image { base, size: 0x1000, path: path.into(), ..Image::default() }
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_image_loaded_at_that_time() {
+        let mut tracker = ImageTracker::default();
+        tracker.add(opcode::LOAD, 10, 8, &event(0x1000, "a"));
+        tracker.add(opcode::UNLOAD, 20, 8, &event(0x1000, "a"));
+        tracker.add(opcode::LOAD, 30, 8, &event(0x1000, "b"));
+        tracker.add(opcode::DC_END, 40, 8, &event(0x1000, "b"));
+        tracker.add(opcode::DC_END, 40, 8, &event(0x8000, "c"));
+        tracker.finish();
+        let images = tracker.images();
+        let index = ImageIndex::new(images, 8, 1, |_| Some(0));
+        let path = |address, time| index.find(images, Some(0), address, time, 8).map(|(_, i)| &*i.path);
+        assert_eq!(
+            [5, 10, 20, 25, 30, 99].map(|t| path(0x1fff, t)),
+            [None, Some("a"), Some("a"), None, Some("b"), Some("b")]
+        );
+        assert_eq!([path(0x8000, 0), path(0x9000, 0), path(0, 0)], [Some("c"), None, None]);
+        assert_eq!((images.len(), tracker.events()), (3, 5));
+    }
+
+    #[test]
+    fn identities_are_joined_by_time_base_and_process() {
+        let mut tracker = ImageTracker::default();
+        let pdb = |name: &str| Pdb { guid: etwkit_etl::Guid::ZERO, age: 1, name: name.into() };
+        tracker.add_pdb(10, 0x1000, 8, pdb("il"), true);
+        tracker.add_pdb(10, 0x1000, 8, pdb("native"), false);
+        tracker.add_pdb(11, 0x1000, 8, pdb("other time"), false);
+        tracker.add(opcode::DC_END, 10, 8, &event(0x1000, "a"));
+        tracker.add(opcode::DC_END, 10, 9, &event(0x1000, "a"));
+        let info =
+            ImageInfo { base: 0x1000, size: 0x1000, pid: 8, time_date_stamp: 5, original_name: "A".into() };
+        tracker.add_info(10, Some(9), info);
+        tracker.finish();
+        let names = |i: &ImageInstance| (i.pdb.as_ref().map(|p| p.name.clone()), i.info.is_some());
+        assert_eq!(names(&tracker.images()[0]), (Some("native".into()), false));
+        assert_eq!(names(&tracker.images()[1]), (None, true));
+    }
+}

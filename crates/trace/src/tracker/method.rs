@@ -1,0 +1,125 @@
+//! .NET methods: which one lies at an address of a process, and when.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Code of one .NET method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// Start of its code.
+    pub start: u64,
+    /// Bytes of code.
+    pub size: u32,
+    /// Namespace and type.
+    pub namespace: Arc<str>,
+    /// Name.
+    pub name: Arc<str>,
+    /// Signature.
+    pub signature: Arc<str>,
+    /// Id of the method in its runtime.
+    pub method_id: u64,
+    /// Id of its module.
+    pub module_id: u64,
+    /// `MethodFlags`.
+    pub flags: u32,
+    /// Raw time from which its code is there; `i64::MIN` for one that a rundown describes.
+    pub begin: i64,
+    /// Raw time at which its code was given up.
+    pub end: i64,
+}
+
+/// All .NET methods of a session, by process id.
+#[derive(Debug, Default)]
+pub struct MethodTracker {
+    methods: FxHashMap<u32, Vec<Method>>,
+    reach: FxHashMap<u32, Vec<u64>>,
+}
+
+impl MethodTracker {
+    /// Takes a method that was loaded or is described by a rundown.
+    pub fn add(&mut self, pid: u32, method: Method) {
+        self.methods.entry(pid).or_default().push(method);
+    }
+
+    /// Takes the unload of the method whose code starts at `start`.
+    pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
+        let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
+        if let Some(method) = methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX)) {
+            method.end = timestamp;
+        }
+    }
+
+    /// Sorts for [`MethodTracker::find`]; call it once after all events.
+    pub fn finish(&mut self) {
+        for (pid, methods) in &mut self.methods {
+            methods.sort_by_key(|m| (m.start, m.begin));
+            let mut reach = 0;
+            let ends = methods.iter().map(|m| {
+                reach = reach.max(m.start.saturating_add(m.size.into()));
+                reach
+            });
+            self.reach.insert(*pid, ends.collect());
+        }
+    }
+
+    /// The method that holds an address at a raw time; of several the one that came last.
+    #[must_use]
+    pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
+        let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
+        let behind = methods.partition_point(|m| m.start <= address);
+        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).rev();
+        let mut best: Option<&Method> = None;
+        for (method, reach) in candidates {
+            if *reach <= address {
+                break;
+            }
+            let holds = address - method.start < u64::from(method.size);
+            if holds
+                && (method.begin..=method.end).contains(&timestamp)
+                && best.is_none_or(|b| method.begin > b.begin)
+            {
+                best = Some(method);
+            }
+        }
+        best
+    }
+
+    /// The methods of each process id.
+    pub fn processes(&self) -> impl Iterator<Item = (u32, &[Method])> + '_ {
+        self.methods.iter().map(|(pid, methods)| (*pid, methods.as_slice()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn method(name: &str, start: u64, begin: i64) -> Method {
+        let text = |t: &str| Arc::<str>::from(t);
+        Method {
+            start,
+            size: 0x10,
+            namespace: text("N"),
+            name: text(name),
+            signature: text(""),
+            method_id: 0,
+            module_id: 0,
+            flags: 0,
+            begin,
+            end: i64::MAX,
+        }
+    }
+
+    #[test]
+    fn reused_code_addresses_mean_the_method_of_their_time() {
+        let mut tracker = MethodTracker::default();
+        tracker.add(8, method("a", 0x100, 10));
+        tracker.unload(8, 0x100, 20);
+        tracker.add(8, method("b", 0x108, 30));
+        tracker.finish();
+        let name = |address, time| tracker.find(8, address, time).map(|m| &*m.name);
+        assert_eq!([5, 10, 20, 25].map(|t| name(0x10f, t)), [None, Some("a"), Some("a"), None]);
+        assert_eq!([name(0x108, 30), name(0x107, 30), name(0x118, 30)], [Some("b"), None, None]);
+        assert_eq!(tracker.find(9, 0x100, 15), None);
+    }
+}

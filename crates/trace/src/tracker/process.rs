@@ -1,0 +1,286 @@
+//! Processes: instances of reused process ids.
+
+use etwkit_decode::kernel::process::{Process, opcode};
+use rustc_hash::FxHashMap;
+
+/// A process instance: dense, from 0, in the order in which instances were met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessKey(pub u32);
+
+/// One process instance. Texts are empty where no event told them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessInstance {
+    /// Process id.
+    pub pid: u32,
+    /// 1 for the first instance with that id, 2 for the second, …
+    pub ordinal: u32,
+    /// Process id of the parent.
+    pub parent_pid: Option<u32>,
+    /// Terminal session, -1 for none.
+    pub session_id: Option<i32>,
+    /// File name of the image.
+    pub name: String,
+    /// Command line.
+    pub command_line: String,
+    /// Full name of the app package.
+    pub package: String,
+    /// Application id in the package.
+    pub app_id: String,
+    /// Security id of the user.
+    pub sid: Option<String>,
+    /// Raw time of the start; `None` if it ran before.
+    pub start: Option<i64>,
+    /// Raw time of the stop; `None` if it still ran.
+    pub stop: Option<i64>,
+    /// Exit code.
+    pub exit_code: Option<u32>,
+    /// Whether it had ended but something still referred to it.
+    pub defunct: bool,
+    /// Address of the kernel object, 0 if unknown.
+    unique_key: u64,
+    /// Known from nothing but a defunct event.
+    only_defunct: bool,
+    /// Known from nothing but other events that name its id.
+    only_mentioned: bool,
+    /// Raw time from which the id is taken to mean this instance.
+    begin: i64,
+    /// Raw time at which it stopped or its successor began.
+    end: i64,
+}
+
+impl ProcessInstance {
+    /// Name in machine output: the process id, with `#2`, `#3` … for later instances.
+    #[must_use]
+    pub fn key_text(&self) -> String {
+        if self.ordinal <= 1 { self.pid.to_string() } else { format!("{}#{}", self.pid, self.ordinal) }
+    }
+
+    /// Whether any event described the process itself.
+    #[must_use]
+    pub const fn is_described(&self) -> bool {
+        !self.only_mentioned
+    }
+}
+
+/// All process instances of a session.
+#[derive(Debug, Default)]
+pub struct ProcessTracker {
+    instances: Vec<ProcessInstance>,
+    by_pid: FxHashMap<u32, Vec<u32>>,
+    /// The instance of each process id that has started and not stopped.
+    open: FxHashMap<u32, u32>,
+}
+
+impl ProcessTracker {
+    /// Takes a process event; those of one process id must come in time order.
+    pub fn add(&mut self, op: u8, timestamp: i64, event: Process) {
+        let key = match op {
+            opcode::START => self.start(timestamp, &event),
+            opcode::END => {
+                let key = self.open.remove(&event.pid).unwrap_or_else(|| self.new_instance(event.pid, None));
+                if let Some(instance) = self.get_mut(key) {
+                    instance.stop = Some(timestamp);
+                    instance.end = timestamp;
+                    instance.exit_code = Some(event.exit_status);
+                }
+                key
+            }
+            opcode::DC_START | opcode::DC_END => match self.open.get(&event.pid) {
+                Some(key) => *key,
+                None => {
+                    let key = self.new_instance(event.pid, None);
+                    self.open.insert(event.pid, key);
+                    key
+                }
+            },
+            opcode::DEFUNCT => self.defunct(&event),
+            _ => return,
+        };
+        if let Some(instance) = self.get_mut(key) {
+            instance.describe(event);
+        }
+    }
+
+    fn start(&mut self, timestamp: i64, event: &Process) -> u32 {
+        if let Some(previous) = self.open.remove(&event.pid)
+            && let Some(instance) = self.get_mut(previous)
+        {
+            // Its end was lost; the id means the new process from now on.
+            instance.end = timestamp.saturating_sub(1);
+        }
+        let key = self.new_instance(event.pid, Some(timestamp));
+        self.open.insert(event.pid, key);
+        key
+    }
+
+    fn defunct(&mut self, event: &Process) -> u32 {
+        let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
+        let found = self.of_pid(event.pid).iter().copied().find(|key| self.get(*key).is_some_and(same));
+        let key = found.unwrap_or_else(|| {
+            let key = self.new_instance(event.pid, None);
+            if let Some(instance) = self.get_mut(key) {
+                instance.only_defunct = true;
+                instance.exit_code = Some(event.exit_status);
+            }
+            key
+        });
+        if let Some(instance) = self.get_mut(key) {
+            instance.defunct = true;
+        }
+        key
+    }
+
+    fn new_instance(&mut self, pid: u32, start: Option<i64>) -> u32 {
+        let key = self.instances.len() as u32;
+        let siblings = self.by_pid.entry(pid).or_default();
+        let ordinal = siblings.len() as u32 + 1;
+        let begin = start.unwrap_or_else(|| {
+            // Without a start of its own it began when the one before it ended.
+            let before = siblings.iter().filter_map(|s| self.instances.get(*s as usize));
+            before.filter(|i| !i.only_defunct).map(|i| i.end.saturating_add(1)).max().unwrap_or(i64::MIN)
+        });
+        siblings.push(key);
+        self.instances.push(ProcessInstance {
+            pid,
+            ordinal,
+            start,
+            begin,
+            end: i64::MAX,
+            ..Default::default()
+        });
+        key
+    }
+
+    /// Makes sure that the id has an instance, since an event mentions it.
+    pub fn mention(&mut self, pid: u32) {
+        if !self.by_pid.contains_key(&pid) {
+            let key = self.new_instance(pid, None);
+            if let Some(instance) = self.get_mut(key) {
+                instance.only_mentioned = true;
+            }
+        }
+    }
+
+    /// The instance of a process id that an event at that raw time means: the one alive, else the last one
+    /// that began before, else the first. Instances known only as defunct come last.
+    #[must_use]
+    pub fn at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
+        let keys = self.of_pid(pid);
+        if let [only] = keys {
+            return Some(ProcessKey(*only));
+        }
+        let mut began: Option<(i64, u32)> = None;
+        let mut first: Option<(i64, u32)> = None;
+        for key in keys {
+            let Some(instance) = self.get(*key).filter(|i| !i.only_defunct) else { continue };
+            if (instance.begin..=instance.end).contains(&timestamp) {
+                // Of two that meet at this time the later one; its start was logged at it.
+                if began.is_none_or(|(begin, _)| instance.begin >= begin) {
+                    began = Some((instance.begin, *key));
+                }
+            } else if instance.begin <= timestamp && began.is_none_or(|(begin, _)| instance.begin > begin) {
+                began = Some((instance.begin, *key));
+            }
+            if first.is_none_or(|(begin, _)| instance.begin < begin) {
+                first = Some((instance.begin, *key));
+            }
+        }
+        began.or(first).map(|(_, key)| key).or_else(|| keys.first().copied()).map(ProcessKey)
+    }
+
+    fn of_pid(&self, pid: u32) -> &[u32] {
+        self.by_pid.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    fn get(&self, key: u32) -> Option<&ProcessInstance> {
+        self.instances.get(key as usize)
+    }
+
+    fn get_mut(&mut self, key: u32) -> Option<&mut ProcessInstance> {
+        self.instances.get_mut(key as usize)
+    }
+
+    /// The instance of a key.
+    #[must_use]
+    pub fn instance(&self, key: ProcessKey) -> Option<&ProcessInstance> {
+        self.get(key.0)
+    }
+
+    /// All instances; the position is the key.
+    #[must_use]
+    pub fn instances(&self) -> &[ProcessInstance] {
+        &self.instances
+    }
+}
+
+impl ProcessInstance {
+    /// Keeps the first value of each field that says something.
+    fn describe(&mut self, event: Process) {
+        let keep = |own: &mut String, new: String| {
+            if own.is_empty() {
+                *own = new;
+            }
+        };
+        keep(&mut self.name, event.name);
+        keep(&mut self.command_line, event.command_line);
+        keep(&mut self.package, event.package);
+        keep(&mut self.app_id, event.app_id);
+        self.parent_pid.get_or_insert(event.parent_pid);
+        self.session_id = self.session_id.or(event.session_id);
+        self.sid = self.sid.take().or(event.sid);
+        if self.unique_key == 0 {
+            self.unique_key = event.unique_key;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tracker(events: &[(u8, i64, u32, u64)]) -> ProcessTracker {
+        let mut tracker = ProcessTracker::default();
+        for (op, time, pid, unique_key) in events {
+            let event = Process { pid: *pid, unique_key: *unique_key, exit_status: 7, ..Process::default() };
+            tracker.add(*op, *time, event);
+        }
+        tracker
+    }
+
+    fn owners(tracker: &ProcessTracker, times: &[i64]) -> Vec<u32> {
+        times.iter().map(|t| tracker.at(8, *t).unwrap().0).collect()
+    }
+
+    #[test]
+    fn a_reused_id_means_the_instance_alive_else_the_last_one_before() {
+        let t = tracker(&[(1, 10, 8, 1), (2, 20, 8, 1), (1, 30, 8, 2), (2, 40, 8, 2)]);
+        assert_eq!(owners(&t, &[5, 10, 20, 25, 30, 35, 45]), [0, 0, 0, 0, 1, 1, 1]);
+        assert_eq!(t.instances()[1].key_text(), "8#2");
+        assert_eq!(
+            (t.instances()[1].start, t.instances()[1].stop, t.instances()[1].exit_code),
+            (Some(30), Some(40), Some(7))
+        );
+    }
+
+    #[test]
+    fn a_start_without_the_stop_of_its_predecessor_ends_it_silently() {
+        let t = tracker(&[(3, 0, 8, 1), (1, 30, 8, 2), (4, 50, 8, 2)]);
+        assert_eq!(owners(&t, &[29, 30]), [0, 1]);
+        assert_eq!(t.instances()[0].stop, None);
+        assert_eq!(t.instances().len(), 2);
+    }
+
+    #[test]
+    fn the_end_rundown_of_an_unseen_start_begins_where_the_one_before_ended() {
+        let t = tracker(&[(1, 10, 8, 1), (2, 20, 8, 1), (4, 50, 8, 2)]);
+        assert_eq!(owners(&t, &[5, 15, 20, 21, 60]), [0, 0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_defunct_process_is_matched_by_its_object_and_never_owns_events() {
+        let t = tracker(&[(39, 0, 8, 9), (1, 10, 8, 1), (2, 20, 8, 1), (39, 30, 8, 1)]);
+        assert_eq!(owners(&t, &[5, 15, 40]), [1, 1, 1]);
+        assert_eq!(t.instances().iter().map(|i| i.defunct).collect::<Vec<_>>(), [true, true]);
+        assert_eq!((t.instances()[0].exit_code, t.instances().len()), (Some(7), 2));
+    }
+}

@@ -1,0 +1,103 @@
+//! Threads: which process a reused thread id belongs to, and when.
+
+use etwkit_decode::kernel::thread::opcode;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A stretch of time in which a thread id belongs to a process id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    pid: u32,
+    begin: i64,
+    end: i64,
+}
+
+/// All threads of a session.
+#[derive(Debug, Default)]
+pub struct ThreadTracker {
+    spans: FxHashMap<u32, Vec<Span>>,
+    pairs: FxHashSet<(u32, u32)>,
+}
+
+impl ThreadTracker {
+    /// Takes a thread event; those of one thread id must come in time order.
+    pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
+        self.pairs.insert((pid, tid));
+        let spans = self.spans.entry(tid).or_default();
+        let last = spans.last_mut();
+        let open = last.filter(|span| span.end == i64::MAX && span.pid == pid);
+        let (begin, end) = match (op, open) {
+            (opcode::START, open) => {
+                if let Some(open) = open {
+                    open.end = timestamp.saturating_sub(1);
+                }
+                (timestamp, i64::MAX)
+            }
+            (opcode::END, Some(open)) => {
+                open.end = timestamp;
+                return;
+            }
+            (opcode::DC_START | opcode::DC_END, Some(_)) => return,
+            // It ran before anything of it was seen: since its predecessor ended.
+            (opcode::END, None) => (unseen_begin(spans), timestamp),
+            (opcode::DC_START | opcode::DC_END, None) => (unseen_begin(spans), i64::MAX),
+            _ => return,
+        };
+        spans.push(Span { pid, begin, end });
+    }
+
+    /// The process id of a thread at that raw time: of the span that contains it, else of the last one that
+    /// began before, else of the first. Thread 0 is idle and belongs to process 0.
+    #[must_use]
+    pub fn process_of(&self, tid: u32, timestamp: i64) -> Option<u32> {
+        if tid == 0 {
+            return Some(0);
+        }
+        let spans = self.spans.get(&tid)?;
+        let contains = |span: &&Span| (span.begin..=span.end).contains(&timestamp);
+        let found = spans.iter().rev().find(contains);
+        let before = || spans.iter().rev().find(|span| span.begin <= timestamp);
+        found.or_else(before).or_else(|| spans.first()).map(|span| span.pid)
+    }
+
+    /// Distinct pairs of process id and thread id.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.pairs.iter().copied()
+    }
+
+    /// Pairs with the raw time at which each was first known, in no order.
+    pub fn spans(&self) -> impl Iterator<Item = (u32, u32, i64)> + '_ {
+        self.spans.iter().flat_map(|(tid, spans)| spans.iter().map(|span| (span.pid, *tid, span.begin)))
+    }
+}
+
+fn unseen_begin(spans: &[Span]) -> i64 {
+    spans.last().map_or(i64::MIN, |span| span.end.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owners(events: &[(u8, i64, u32)], times: &[i64]) -> Vec<Option<u32>> {
+        let mut tracker = ThreadTracker::default();
+        for (op, time, pid) in events {
+            tracker.add(*op, *time, *pid, 4);
+        }
+        times.iter().map(|t| tracker.process_of(4, *t)).collect()
+    }
+
+    #[test]
+    fn a_reused_thread_id_follows_its_spans() {
+        let events = [(1, 10, 100), (2, 20, 100), (1, 30, 200)];
+        let expected = [100, 100, 100, 100, 200, 200].map(Some);
+        assert_eq!(owners(&events, &[5, 10, 20, 25, 30, 99]), expected);
+    }
+
+    #[test]
+    fn rundown_reaches_to_the_ends_of_the_trace() {
+        assert_eq!(owners(&[(3, 10, 100)], &[0, 10, 99]), [Some(100); 3]);
+        assert_eq!(owners(&[(4, 90, 100)], &[0, 90, 99]), [Some(100); 3]);
+        assert_eq!(owners(&[(2, 20, 100), (4, 90, 200)], &[0, 20, 21]), [Some(100), Some(100), Some(200)]);
+        assert_eq!(owners(&[], &[0]), [None]);
+    }
+}
