@@ -26,8 +26,8 @@ pub struct Process {
     pub unique_key: u64,
     /// Process id.
     pub pid: u32,
-    /// Process id of the parent.
-    pub parent_pid: u32,
+    /// Process id of the parent; `None` where the layout has none.
+    pub parent_pid: Option<u32>,
     /// Terminal session, -1 for none; `None` in version 0.
     pub session_id: Option<i32>,
     /// Exit status.
@@ -69,13 +69,13 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     let mut process = Process::default();
     if version == 0 {
         process.pid = c.pointer(pointer)? as u32;
-        process.parent_pid = c.pointer(pointer)? as u32;
+        process.parent_pid = Some(c.pointer(pointer)? as u32);
     } else {
         // Version 1 has the page directory base here, which says nothing about identity.
         let key = c.pointer(pointer)?;
         process.unique_key = if version >= 2 { key } else { 0 };
         process.pid = c.u32()?;
-        process.parent_pid = c.u32()?;
+        process.parent_pid = Some(c.u32()?);
         process.session_id = Some(c.i32()?);
         process.exit_status = c.u32()?;
         if version >= 3 {
@@ -148,7 +148,7 @@ mod tests {
                 let read = Process::parse(&payload(pointer_size, sid), 4, pointer_size).unwrap();
                 assert!(!read.fallback);
                 let p = read.event;
-                assert_eq!((p.pid, p.parent_pid, p.session_id, p.exit_status), (8, 4, Some(1), 259));
+                assert_eq!((p.pid, p.parent_pid, p.session_id, p.exit_status), (8, Some(4), Some(1), 259));
                 assert_eq!((&*p.name, &*p.command_line), ("a.exe", "a.exe -x"));
                 assert_eq!(p.sid.as_deref(), sid.then_some("S-1-5-18"));
             }

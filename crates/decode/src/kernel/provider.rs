@@ -51,7 +51,7 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
         p.unique_key = c.u64()?;
     }
     c.u64()?; // create time
-    p.parent_pid = c.u32()?;
+    p.parent_pid = Some(c.u32()?);
     if sequence_numbers {
         c.u64()?;
     }

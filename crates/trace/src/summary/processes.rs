@@ -1,6 +1,6 @@
 //! Sections `totals` and `processes`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use etwkit_etl::clock::Clock;
 use serde_json::{Map, Value, json};
@@ -27,10 +27,12 @@ pub(super) fn totals(directory: &Directory) -> Value {
 }
 
 pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
-    let mut threads: BTreeMap<u32, BTreeSet<(u32, u32)>> = BTreeMap::new();
-    for (pid, tid, begin) in directory.threads.spans() {
+    let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
+    // A pair that comes back in a later instance of the process id counts where it was met first, so that the
+    // processes add up to the total.
+    for ((pid, _), begin) in directory.threads.first_times() {
         if let Some(key) = directory.process_at(pid, begin) {
-            threads.entry(key.0).or_default().insert((pid, tid));
+            *threads.entry(key.0).or_default() += 1;
         }
     }
     let mut images: BTreeMap<u32, Vec<&ImageInstance>> = BTreeMap::new();
@@ -41,7 +43,7 @@ pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
     }
     let mut section = Map::new();
     for (instance, key) in directory.processes.instances().iter().zip(0u32..) {
-        let own_threads = threads.get(&key).map_or(0, BTreeSet::len);
+        let own_threads = threads.get(&key).copied().unwrap_or_default();
         let own_images = images.remove(&key).unwrap_or_default();
         section.insert(instance.key_text(), process(instance, own_threads, own_images, directory, clock));
     }

@@ -225,7 +225,7 @@ impl ProcessInstance {
         keep(&mut self.command_line, event.command_line);
         keep(&mut self.package, event.package);
         keep(&mut self.app_id, event.app_id);
-        self.parent_pid.get_or_insert(event.parent_pid);
+        self.parent_pid = self.parent_pid.or(event.parent_pid);
         self.session_id = self.session_id.or(event.session_id);
         self.sid = self.sid.take().or(event.sid);
         if self.unique_key == 0 {

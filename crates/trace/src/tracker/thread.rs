@@ -64,9 +64,15 @@ impl ThreadTracker {
         self.pairs.iter().copied()
     }
 
-    /// Pairs with the raw time at which each was first known, in no order.
-    pub fn spans(&self) -> impl Iterator<Item = (u32, u32, i64)> + '_ {
-        self.spans.iter().flat_map(|(tid, spans)| spans.iter().map(|span| (span.pid, *tid, span.begin)))
+    /// Distinct pairs of process id and thread id, each with the raw time from which it was first known, in
+    /// no order.
+    pub fn first_times(&self) -> impl Iterator<Item = ((u32, u32), i64)> {
+        let mut first: FxHashMap<(u32, u32), i64> = FxHashMap::default();
+        for (tid, span) in self.spans.iter().flat_map(|(tid, spans)| spans.iter().map(move |s| (*tid, s))) {
+            let begin = first.entry((span.pid, tid)).or_insert(span.begin);
+            *begin = span.begin.min(*begin);
+        }
+        first.into_iter()
     }
 }
 
