@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod clr;
 pub mod element;
 pub mod kernel;
 pub mod plan;

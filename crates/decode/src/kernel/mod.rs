@@ -3,6 +3,7 @@
 //! The tables of this crate decode every kernel event by name; these views read the few that each trace has
 //! by the thousand, at fixed offsets and without names.
 
+pub mod config;
 pub mod disk;
 pub mod fault;
 pub mod file_name;

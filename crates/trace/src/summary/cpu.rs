@@ -9,9 +9,11 @@ use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
 
+use super::dotnet::ManagedSamples;
 use super::modules::{ModuleId, Modules};
 use super::process_text;
 use crate::directory::Directory;
+use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 
 /// Rows of the list `top_leaf`.
@@ -31,6 +33,8 @@ type Count = FxHashMap<(Option<ProcessKey>, ModuleId), u64>;
 
 pub(super) struct CpuSummary<'d> {
     directory: &'d Directory,
+    methods: &'d MethodTracker,
+    managed: ManagedSamples,
     modules: Modules,
     interval: Option<u32>,
     /// Interval at the end, for traces that lack the one at the start.
@@ -62,9 +66,11 @@ struct StackCounts {
 }
 
 impl<'d> CpuSummary<'d> {
-    pub(super) fn new(directory: &'d Directory) -> Self {
+    pub(super) fn new(directory: &'d Directory, methods: &'d MethodTracker) -> Self {
         Self {
             directory,
+            methods,
+            managed: ManagedSamples::default(),
             modules: Modules::new(directory),
             interval: None,
             end_interval: None,
@@ -147,7 +153,16 @@ impl<'d> CpuSummary<'d> {
             *self.leaves.entry((module, rva)).or_default() += 1;
             *self.exclusive.entry((process, module)).or_default() += 1;
             self.count_inclusive(key, index, process, module);
+            let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
+            if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
+                self.managed.add(process_text(self.directory, process), method);
+            }
         }
+    }
+
+    /// Samples in code of .NET methods.
+    pub(super) const fn managed(&self) -> &ManagedSamples {
+        &self.managed
     }
 
     fn count_inclusive(

@@ -3,8 +3,10 @@
 //! Two walks over the session: the first feeds the [`Directory`] and everything that stands for itself, the
 //! second attributes samples, transfers and faults.
 
+mod config;
 mod counts;
 mod cpu;
+mod dotnet;
 mod header;
 mod io;
 mod modules;
@@ -19,6 +21,9 @@ use etwkit_etl::{Order, Session};
 use serde_json::{Map, Value};
 
 use crate::directory::{Directory, DirectoryBuilder};
+pub use config::SystemConfig;
+pub use dotnet::DotnetSummary;
+
 use counts::Counts;
 use cpu::CpuSummary;
 use io::IoSummary;
@@ -40,15 +45,20 @@ impl Summary {
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
         let mut counts = Counts::default();
         let mut builder = DirectoryBuilder::default();
+        let mut config = SystemConfig::default();
+        let mut dotnet = DotnetSummary::default();
         let walk = session.for_each(Order::Time, |event| {
             counts.add(event);
             builder.observe(event);
+            config.observe(event);
+            dotnet.observe(event);
             ControlFlow::Continue(())
         })?;
         let pointer_size = if machine_pointer_size(session) == 4 { 4 } else { 8 };
         let directory = builder.finish(pointer_size);
 
-        let mut cpu = CpuSummary::new(&directory);
+        let methods = dotnet.finish_methods();
+        let mut cpu = CpuSummary::new(&directory, &methods);
         let mut io = IoSummary::new(&directory, session.clock());
         let mut network = NetworkSummary::new(&directory);
         session.for_each(Order::Time, |event| {
@@ -75,6 +85,8 @@ impl Summary {
         sections.insert("disk".into(), disk);
         sections.insert("faults".into(), faults);
         sections.insert("network".into(), network.section());
+        sections.insert("dotnet".into(), dotnet.section(session.clock(), &methods, cpu.managed()));
+        sections.insert("sysconfig".into(), config.section(session.clock()));
         Ok(Self { sections, walk })
     }
 }

@@ -1,6 +1,6 @@
 //! .NET methods: which one lies at an address of a process, and when.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Code of one .NET method.
@@ -32,13 +32,21 @@ pub struct Method {
 #[derive(Debug, Default)]
 pub struct MethodTracker {
     methods: FxHashMap<u32, Vec<Method>>,
+    known: FxHashSet<(u32, u64, u64)>,
     reach: FxHashMap<u32, Vec<u64>>,
 }
 
 impl MethodTracker {
     /// Takes a method that was loaded or is described by a rundown.
     pub fn add(&mut self, pid: u32, method: Method) {
+        self.known.insert((pid, method.start, method.method_id));
         self.methods.entry(pid).or_default().push(method);
+    }
+
+    /// Whether code of that method at that address was met before.
+    #[must_use]
+    pub fn is_known(&self, pid: u32, start: u64, method_id: u64) -> bool {
+        self.known.contains(&(pid, start, method_id))
     }
 
     /// Takes the unload of the method whose code starts at `start`.

@@ -1,0 +1,256 @@
+//! Typed views of the .NET runtime's events that trackers read.
+
+use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::{Guid, RawEvent};
+
+use crate::kernel::merge::Pdb;
+
+/// Microsoft-Windows-DotNETRuntime.
+pub const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+/// Microsoft-Windows-DotNETRuntimeRundown.
+pub const RUNDOWN: Guid = Guid::literal("a669021c-c450-4609-a035-5af59af4df18");
+
+/// Ids of [`RUNTIME`].
+pub mod id {
+    /// A collection starts.
+    pub const GC_START: u16 = 1;
+    /// A collection ends.
+    pub const GC_END: u16 = 2;
+    /// Another 100 KB were allocated.
+    pub const ALLOCATION_TICK: u16 = 10;
+    /// An exception was thrown.
+    pub const EXCEPTION: u16 = 80;
+    /// A method was loaded (rundown: it is there at the start).
+    pub const METHOD_LOAD_VERBOSE: u16 = 143;
+    /// A method was unloaded (rundown: it is there at the end).
+    pub const METHOD_UNLOAD_VERBOSE: u16 = 144;
+    /// A method is about to be compiled.
+    pub const JITTING_STARTED: u16 = 145;
+    /// A module was loaded.
+    pub const MODULE_LOAD: u16 = 152;
+    /// A module was unloaded (rundown: it is there at the start).
+    pub const MODULE_UNLOAD: u16 = 153;
+    /// Rundown only: a module is there at the end.
+    pub const MODULE_DC_END: u16 = 154;
+    /// Which runtime this is.
+    pub const RUNTIME_INFORMATION: u16 = 187;
+    /// IL to native offsets.
+    pub const IL_TO_NATIVE_MAP: u16 = 190;
+    /// Rundown only: IL to native offsets.
+    pub const IL_TO_NATIVE_MAP_DC_END: u16 = 150;
+}
+
+/// Bits of `MethodFlags`.
+pub mod method_flag {
+    /// Compiled from no module.
+    pub const DYNAMIC: u32 = 0x1;
+    /// Compiled while the program ran.
+    pub const JITTED: u32 = 0x8;
+}
+
+/// Which of the two providers an event is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// [`RUNTIME`].
+    Runtime,
+    /// [`RUNDOWN`].
+    Rundown,
+}
+
+/// The origin of an event, if it is one of the runtime's.
+#[inline]
+#[must_use]
+pub fn origin(event: &RawEvent<'_>) -> Option<Origin> {
+    if !event.kind.is_manifest() {
+        return None;
+    }
+    match event.provider() {
+        RUNTIME => Some(Origin::Runtime),
+        RUNDOWN => Some(Origin::Rundown),
+        _ => None,
+    }
+}
+
+/// `MethodLoadVerbose` and its kin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// Id in the runtime.
+    pub method_id: u64,
+    /// Id of the module.
+    pub module_id: u64,
+    /// Start of the code.
+    pub start: u64,
+    /// Bytes of code.
+    pub size: u32,
+    /// Bits of [`method_flag`] and others.
+    pub flags: u32,
+    /// Namespace and type.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Signature.
+    pub signature: String,
+}
+
+impl Method {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (method_id, module_id, start, size) = (c.u64()?, c.u64()?, c.u64()?, c.u32()?);
+        let (_token, flags) = (c.u32()?, c.u32()?);
+        Some(Self {
+            method_id,
+            module_id,
+            start,
+            size,
+            flags,
+            namespace: utf16_text(c.utf16()),
+            name: utf16_text(c.utf16()),
+            signature: utf16_text(c.utf16()),
+        })
+    }
+}
+
+/// `ModuleLoad` and its kin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// Id in the runtime.
+    pub module_id: u64,
+    /// `ModuleFlags`.
+    pub flags: u32,
+    /// Path of the IL image.
+    pub il_path: String,
+    /// Path of the precompiled image, if there is one.
+    pub native_path: String,
+    /// PDB of the IL image (version 2 and later).
+    pub pdb: Option<Pdb>,
+}
+
+impl Module {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (module_id, _assembly, flags, _reserved) = (c.u64()?, c.u64()?, c.u32()?, c.u32()?);
+        let (il_path, native_path) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        let mut pdb = None;
+        if version >= 2 {
+            c.u16()?; // CLR instance
+            let (guid, age) = (c.guid()?, c.u32()?);
+            let name = utf16_text(c.utf16());
+            pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
+        }
+        Some(Self { module_id, flags, il_path, native_path, pdb })
+    }
+}
+
+/// `GCStart`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GcStart {
+    /// Number of the collection in its runtime.
+    pub number: u32,
+    /// Generation; `None` in version 0.
+    pub depth: Option<u32>,
+    /// Why.
+    pub reason: u32,
+    /// Instance of the runtime in the process.
+    pub clr_instance: u16,
+}
+
+impl GcStart {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let number = c.u32()?;
+        if version == 0 {
+            return Some(Self { number, depth: None, reason: c.u32()?, clr_instance: 0 });
+        }
+        let (depth, reason, _kind) = (c.u32()?, c.u32()?, c.u32()?);
+        Some(Self { number, depth: Some(depth), reason, clr_instance: c.u16()? })
+    }
+}
+
+/// Bytes of an `AllocationTick`; 64-bit from version 2 on.
+#[must_use]
+pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
+    let mut c = Cursor::new(payload);
+    let small = c.u32()?;
+    if version < 2 {
+        return Some(small.into());
+    }
+    c.take(4 + 2)?; // kind, CLR instance
+    c.u64()
+}
+
+/// `Exception`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exception {
+    /// Type.
+    pub type_name: String,
+    /// Message.
+    pub message: String,
+    /// Address at which it was thrown.
+    pub eip: u64,
+    /// HRESULT.
+    pub hresult: u32,
+    /// `ExceptionFlags`.
+    pub flags: u16,
+}
+
+impl Exception {
+    /// Reads a payload; version 0 has none.
+    #[must_use]
+    pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (type_name, message) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        Some(Self { type_name, message, eip: c.pointer(pointer_size)?, hresult: c.u32()?, flags: c.u16()? })
+    }
+}
+
+/// `RuntimeInformation`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RuntimeInformation {
+    /// Instance in the process.
+    pub clr_instance: u16,
+    /// 1 desktop, 2 Core.
+    pub sku: u16,
+    /// Version of the base class library.
+    pub bcl_version: [u16; 4],
+    /// Version of the runtime.
+    pub vm_version: [u16; 4],
+    /// Start-up flags.
+    pub startup_flags: u32,
+    /// Start-up mode.
+    pub startup_mode: u8,
+    /// Command line.
+    pub command_line: String,
+    /// Path of the runtime's DLL.
+    pub runtime_dll: String,
+}
+
+impl RuntimeInformation {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (clr_instance, sku) = (c.u16()?, c.u16()?);
+        let bcl_version = [c.u16()?, c.u16()?, c.u16()?, c.u16()?];
+        let vm_version = [c.u16()?, c.u16()?, c.u16()?, c.u16()?];
+        let (startup_flags, startup_mode) = (c.u32()?, c.u8()?);
+        let command_line = utf16_text(c.utf16());
+        c.guid()?;
+        let runtime_dll = utf16_text(c.utf16());
+        Some(Self {
+            clr_instance,
+            sku,
+            bcl_version,
+            vm_version,
+            startup_flags,
+            startup_mode,
+            command_line,
+            runtime_dll,
+        })
+    }
+}

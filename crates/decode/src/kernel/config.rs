@@ -1,0 +1,297 @@
+//! System configuration (group 11): the machine, its disks, network cards and services.
+//!
+//! Texts of fixed width end at their first NUL.
+
+use etwkit_etl::bytes::{Cursor, utf16_fixed_text, utf16_text};
+
+/// Types of these events.
+pub mod opcode {
+    /// Processors, memory, names.
+    pub const CPU: u8 = 10;
+    /// A physical disk.
+    pub const PHYSICAL_DISK: u8 = 11;
+    /// A partition or volume.
+    pub const LOGICAL_DISK: u8 = 12;
+    /// A network card.
+    pub const NIC: u8 = 13;
+    /// A service.
+    pub const SERVICE: u8 = 15;
+    /// A device.
+    pub const PNP: u8 = 22;
+    /// Manufacturer and BIOS.
+    pub const PLATFORM: u8 = 25;
+    /// A logical processor.
+    pub const PROCESSOR: u8 = 35;
+}
+
+/// `SystemConfig_CPU`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpu {
+    /// Speed.
+    pub mhz: u32,
+    /// Logical processors.
+    pub count: u32,
+    /// Memory in MB.
+    pub memory_mb: u32,
+    /// Bytes of a page.
+    pub page_size: u32,
+    /// Granularity of virtual addresses.
+    pub allocation_granularity: u32,
+    /// Name of the computer.
+    pub computer_name: String,
+    /// Its domain.
+    pub domain_name: String,
+}
+
+impl Cpu {
+    /// Reads a payload of any version.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        Some(Self {
+            mhz: c.u32()?,
+            count: c.u32()?,
+            memory_mb: c.u32()?,
+            page_size: c.u32()?,
+            allocation_granularity: c.u32()?,
+            computer_name: utf16_fixed_text(c.take(512)?),
+            domain_name: utf16_fixed_text(c.take(264)?),
+        })
+    }
+}
+
+/// `SystemConfig_PhyDisk`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhysicalDisk {
+    /// Disk number.
+    pub number: u32,
+    /// Bytes of a sector.
+    pub bytes_per_sector: u32,
+    /// Sectors of a track.
+    pub sectors_per_track: u32,
+    /// Tracks of a cylinder.
+    pub tracks_per_cylinder: u32,
+    /// Cylinders.
+    pub cylinders: u64,
+    /// Manufacturer and model.
+    pub manufacturer: String,
+    /// Partitions.
+    pub partitions: u32,
+    /// Whether writes are cached.
+    pub write_cache: bool,
+    /// Letter of the boot drive.
+    pub boot_drive: String,
+}
+
+impl PhysicalDisk {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (number, bytes_per_sector) = (c.u32()?, c.u32()?);
+        let (sectors_per_track, tracks_per_cylinder, cylinders) = (c.u32()?, c.u32()?, c.u64()?);
+        c.take(16)?; // SCSI address
+        let manufacturer = utf16_fixed_text(c.take(512)?).trim().to_owned();
+        let (partitions, write_cache, _pad) = (c.u32()?, c.u8()? != 0, c.u8()?);
+        let boot_drive = utf16_fixed_text(c.take(6)?);
+        Some(Self {
+            number,
+            bytes_per_sector,
+            sectors_per_track,
+            tracks_per_cylinder,
+            cylinders,
+            manufacturer,
+            partitions,
+            write_cache,
+            boot_drive,
+        })
+    }
+}
+
+/// `SystemConfig_LogDisk`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogicalDisk {
+    /// First byte on the disk.
+    pub start: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Disk number.
+    pub disk: u32,
+    /// 1 partition, 2 volume, 3 or 4 extent.
+    pub drive_type: u32,
+    /// Drive letter with colon.
+    pub letter: String,
+    /// Partition number.
+    pub partition: u32,
+    /// Sectors of a cluster.
+    pub sectors_per_cluster: u32,
+    /// Bytes of a sector.
+    pub bytes_per_sector: u32,
+    /// Free clusters.
+    pub free_clusters: i64,
+    /// All clusters.
+    pub total_clusters: i64,
+    /// File system.
+    pub file_system: String,
+}
+
+impl LogicalDisk {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (start, size, disk) = (c.u64()?, c.u64()?, c.u32()?);
+        let (_size, drive_type) = (c.u32()?, c.u32()?);
+        let letter = utf16_fixed_text(c.take(8)?);
+        let (_pad, partition, sectors_per_cluster, bytes_per_sector) =
+            (c.u32()?, c.u32()?, c.u32()?, c.u32()?);
+        let (_pad, free_clusters, total_clusters) = (c.u32()?, c.i64()?, c.i64()?);
+        let file_system = utf16_fixed_text(c.take(32)?);
+        Some(Self {
+            start,
+            size,
+            disk,
+            drive_type,
+            letter,
+            partition,
+            sectors_per_cluster,
+            bytes_per_sector,
+            free_clusters,
+            total_clusters,
+            file_system,
+        })
+    }
+}
+
+/// `SystemConfig_NIC` from version 2 on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nic {
+    /// Hardware address.
+    pub mac: Vec<u8>,
+    /// Interface index for IPv4.
+    pub ipv4_index: u32,
+    /// Interface index for IPv6.
+    pub ipv6_index: u32,
+    /// Description.
+    pub description: String,
+    /// Its addresses.
+    pub addresses: Vec<String>,
+    /// Addresses of its DNS servers.
+    pub dns: Vec<String>,
+}
+
+impl Nic {
+    /// Reads a payload; `None` for versions 0 and 1, which have another layout.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let address = c.array::<8>().filter(|_| version >= 2)?;
+        let len = c.u32()? as usize;
+        Some(Self {
+            mac: address.iter().copied().take(len).collect(),
+            ipv4_index: c.u32()?,
+            ipv6_index: c.u32()?,
+            description: utf16_text(c.utf16()),
+            addresses: list(&utf16_text(c.utf16())),
+            dns: list(&utf16_text(c.utf16())),
+        })
+    }
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(';').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// `SystemConfig_Services`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    /// Process that hosts it, 0 if it does not run.
+    pub pid: u32,
+    /// Service state (1 stopped, 4 running); `None` in versions 0 and 1.
+    pub state: Option<u32>,
+    /// Tag that its threads carry.
+    pub tag: Option<u32>,
+    /// Name.
+    pub name: String,
+    /// Name for people.
+    pub display_name: String,
+    /// File name of the process.
+    pub process: String,
+}
+
+impl Service {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        if version < 2 {
+            let name = utf16_fixed_text(c.take(68)?);
+            let display_name = utf16_fixed_text(c.take(512)?);
+            let process = utf16_fixed_text(c.take(68)?);
+            return Some(Self { pid: c.u32()?, state: None, tag: None, name, display_name, process });
+        }
+        Some(Self {
+            pid: c.u32()?,
+            state: Some(c.u32()?),
+            tag: Some(c.u32()?),
+            name: utf16_text(c.utf16()),
+            display_name: utf16_text(c.utf16()),
+            process: utf16_text(c.utf16()),
+        })
+    }
+}
+
+/// `SystemConfig_Platform`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Platform {
+    /// Manufacturer of the machine.
+    pub manufacturer: String,
+    /// Its product name.
+    pub product: String,
+    /// Date of the BIOS.
+    pub bios_date: String,
+    /// Version of the BIOS.
+    pub bios_version: String,
+}
+
+impl Platform {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Self {
+        let mut c = Cursor::new(payload);
+        let mut next = || utf16_text(c.utf16());
+        Self { manufacturer: next(), product: next(), bios_date: next(), bios_version: next() }
+    }
+}
+
+/// `SystemConfig_Processors`: one logical processor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Processor {
+    /// Processor index.
+    pub index: u32,
+    /// Speed.
+    pub mhz: u32,
+    /// Name.
+    pub name: String,
+    /// Vendor.
+    pub vendor: String,
+    /// Family, model and stepping.
+    pub identifier: String,
+}
+
+impl Processor {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (index, _features, mhz) = (c.u32()?, c.u32()?, c.u32()?);
+        Some(Self {
+            index,
+            mhz,
+            name: utf16_fixed_text(c.take(128)?).trim().to_owned(),
+            // Traces of Windows 10 and 11 have the identifier in front of the vendor.
+            identifier: utf16_fixed_text(c.take(256)?),
+            vendor: utf16_fixed_text(c.take(32)?),
+        })
+    }
+}
