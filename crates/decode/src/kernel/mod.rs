@@ -16,7 +16,7 @@ pub mod sample;
 pub mod stack;
 pub mod thread;
 
-use etwkit_etl::{Guid, RawEvent};
+use etwkit_etl::{Guid, Identity, RawEvent};
 
 /// Groups of kernel events (the high byte of a hook id).
 pub mod group {
@@ -67,20 +67,31 @@ impl Hook {
     #[inline]
     #[must_use]
     pub fn of(event: &RawEvent<'_>) -> Option<Self> {
-        let mut hook = if let Some(id) = event.hook_id() {
+        let (group, opcode) = if let Some(id) = event.hook_id() {
             let [opcode, group] = id.to_le_bytes();
-            Self { group, opcode, version: event.version() as u8 }
+            (group, opcode)
         } else if event.kind.is_classic() {
-            let group = class_group(event.provider())?;
-            Self { group, opcode: event.opcode(), version: event.version() as u8 }
+            (class_group(event.provider())?, event.opcode())
         } else {
             return None;
         };
-        if (hook.group, hook.opcode) == (group::PROCESS, IMAGE_LOAD) {
-            hook.group = group::IMAGE;
-        }
-        Some(hook)
+        let (group, opcode) = with_image_load(group, opcode);
+        Some(Self { group, opcode, version: event.version() as u8 })
     }
+}
+
+/// Group and type of a kernel event by its identity; see [`Hook::of`].
+#[must_use]
+pub fn hook_of(identity: &Identity) -> Option<(u8, u8)> {
+    match identity {
+        Identity::Kernel { group, opcode, .. } => Some(with_image_load(*group, *opcode)),
+        Identity::Classic { class, opcode, .. } => Some(with_image_load(class_group(*class)?, *opcode)),
+        _ => None,
+    }
+}
+
+const fn with_image_load(group: u8, opcode: u8) -> (u8, u8) {
+    if group == group::PROCESS && opcode == IMAGE_LOAD { (group::IMAGE, opcode) } else { (group, opcode) }
 }
 
 /// The group of a classic kernel class that trackers read.

@@ -28,6 +28,10 @@ impl Counts {
         self.last = Some(self.last.map_or(event.timestamp, |t| t.max(event.timestamp)));
     }
 
+    pub(super) fn identities(&self) -> impl Iterator<Item = (&Identity, u64)> {
+        self.by_identity.iter().map(|(identity, n)| (identity, *n))
+    }
+
     pub(super) fn section(&self) -> Value {
         let mut by_cpu: Vec<_> = self.by_cpu.iter().collect();
         by_cpu.sort_unstable();

@@ -29,6 +29,15 @@ struct Pending {
     any_stack: bool,
 }
 
+/// A row of a list by CPU samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopRow {
+    /// `name (pid)` of a process, or the path of a module; `?` where it is unknown.
+    pub name: String,
+    /// Busy samples.
+    pub samples: u64,
+}
+
 type Count = FxHashMap<(Option<ProcessKey>, ModuleId), u64>;
 
 pub(super) struct CpuSummary<'d> {
@@ -239,6 +248,32 @@ impl<'d> CpuSummary<'d> {
         rows.iter().take(TOP_LEAVES).map(row).collect()
     }
 
+    /// Processes by busy samples.
+    pub(super) fn top_processes(&self) -> Vec<TopRow> {
+        let mut sums: BTreeMap<Option<ProcessKey>, u64> = BTreeMap::new();
+        for ((process, _), n) in &self.exclusive {
+            *sums.entry(*process).or_default() += n;
+        }
+        let name = |key: Option<ProcessKey>| match key.and_then(|key| self.directory.processes.instance(key))
+        {
+            Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),
+            Some(p) if p.name.is_empty() => format!("? ({})", p.key_text()),
+            Some(p) => format!("{} ({})", p.name, p.key_text()),
+            None => "?".to_owned(),
+        };
+        top(sums.into_iter().map(|(key, samples)| TopRow { name: name(key), samples }))
+    }
+
+    /// Modules by busy samples in them.
+    pub(super) fn top_modules(&self) -> Vec<TopRow> {
+        let mut sums: BTreeMap<ModuleId, u64> = BTreeMap::new();
+        for ((_, module), n) in &self.exclusive {
+            *sums.entry(*module).or_default() += n;
+        }
+        let row = |(module, samples)| TopRow { name: self.modules.path(module).to_owned(), samples };
+        top(sums.into_iter().map(row))
+    }
+
     fn by_module(&self, counts: &Count) -> Value {
         let mut table: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
         for ((process, module), n) in counts {
@@ -247,6 +282,12 @@ impl<'d> CpuSummary<'d> {
         }
         json!(table)
     }
+}
+
+fn top(rows: impl Iterator<Item = TopRow>) -> Vec<TopRow> {
+    let mut rows: Vec<TopRow> = rows.collect();
+    rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
+    rows
 }
 
 fn cores(counts: &BTreeMap<u16, u64>) -> Map<String, Value> {

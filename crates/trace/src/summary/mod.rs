@@ -12,6 +12,7 @@ mod io;
 mod modules;
 mod network;
 mod processes;
+mod recorded;
 
 use std::ops::ControlFlow;
 
@@ -22,7 +23,9 @@ use serde_json::{Map, Value};
 
 use crate::directory::{Directory, DirectoryBuilder};
 pub use config::SystemConfig;
+pub use cpu::TopRow;
 pub use dotnet::DotnetSummary;
+pub use recorded::{Recorded, Topic};
 
 use counts::Counts;
 use cpu::CpuSummary;
@@ -35,6 +38,14 @@ pub struct Summary {
     pub sections: Map<String, Value>,
     /// What the first walk met.
     pub walk: Walk,
+    /// What was recorded and what not.
+    pub recorded: Vec<Recorded>,
+    /// Processes by busy CPU samples, most first.
+    pub top_processes: Vec<TopRow>,
+    /// Modules by busy CPU samples in them (not in what they call), most first.
+    pub top_modules: Vec<TopRow>,
+    /// The machine.
+    pub config: SystemConfig,
 }
 
 impl Summary {
@@ -87,7 +98,9 @@ impl Summary {
         sections.insert("network".into(), network.section());
         sections.insert("dotnet".into(), dotnet.section(session.clock(), &methods, cpu.managed()));
         sections.insert("sysconfig".into(), config.section(session.clock()));
-        Ok(Self { sections, walk })
+        let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
+        let recorded = recorded::recorded(counts.identities());
+        Ok(Self { sections, walk, recorded, top_processes, top_modules, config })
     }
 }
 
