@@ -120,3 +120,21 @@ fn damage_is_told_in_text_and_in_json() {
         assert_eq!(object["damage"]["first_places"][0]["offset"], 0x1292);
     }
 }
+
+#[test]
+fn damage_inside_a_buffer_is_told_by_the_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.etl");
+    let mut bytes = std::fs::read(made().join("power-5.etl")).unwrap();
+    // The last buffer is compressed; matches that reach back in front of its start break it.
+    bytes[0x1292 + 72..0x1292 + 120].fill(0xFF);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    assert_eq!(json(&["info", "--json", path])["damage"]["counts"], serde_json::json!({}));
+    for options in [&["--json"][..], &["--json", "--unordered"]] {
+        let object = json(&[&["events", "--count", path], options].concat());
+        assert_eq!(object["damage"]["counts"]["decompression"]["places"], 1, "{object}");
+    }
+    let text = run(&["events", "--count", path]).out;
+    assert!(text.contains("  decompression at offset 0x1292 of broken.etl: "), "{text}");
+}
