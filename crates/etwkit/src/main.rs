@@ -1,13 +1,12 @@
-//! x
-fn main() {
-    let files: Vec<_> = std::env::args().skip(1).collect();
-    let s = etwkit_etl::Session::open(
-        files
-            .iter()
-            .map(|f| Box::new(std::fs::read(f).unwrap()) as Box<dyn etwkit_etl::source::ByteSource>)
-            .collect(),
-    )
-    .unwrap();
-    let m = etwkit_trace::summary::Summary::read(&s).unwrap();
-    println!("{}", serde_json::to_string(&m.sections).unwrap());
+//! The program: arguments in, text out, an exit code back.
+
+#![forbid(unsafe_code)]
+
+use std::io::{self, BufWriter};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut err = io::stderr().lock();
+    etwkit::run(std::env::args_os(), &mut out, &mut err).into()
 }

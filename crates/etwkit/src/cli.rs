@@ -1,0 +1,90 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Read, ask and explain Windows ETW traces (.etl) on any operating system.
+#[derive(Debug, Parser)]
+#[command(name = "etwkit", version, propagate_version = false, after_help = ROOT_EXAMPLE)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const ROOT_EXAMPLE: &str = "\
+Example:
+  etwkit info slow-login.etl.zip     what was recorded, on which machine, and is it intact
+
+Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a trace is: machine, clock, files, damage
+    #[command(after_help = INFO_EXAMPLE)]
+    Info(InfoArgs),
+    /// Count the events of a trace
+    #[command(after_help = EVENTS_EXAMPLE)]
+    Events(EventsArgs),
+}
+
+const INFO_EXAMPLE: &str = "\
+Example:
+  etwkit info slow-login.etl
+  etwkit info --json app.etl app.kernel.etl     two files of one session";
+
+const EVENTS_EXAMPLE: &str = "\
+Example:
+  etwkit events --count slow-login.etl
+  etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) traces: TraceArgs,
+    /// Print JSON: a line that names the command and the format, then one object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    #[command(flatten)]
+    pub(crate) traces: TraceArgs,
+    /// Count events by header kind, processor, kernel event and provider event
+    #[arg(long, required = true)]
+    pub(crate) count: bool,
+    /// Read in the order of the file instead of the order of time: faster, with the same counts
+    #[arg(long)]
+    pub(crate) unordered: bool,
+    /// Print JSON: a line that names the command and the format, then one object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// An .etl file, or a .zip, .diagsession or .7z with .etl files; several of them are read as one session
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
+    #[arg(long)]
+    pub(crate) no_mmap: bool,
+    /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
+    #[arg(long, value_name = "GIB", default_value_t = 64)]
+    pub(crate) max_unpacked: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

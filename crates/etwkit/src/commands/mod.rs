@@ -1,0 +1,24 @@
+//! One module per command, and what several of them print.
+
+mod counts;
+pub(crate) mod damage;
+pub(crate) mod events;
+pub(crate) mod info;
+
+use etwkit_extract::Input;
+use serde_json::{Value, json};
+
+/// The files of the session, for JSON.
+fn files_json(input: &Input) -> Value {
+    let part = |part: &etwkit_extract::Part| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
+    input.parts().iter().map(part).collect()
+}
+
+/// How a heading names the session.
+fn title(input: &Input) -> String {
+    match input.parts() {
+        [] => String::new(),
+        [one] => one.label(),
+        [first, rest @ ..] => format!("{} and {} more of one session", first.label(), rest.len()),
+    }
+}

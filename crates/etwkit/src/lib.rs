@@ -1,0 +1,58 @@
+//! The command line of etwkit as a function, so that tests run whole commands without starting a process.
+//!
+//! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
+//! character of the answer passes the `printer`. Interrupting with Ctrl-C is left to the system: it ends
+//! the process with its usual status (130 in a shell), and nothing has to be cleaned up.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod exit;
+mod input;
+mod printer;
+mod report;
+mod sanitize;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::Parser;
+
+pub use exit::Exit;
+pub use sanitize::{json_text, text};
+
+use cli::{Cli, Command};
+use printer::{Printer, WriteError};
+
+/// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
+/// flushed; errors go to `err`.
+pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut dyn Write) -> Exit
+where
+    T: Into<OsString> + Clone,
+{
+    let mut printer = Printer::new(out);
+    let result = match Cli::try_parse_from(args) {
+        Ok(cli) => dispatch(&cli, &mut printer),
+        Err(usage) if usage.use_stderr() => {
+            report::lines(err, &usage.render().to_string());
+            return Exit::Error;
+        }
+        Err(help) => printer.block(&help.render().to_string()).map(|()| Exit::Answered).map_err(Into::into),
+    };
+    let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
+    result.unwrap_or_else(|error| {
+        if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
+            return Exit::Answered;
+        }
+        report::error(err, &error);
+        Exit::Error
+    })
+}
+
+fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    match &cli.command {
+        Command::Info(args) => commands::info::run(args, printer),
+        Command::Events(args) => commands::events::run(args, printer),
+    }
+}

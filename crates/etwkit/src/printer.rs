@@ -1,0 +1,176 @@
+//! All output of a command goes through here, so that nothing can forget to escape it.
+//!
+//! There are no colours, whether `NO_COLOR` is set or not.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use crate::sanitize;
+
+/// The answer could not be written.
+#[derive(Debug)]
+pub(crate) struct WriteError(io::Error);
+
+impl WriteError {
+    /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.0.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+impl std::fmt::Display for WriteError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("cannot write the answer")
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+type Result<T> = std::result::Result<T, WriteError>;
+
+/// Version of the JSON that commands print: changes when a key changes its meaning or goes away.
+const FORMAT_VERSION: u32 = 1;
+
+/// Writes lines.
+pub(crate) struct Printer<'w> {
+    out: &'w mut dyn Write,
+    /// Something was printed.
+    started: bool,
+}
+
+impl<'w> Printer<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write) -> Self {
+        Self { out, started: false }
+    }
+
+    /// One line: line breaks and other controls in it are escaped.
+    pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+        self.started = true;
+        writeln!(self.out, "{}", sanitize::text(line.trim_end())).map_err(WriteError)
+    }
+
+    /// Text of our own that has several lines.
+    pub(crate) fn block(&mut self, block: &str) -> Result<()> {
+        block.lines().try_for_each(|line| self.line(line))
+    }
+
+    /// A heading, with an empty line in front unless it is the first one.
+    pub(crate) fn heading(&mut self, heading: &str) -> Result<()> {
+        if self.started {
+            self.line("")?;
+        }
+        self.line(heading)
+    }
+
+    /// A table below a heading.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<()> {
+        table.lines().iter().try_for_each(|line| self.line(line))
+    }
+
+    /// The first line of machine output.
+    pub(crate) fn json_start(&mut self, command: &str) -> Result<()> {
+        self.json(&json!({"command": command, "format_version": FORMAT_VERSION}))
+    }
+
+    /// One object on one line.
+    pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
+        writeln!(self.out, "{}", sanitize::json_text(&value.to_string())).map_err(WriteError)
+    }
+
+    /// Writes what is buffered.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.out.flush().map_err(WriteError)
+    }
+}
+
+/// Where the text of a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Columns that are as wide as their widest cell.
+#[derive(Debug)]
+pub(crate) struct Table {
+    aligns: Vec<Align>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with a row of titles.
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
+        let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+        Self { aligns: columns.iter().map(|(_, align)| *align).collect(), rows: vec![titles] }
+    }
+
+    /// Names and values without titles.
+    pub(crate) fn pairs() -> Self {
+        Self { aligns: vec![Align::Left, Align::Left], rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        // Escaped before the widths are taken; the printer then finds nothing more to escape.
+        self.rows.push(cells.into_iter().map(|cell| sanitize::text(&cell).into_owned()).collect());
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..self.aligns.len()).map(width).collect();
+        let line = |row: &Vec<String>| {
+            let cells =
+                row.iter().zip(&widths).zip(&self.aligns).map(|((cell, &width), align)| match align {
+                    Align::Left => format!("  {cell:<width$}"),
+                    Align::Right => format!("  {cell:>width$}"),
+                });
+            cells.collect::<String>()
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// A number with its digits in groups: `1 234 567`. For people only.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (digit, left) in digits.chars().zip((0..digits.len()).rev()) {
+        out.push(digit);
+        if left > 0 && left % 3 == 0 {
+            out.push(' ');
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_234_567, "1 234 567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn columns_align_and_cells_are_escaped() {
+        let mut table = Table::new(&[("name", Align::Left), ("events", Align::Right)]);
+        table.row(["a\x1B".into(), "7".into()]);
+        table.row(["longer".into(), "1 000".into()]);
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out);
+        printer.heading("Title\x07").unwrap();
+        printer.table(&table).unwrap();
+        let want = "Title\\u{7}\n  name     events\n  a\\u{1b}       7\n  longer    1 000\n";
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+}

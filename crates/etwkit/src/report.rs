@@ -1,0 +1,36 @@
+//! Errors, on the error stream. If that is closed too, nobody listens.
+
+use std::io::Write;
+
+use crate::sanitize;
+
+/// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
+pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
+    let mut said = String::new();
+    for (position, cause) in error.chain().enumerate() {
+        let text = cause.to_string();
+        // Some causes repeat what the message in front of them said already.
+        if position == 0 {
+            line(err, &format!("error: {text}"));
+        } else if !said.contains(&text) {
+            line(err, &format!("caused by: {text}"));
+        }
+        said.push_str(&text);
+    }
+    if let Some(hint) = error.downcast_ref().and_then(etwkit_extract::Error::hint) {
+        line(err, &format!("hint: {hint}"));
+    } else if let Some(hint) = error.downcast_ref().and_then(etwkit_etl::Error::hint) {
+        line(err, &format!("hint: {hint}"));
+    }
+}
+
+/// Prints a text of several lines, each one escaped.
+pub(crate) fn lines(err: &mut dyn Write, text: &str) {
+    for text in text.lines() {
+        line(err, text);
+    }
+}
+
+fn line(err: &mut dyn Write, text: &str) {
+    let _ = writeln!(err, "{}", sanitize::text(text));
+}

@@ -1,0 +1,140 @@
+//! Where the answer goes, and how it ends.
+
+use std::io::{self, Write};
+
+use etwkit::Exit;
+
+use crate::support::{json, made, run, trace};
+
+/// Takes some bytes, then fails.
+struct Failing {
+    room: usize,
+    with: io::ErrorKind,
+}
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.room == 0 {
+            return Err(self.with.into());
+        }
+        let len = bytes.len().min(self.room);
+        self.room -= len;
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.room == 0 { Err(self.with.into()) } else { Ok(()) }
+    }
+}
+
+fn run_into(mut out: impl Write, args: &[&str]) -> (Exit, String) {
+    let mut err = Vec::new();
+    let exit = etwkit::run(["etwkit"].iter().chain(args), &mut out, &mut err);
+    (exit, String::from_utf8(err).unwrap())
+}
+
+#[test]
+fn a_closed_pipe_is_success_and_silent() {
+    let trace = trace("power-5.etl");
+    let with = io::ErrorKind::BrokenPipe;
+    for args in [&["events", "--count", &trace][..], &["events", "--count", "--json", &trace], &["--help"]] {
+        for room in [0, 10] {
+            assert_eq!(run_into(Failing { room, with }, args), (Exit::Answered, String::new()));
+        }
+    }
+}
+
+#[test]
+fn a_pipe_that_closes_before_the_last_flush_is_success() {
+    let out = io::BufWriter::with_capacity(1 << 20, Failing { room: 0, with: io::ErrorKind::BrokenPipe });
+    assert_eq!(run_into(out, &["info", &trace("power-5.etl")]), (Exit::Answered, String::new()));
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let out = Failing { room: 10, with: io::ErrorKind::StorageFull };
+    let (exit, err) = run_into(out, &["info", &trace("power-5.etl")]);
+    assert_eq!(exit, Exit::Error);
+    assert!(err.starts_with("error: cannot write the answer\ncaused by: "), "{err}");
+}
+
+#[test]
+fn exit_codes_are_the_documented_ones() {
+    let codes = [Exit::Answered, Exit::Nothing, Exit::Error, Exit::Interrupted].map(Exit::code);
+    assert_eq!(codes, [0, 1, 2, 130]);
+    for args in [&["events"][..], &["no-such-command"], &["info", "--no-such-option", "x.etl"], &[]] {
+        let answer = run(args);
+        assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""), "{args:?}");
+        assert!(!answer.err.is_empty());
+    }
+    assert_eq!(run(&["--version"]).out, format!("etwkit {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn an_error_tells_message_cause_and_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no\u{1B}trace.etl");
+    std::fs::write(&path, [b'x'; 4096]).unwrap();
+    let answer = run(&["info", path.to_str().unwrap()]);
+    assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""));
+    assert_eq!(
+        answer.err,
+        "error: cannot read no\\u{1b}trace.etl as an event trace\n\
+         caused by: at offset 0x48: expected the trace header event (xx xx 01|02 c0 xx xx 00 00), found \
+         78 78 78 78 78 78 78 78\n\
+         hint: name an .etl file, or an archive (.zip, .7z) that holds one\n"
+    );
+}
+
+#[test]
+fn names_out_of_a_trace_cannot_control_a_terminal() {
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let (from, to) = (utf16("Relogger"), utf16("\u{1B}[2J\u{202E}\u{9B}\n\t"));
+    let mut bytes = std::fs::read(made().join("power-5.etl")).unwrap();
+    let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
+    bytes[at..at + to.len()].copy_from_slice(&to);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hostile.etl");
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let text = run(&["info", path]).out;
+    assert!(text.contains("  session      \\u{1b}[2J\\u{202e}\\u{9b}\\n\\t\n"), "{text}");
+    let answer = run(&["info", "--json", path]).out;
+    assert!(answer.contains(r#""session_name":"\u001b[2J\u202e\u009b\n\t""#), "{answer}");
+    assert_eq!(json(&["info", "--json", path])["header"]["session_name"], "\u{1B}[2J\u{202E}\u{9B}\n\t");
+}
+
+#[test]
+fn damage_is_told_in_text_and_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.etl");
+    let bytes = std::fs::read(made().join("power-5.etl")).unwrap();
+    std::fs::write(&path, &bytes[..5000]).unwrap();
+    let path = path.to_str().unwrap();
+    for command in [&["info", path][..], &["events", "--count", path]] {
+        let text = run(command).out;
+        let (_, damage) = text.split_once("\nDamage\n").unwrap();
+        assert!(damage.contains("truncated_buffer at offset 0x1292 of cut.etl"), "{damage}");
+        let object = json(&[command, &["--json"]].concat());
+        assert_eq!(object["damage"]["counts"]["truncated_buffer"]["places"], 1);
+        assert_eq!(object["damage"]["first_places"][0]["offset"], 0x1292);
+    }
+}
+
+#[test]
+fn damage_inside_a_buffer_is_told_by_the_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.etl");
+    let mut bytes = std::fs::read(made().join("power-5.etl")).unwrap();
+    // The last buffer is compressed; matches that reach back in front of its start break it.
+    bytes[0x1292 + 72..0x1292 + 120].fill(0xFF);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    assert_eq!(json(&["info", "--json", path])["damage"]["counts"], serde_json::json!({}));
+    for options in [&["--json"][..], &["--json", "--unordered"]] {
+        let object = json(&[&["events", "--count", path], options].concat());
+        assert_eq!(object["damage"]["counts"]["decompression"]["places"], 1, "{object}");
+    }
+    let text = run(&["events", "--count", path]).out;
+    assert!(text.contains("  decompression at offset 0x1292 of broken.etl: "), "{text}");
+}

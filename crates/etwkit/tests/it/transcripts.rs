@@ -1,0 +1,50 @@
+//! What commands print, character by character. `ETWKIT_BLESS=1` writes what they print now.
+
+use std::path::Path;
+
+use crate::support::{Answer, run, trace};
+
+/// Runs the command (names of traces are those of the fixtures) and compares with
+/// `tests/transcripts/NAME.txt`.
+#[track_caller]
+fn check(args: &[&str], name: &str) {
+    let full: Vec<String> =
+        args.iter().map(|arg| if arg.ends_with(".etl") { trace(arg) } else { (*arg).to_owned() }).collect();
+    let Answer { out, err, exit } = run(&full.iter().map(String::as_str).collect::<Vec<_>>());
+    let printed = format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/transcripts/{name}.txt"));
+    if std::env::var_os("ETWKIT_BLESS").is_some() {
+        std::fs::write(&path, &printed).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    if printed != expected {
+        let pairs = printed.lines().zip(expected.lines()).enumerate();
+        let first = pairs.into_iter().find(|(_, (printed, expected))| printed != expected);
+        panic!("{name}.txt differs, first in {first:?}; it should be (ETWKIT_BLESS=1 writes it):\n{printed}");
+    }
+}
+
+#[test]
+fn help() {
+    check(&["--help"], "help");
+    check(&["info", "--help"], "help-info");
+    check(&["events", "--help"], "help-events");
+}
+
+#[test]
+fn usage_errors() {
+    check(&["events", "power-5.etl"], "events-without-count");
+    check(&["evnets"], "unknown-command");
+}
+
+#[test]
+fn events_count() {
+    check(&["events", "--count", "power-5.etl"], "events-count-power-5");
+    check(&["events", "--count", "--unordered", "dns-5.etl"], "events-count-dns-5");
+    check(&["events", "--count", "--json", "tcp-5.etl"], "events-count-json-tcp-5");
+}
+
+#[test]
+fn info() {
+    check(&["info", "dns-5.etl"], "info-dns-5");
+}

@@ -1,0 +1,150 @@
+//! Traces inside archives.
+
+mod seven_zip;
+mod zip;
+
+use std::fs::File;
+
+use crate::kind::Kind;
+use crate::spool::{Packed, Spool};
+use crate::{Error, Result};
+
+/// An unpacked member.
+pub(crate) struct Member {
+    /// Archive and path in it, which orders the members.
+    pub(crate) path: String,
+    /// Last part of the path: nothing of an archive's folders is shown or used.
+    pub(crate) name: String,
+    pub(crate) size: u64,
+    pub(crate) file: File,
+}
+
+/// An archive that lies in a file.
+pub(crate) struct Archive<'a> {
+    pub(crate) file: File,
+    pub(crate) size: u64,
+    /// How messages name it.
+    pub(crate) name: &'a str,
+}
+
+/// Archives in archives: PerfView zips what it zipped. Deeper nesting is a puzzle, not a trace.
+const MAX_DEPTH: usize = 1;
+
+/// How many members a message lists.
+const LISTED: usize = 8;
+
+/// Unpacks all traces of an archive, ordered by their paths.
+pub(crate) fn unpack(kind: Kind, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
+    unpack_at(0, kind, archive, spool)
+}
+
+fn unpack_at(depth: usize, kind: Kind, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
+    let mut members = match kind {
+        Kind::SevenZip => seven_zip::unpack(archive, spool)?,
+        _ => zip::unpack(archive, spool)?,
+    };
+    members.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut out = Vec::with_capacity(members.len());
+    for member in members {
+        match crate::open::sniff(&member.file) {
+            nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {
+                let name = format!("{} in {}", member.name, archive.name);
+                let inner = Archive { file: member.file, size: member.size, name: &name };
+                out.extend(unpack_at(depth + 1, nested, &inner, spool)?);
+            }
+            _ => out.push(member),
+        }
+    }
+    Ok(out)
+}
+
+/// A member as the directory of its archive describes it.
+pub(crate) struct Entry {
+    index: usize,
+    path: String,
+    size: u64,
+    packed: u64,
+    encrypted: bool,
+}
+
+impl Entry {
+    fn packed<'a>(&'a self, archive: &'a Archive<'_>) -> Packed<'a> {
+        Packed { archive: archive.name, member: base_name(&self.path), size: self.size, packed: self.packed }
+    }
+
+    fn member(&self, file: File) -> Member {
+        let name = base_name(&self.path).to_owned();
+        Member { path: self.path.clone(), name, size: self.size, file }
+    }
+}
+
+/// Picks what to unpack: the traces, or if there is none the archives that may hold some.
+fn choose(entries: Vec<Entry>, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Entry>> {
+    let total = entries.len();
+    let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
+    let (traces, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|e| has_ending(&e.path, &["etl"]));
+    let chosen = if traces.is_empty() {
+        others.into_iter().filter(|e| has_ending(&e.path, &["zip", "7z", "diagsession"])).collect()
+    } else {
+        traces
+    };
+    if chosen.is_empty() {
+        return Err(Error::NoTrace { archive: archive.name.to_owned(), inside, total });
+    }
+    for entry in &chosen {
+        if entry.encrypted {
+            return Err(encrypted(archive, Some(base_name(&entry.path))));
+        }
+        spool.admit(&entry.packed(archive))?;
+    }
+    Ok(chosen)
+}
+
+fn encrypted(archive: &Archive<'_>, member: Option<&str>) -> Error {
+    Error::Encrypted { archive: archive.name.to_owned(), member: member.map(str::to_owned) }
+}
+
+/// The directory of an archive cannot be read.
+fn damaged(
+    archive: &Archive<'_>,
+    expected: &str,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Error {
+    Error::DamagedArchive {
+        archive: archive.name.to_owned(),
+        member: None,
+        position: archive.size,
+        expected: expected.to_owned(),
+        source: source.into(),
+    }
+}
+
+/// The part of a member's path behind the last separator of any system.
+fn base_name(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
+    if name.is_empty() { path } else { name }
+}
+
+fn has_ending(path: &str, endings: &[&str]) -> bool {
+    let ending = base_name(path).rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|e| endings.iter().any(|wanted| e.eq_ignore_ascii_case(wanted)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_base_name_of_a_member_is_used() {
+        for path in ["a.etl", "../../a.etl", "/etc/a.etl", "C:\\x\\a.etl", "\\\\?\\a.etl", "C:a.etl"] {
+            assert_eq!(base_name(path), "a.etl");
+        }
+        assert_eq!(base_name("folder/"), "folder/");
+    }
+
+    #[test]
+    fn endings_ignore_case() {
+        assert!(has_ending("x/A.ETL", &["etl"]) && has_ending("a.etl.zip", &["zip"]));
+        assert!(!has_ending("etl", &["etl"]) && !has_ending("a.etl/b", &["etl"]));
+    }
+}

@@ -1,0 +1,85 @@
+//! 7z archives.
+
+use std::io::{BufReader, Read};
+
+use sevenz_rust2::{ArchiveReader, Password};
+
+use super::{Archive, Entry, Member, choose, damaged, encrypted};
+use crate::spool::{Packed, Spool};
+use crate::{Error, Result};
+
+/// Packed bytes that are worth threads: starting and stopping them takes a tenth of a second.
+const THREADS_FROM_BYTES: u64 = 64 << 20;
+
+/// Unpacks the traces of a 7z archive.
+pub(super) fn unpack(archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
+    let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
+    let mut reader =
+        ArchiveReader::new(BufReader::new(file), Password::empty()).map_err(|e| open_error(archive, e))?;
+    if archive.size < THREADS_FROM_BYTES {
+        reader.set_thread_count(1);
+    }
+    let entries = reader.archive().files.iter().enumerate().filter(|(_, file)| !file.is_directory());
+    let entries = entries.map(|(index, file)| Entry {
+        index,
+        path: file.name().to_owned(),
+        size: file.size(),
+        // Members are packed together; the whole archive stands for the packed size.
+        packed: archive.size,
+        encrypted: false,
+    });
+    let entries: Vec<_> = entries.collect();
+    // What lies in front of a trace has to be unpacked too, though it is not kept.
+    let all = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
+    spool.fits(&Packed {
+        archive: archive.name,
+        member: "the whole of it",
+        size: all,
+        packed: archive.size,
+    })?;
+    let mut wanted = choose(entries, archive, spool)?;
+    let mut members = Vec::new();
+    let mut failed = None;
+    let walked = reader.for_each_entries(|file, from| {
+        let found = wanted.iter().position(|entry| entry.path == file.name() && entry.size == file.size());
+        if failed.is_some() || wanted.is_empty() {
+            return Ok(false);
+        }
+        match found.map(|at| wanted.swap_remove(at)).map(|entry| one(&entry, archive, spool, from)) {
+            Some(Ok(member)) => members.push(member),
+            Some(Err(e)) => failed = Some(e),
+            None => {}
+        }
+        Ok(failed.is_none() && !wanted.is_empty())
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    walked.map_err(|e| open_error(archive, e))?;
+    match wanted.first() {
+        None => Ok(members),
+        Some(entry) => Err(damaged(archive, &format!("the member {}", entry.path), "it is not there")),
+    }
+}
+
+fn one(entry: &Entry, archive: &Archive<'_>, spool: &Spool, from: &mut dyn Read) -> Result<Member> {
+    spool.unpack(&entry.packed(archive), from).map(|file| entry.member(file))
+}
+
+fn open_error(archive: &Archive<'_>, error: sevenz_rust2::Error) -> Error {
+    use sevenz_rust2::Error as E;
+    match error {
+        E::PasswordRequired | E::MaybeBadPassword(_) => encrypted(archive, None),
+        E::UnsupportedCompressionMethod(method) if method.contains("AES") => encrypted(archive, None),
+        E::UnsupportedCompressionMethod(method) => Error::Method { archive: archive.name.to_owned(), method },
+        E::Unsupported(what) => Error::Method { archive: archive.name.to_owned(), method: what.into_owned() },
+        E::Io(e, _) => damaged(archive, WHOLE, e),
+        E::Other(what) => damaged(archive, WHOLE, what.into_owned()),
+        E::NextHeaderCrcMismatch | E::ChecksumVerificationFailed => {
+            damaged(archive, WHOLE, "a checksum does not match")
+        }
+        other => damaged(archive, WHOLE, format!("{other:?}")),
+    }
+}
+
+const WHOLE: &str = "a 7z archive with its directory at the end";

@@ -1,0 +1,225 @@
+//! Why an input could not be opened.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why an input could not be opened. Names are shown as the user gave them; those of archive members come
+/// from the archive and are to be escaped before a terminal sees them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing was named.
+    #[error("no trace was named")]
+    NoInput,
+    /// The system cannot open the file.
+    #[error("cannot open {}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder instead of a file.
+    #[error("expected a trace file, found a folder with {etl_files} .etl files: {}", path.display())]
+    Directory {
+        /// The folder.
+        path: PathBuf,
+        /// How many `.etl` files lie directly in it.
+        etl_files: usize,
+    },
+    /// A pipe, a device or the like.
+    #[error("expected a regular file, found a pipe or device: {}", path.display())]
+    NotRegular {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file without content.
+    #[error("expected an event trace, found an empty file (0 bytes): {name}")]
+    Empty {
+        /// The file, or the archive and its member.
+        name: String,
+    },
+    /// The same file twice: its events would count twice.
+    #[error("named twice: {}", path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The content is no trace, or the files are not of one session.
+    #[error("cannot read {name} as an event trace")]
+    Trace {
+        /// The file, or the archive and its member.
+        name: String,
+        /// What is wrong with it.
+        source: etwkit_etl::Error,
+    },
+    /// An archive of a kind that is not read.
+    #[error("expected an .etl, .zip or .7z file, found {kind}: {name}")]
+    OtherArchive {
+        /// The file.
+        name: String,
+        /// What it is, by its first bytes.
+        kind: &'static str,
+    },
+    /// The archive is damaged, as a whole or in one member.
+    #[error("damaged archive {archive}{}: expected {expected}", at_member(member.as_deref(), *position))]
+    DamagedArchive {
+        /// The archive.
+        archive: String,
+        /// The member that is damaged, if it is one.
+        member: Option<String>,
+        /// How many bytes of the member, or of the archive, there were.
+        position: u64,
+        /// What should be there.
+        expected: String,
+        /// What the unpacker said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The archive uses a method that is not built in.
+    #[error("{archive} is packed with a method that is not supported: {method}")]
+    Method {
+        /// The archive.
+        archive: String,
+        /// The method.
+        method: String,
+    },
+    /// The archive asks for a password.
+    #[error("{archive} is encrypted{}", member_text(member.as_deref()))]
+    Encrypted {
+        /// The archive.
+        archive: String,
+        /// The first encrypted member, if names are readable.
+        member: Option<String>,
+    },
+    /// No member is a trace.
+    #[error("no .etl file in {archive}, which holds {}", listing(inside, *total))]
+    NoTrace {
+        /// The archive.
+        archive: String,
+        /// The first members.
+        inside: Vec<String>,
+        /// How many there are.
+        total: usize,
+    },
+    /// Too many traces in archives.
+    #[error("{archive} holds {found} traces, and {limit} is the limit")]
+    TooMany {
+        /// The archive.
+        archive: String,
+        /// Traces so far.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Unpacking would exceed the limit.
+    #[error("{archive}: unpacking {member} needs {bytes} bytes, and {left} of the limit of {limit} are left")]
+    TooLarge {
+        /// The archive.
+        archive: String,
+        /// The member.
+        member: String,
+        /// Its declared size.
+        bytes: u64,
+        /// What is left of the limit.
+        left: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A member that unpacks to far more than a trace would.
+    #[error(
+        "{archive}: {member} unpacks from {packed} to {bytes} bytes, more than {ratio} times; \
+         an archive like that is made to fill a disk"
+    )]
+    Bomb {
+        /// The archive.
+        archive: String,
+        /// The member.
+        member: String,
+        /// Its packed size.
+        packed: u64,
+        /// Its declared size.
+        bytes: u64,
+        /// The limit.
+        ratio: u64,
+    },
+    /// The folder for temporary files is too small.
+    #[error("not enough space to unpack {member}: {bytes} bytes needed, {free} free in {}", dir.display())]
+    NoSpace {
+        /// The folder.
+        dir: PathBuf,
+        /// The member.
+        member: String,
+        /// Bytes needed.
+        bytes: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// The temporary file cannot be written.
+    #[error("cannot write a temporary file in {}", dir.display())]
+    Spool {
+        /// The folder.
+        dir: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A short advice for the user, if there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoInput => "name one .etl file, or several of one session",
+            Self::Open { source, .. } => return hint_for_io(source),
+            Self::Directory { .. } => "name the .etl files of one session in it",
+            Self::NotRegular { .. } => "save the trace to a file first: reading it needs random access",
+            Self::Empty { .. } => {
+                "was the recording stopped before anything was written, or a copy cut short?"
+            }
+            Self::Twice { .. } => "name each file once",
+            Self::Trace { source, .. } => return source.hint(),
+            Self::OtherArchive { .. } | Self::Method { .. } => "unpack it and name the .etl files",
+            Self::DamagedArchive { .. } => {
+                "copy or download the archive again; `etwkit` reads what is left of a damaged .etl file, \
+                 so unpack what can be unpacked and name that"
+            }
+            Self::Encrypted { .. } => "unpack it with its password and name the .etl files",
+            Self::NoTrace { .. } => "name an archive that holds .etl files",
+            Self::TooMany { .. } => "unpack it and name the .etl files of one session",
+            Self::TooLarge { .. } => "raise the limit (--max-unpacked), or unpack it and name the .etl files",
+            Self::Bomb { .. } => "if you trust it, unpack it and name the .etl files",
+            Self::NoSpace { .. } | Self::Spool { .. } => "set ETWKIT_TMP to a folder with more space",
+        })
+    }
+}
+
+fn hint_for_io(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Some("check the name; relative names start in the current folder"),
+        io::ErrorKind::PermissionDenied => Some("make the file readable for you, or copy it"),
+        _ => None,
+    }
+}
+
+fn member_text(member: Option<&str>) -> String {
+    member.map(|name| format!(" (member {name})")).unwrap_or_default()
+}
+
+fn at_member(member: Option<&str>, position: u64) -> String {
+    match member {
+        Some(name) => format!(", member {name}, behind {position} unpacked bytes"),
+        None => format!(" ({position} bytes)"),
+    }
+}
+
+fn listing(inside: &[String], total: usize) -> String {
+    if inside.is_empty() {
+        return "nothing".to_owned();
+    }
+    let more = total.saturating_sub(inside.len());
+    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{tail}", inside.join(", "))
+}

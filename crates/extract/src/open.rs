@@ -1,0 +1,176 @@
+//! Paths to a session.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use etwkit_etl::Session;
+use etwkit_etl::source::ByteSource;
+
+use crate::archive::{self, Archive};
+use crate::kind::{Kind, MAGIC_LEN};
+use crate::options::Options;
+use crate::source::{Source, is_remote};
+use crate::spool::Spool;
+use crate::{Error, Result};
+
+/// What was opened.
+pub struct Input {
+    session: Session,
+    parts: Vec<Part>,
+}
+
+/// One `.etl` file of the session, as index `file` of its events and damage counts them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Name without folders: of the file, or of the member of the archive.
+    pub name: String,
+    /// Bytes of the trace, unpacked.
+    pub size: u64,
+    /// The file that was named.
+    pub path: PathBuf,
+    /// Name of the archive without folders, if it came from one.
+    pub archive: Option<String>,
+}
+
+impl Part {
+    /// How messages name it: `trace.etl`, or `archive.zip: trace.etl`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match &self.archive {
+            Some(archive) => format!("{archive}: {}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl Input {
+    /// The session.
+    #[must_use]
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Its files, in the order of [`Session::files`].
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// Opens one or several inputs as one session.
+///
+/// Files keep the order in which they are named; members of an archive are ordered by their paths.
+///
+/// # Errors
+/// [`Error`] says which input, what was expected and what to try. Damage of a trace is no error, see
+/// [`Session::damage`].
+pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
+    if paths.is_empty() {
+        return Err(Error::NoInput);
+    }
+    refuse_doubles(paths)?;
+    let mut spool = Spool::new(options);
+    let mut opened = Vec::new();
+    for path in paths {
+        open_one(path, options, &mut spool, &mut opened)?;
+    }
+    if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
+        return Err(Error::Empty { name: part.label() });
+    }
+    let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
+    let session = Session::open(sources).map_err(|e| blame(e, &opened))?;
+    Ok(Input { session, parts: opened.into_iter().map(|(part, _)| part).collect() })
+}
+
+fn boxed(source: &Source) -> Box<dyn ByteSource> {
+    Box::new(source.clone())
+}
+
+/// Adds the name of the file to an error that only tells what was wrong.
+fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
+    let culprit = match &error {
+        etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),
+        _ => opened.iter().find(|(_, source)| Session::open(vec![boxed(source)]).is_err()),
+    };
+    let name = culprit.or(opened.first()).map(|(part, _)| part.label()).unwrap_or_default();
+    Error::Trace { name, source: error }
+}
+
+fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
+    let mut seen = std::collections::BTreeSet::new();
+    for path in paths {
+        // What cannot be resolved is reported when it is opened.
+        if let Ok(resolved) = path.canonicalize()
+            && !seen.insert(resolved)
+        {
+            return Err(Error::Twice { path: path.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn open_one(
+    path: &Path,
+    options: &Options,
+    spool: &mut Spool,
+    opened: &mut Vec<(Part, Source)>,
+) -> Result<()> {
+    let (file, size) = open_file(path)?;
+    let name = base_name(path);
+    let part = |name: String, size, archive| Part { name, size, path: path.to_owned(), archive };
+    match sniff(&file) {
+        Kind::Trace => {
+            let mmap = options.mmap && !is_remote(&file, path);
+            opened.push((part(name, size, None), Source::new(file, size, mmap)));
+        }
+        Kind::Other(kind) => return Err(Error::OtherArchive { name, kind }),
+        kind @ (Kind::Zip | Kind::SevenZip) => {
+            for member in archive::unpack(kind, &Archive { file, size, name: &name }, spool)? {
+                let source = Source::new(member.file, member.size, options.mmap);
+                opened.push((part(member.name, member.size, Some(name.clone())), source));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn open_file(path: &Path) -> Result<(File, u64)> {
+    let failed = |source| Error::Open { path: path.to_owned(), source };
+    // Asked before opening: opening a pipe waits for its writer.
+    let metadata = path.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(Error::Directory { path: path.to_owned(), etl_files: count_traces(path) });
+    }
+    if !metadata.is_file() {
+        return Err(Error::NotRegular { path: path.to_owned() });
+    }
+    let file = File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size == 0 {
+        return Err(Error::Empty { name: base_name(path) });
+    }
+    Ok((file, size))
+}
+
+fn count_traces(dir: &Path) -> usize {
+    let is_trace =
+        |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|e| e.eq_ignore_ascii_case("etl"));
+    std::fs::read_dir(dir).map_or(0, |entries| entries.flatten().filter(is_trace).count())
+}
+
+fn base_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
+pub(crate) fn sniff(file: &File) -> Kind {
+    use std::io::Read;
+    let mut head = Vec::with_capacity(MAGIC_LEN);
+    let mut reader = file;
+    let read = reader
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| reader.take(MAGIC_LEN as u64).read_to_end(&mut head))
+        .and_then(|_| reader.seek(SeekFrom::Start(0)));
+    if read.is_ok() { Kind::of(&head) } else { Kind::Trace }
+}

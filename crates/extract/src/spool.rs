@@ -1,0 +1,117 @@
+//! Members of archives become temporary files.
+//!
+//! The files have no name (on Unix) or are deleted when they are closed (on Windows), so that nothing is
+//! left behind, and the names in an archive never reach the file system.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::options::{Limits, Options};
+use crate::{Error, Result};
+
+/// What is left of the limits, over all inputs of one call.
+pub(crate) struct Spool {
+    dir: PathBuf,
+    limits: Limits,
+    left: u64,
+    members: usize,
+}
+
+/// A member to unpack.
+pub(crate) struct Packed<'a> {
+    pub(crate) archive: &'a str,
+    pub(crate) member: &'a str,
+    /// Size by the archive's directory: no byte more is written.
+    pub(crate) size: u64,
+    /// Bytes it takes in the archive (of the whole archive, where members are packed together).
+    pub(crate) packed: u64,
+}
+
+impl Spool {
+    pub(crate) fn new(options: &Options) -> Self {
+        let limits = options.limits;
+        Self { dir: options.spool_dir(), limits, left: limits.total_bytes, members: 0 }
+    }
+
+    /// Refuses a member before anything of it is unpacked.
+    pub(crate) fn admit(&mut self, packed: &Packed<'_>) -> Result<()> {
+        let (archive, member) = (packed.archive.to_owned(), packed.member.to_owned());
+        let bytes = packed.size;
+        let ratio = self.limits.ratio;
+        self.members += 1;
+        if self.members > self.limits.members {
+            return Err(Error::TooMany { archive, found: self.members, limit: self.limits.members });
+        }
+        if bytes > self.limits.ratio_from_bytes && bytes / packed.packed.max(1) > ratio {
+            return Err(Error::Bomb { archive, member, packed: packed.packed, bytes, ratio });
+        }
+        self.fits(packed)?;
+        if let Some(free) = free_bytes(&self.dir).filter(|free| *free < bytes) {
+            return Err(Error::NoSpace { dir: self.dir.clone(), member, bytes, free });
+        }
+        self.left -= bytes;
+        Ok(())
+    }
+
+    /// Refuses what is larger than what is left of the limit. Nothing is reserved.
+    pub(crate) fn fits(&self, packed: &Packed<'_>) -> Result<()> {
+        if packed.size <= self.left {
+            return Ok(());
+        }
+        Err(Error::TooLarge {
+            archive: packed.archive.to_owned(),
+            member: packed.member.to_owned(),
+            bytes: packed.size,
+            left: self.left,
+            limit: self.limits.total_bytes,
+        })
+    }
+
+    /// Unpacks an admitted member.
+    pub(crate) fn unpack(&self, packed: &Packed<'_>, from: &mut dyn Read) -> Result<File> {
+        let spool_error = |source| Error::Spool { dir: self.dir.clone(), source };
+        let mut file = tempfile::tempfile_in(&self.dir).map_err(spool_error)?;
+        // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
+        let mut from = from.take(packed.size.saturating_add(1));
+        let mut chunk = vec![0; 1 << 18];
+        let mut done = 0u64;
+        loop {
+            let len = match from.read(&mut chunk) {
+                Ok(0) if done == packed.size => return Ok(file),
+                Ok(0) => return Err(damaged(packed, done, io::ErrorKind::UnexpectedEof.into())),
+                Ok(len) => len,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(damaged(packed, done, e)),
+            };
+            done += len as u64;
+            if done > packed.size {
+                return Err(damaged(packed, packed.size, io::Error::other("the member is longer than that")));
+            }
+            file.write_all(chunk.get(..len).unwrap_or_default()).map_err(spool_error)?;
+        }
+    }
+}
+
+fn damaged(packed: &Packed<'_>, position: u64, source: io::Error) -> Error {
+    Error::DamagedArchive {
+        archive: packed.archive.to_owned(),
+        member: Some(packed.member.to_owned()),
+        position,
+        expected: format!("{} intact bytes as its directory says", packed.size),
+        source: source.into(),
+    }
+}
+
+/// Bytes that may be written in `dir`, where the system tells.
+#[cfg(unix)]
+fn free_bytes(dir: &Path) -> Option<u64> {
+    let fs = rustix::fs::statvfs(dir).ok()?;
+    fs.f_bavail.checked_mul(fs.f_frsize)
+}
+
+/// Unknown here: writing tells.
+#[cfg(not(unix))]
+fn free_bytes(_dir: &Path) -> Option<u64> {
+    None
+}

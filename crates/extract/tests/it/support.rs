@@ -1,0 +1,88 @@
+//! Inputs and what tests ask of them.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use etwkit_etl::{HeaderKind, Order};
+use etwkit_extract::{Error, Input, Options, open};
+use tempfile::TempDir;
+
+/// A folder of a test, removed behind it.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+/// A small trace: its name and bytes.
+pub(crate) fn made(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+pub(crate) fn open_one(path: &Path) -> Result<Input, Error> {
+    open(&[path.to_owned()], &Options::default())
+}
+
+/// The error of an input that must not open, as the user reads it: message, causes, hint.
+#[track_caller]
+pub(crate) fn refused(result: Result<Input, Error>) -> String {
+    let Err(error) = result else { panic!("the input was opened") };
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(next) = cause {
+        text += &format!(" | {next}");
+        cause = next.source();
+    }
+    format!("{text} | hint: {}", error.hint().unwrap_or("none"))
+}
+
+#[track_caller]
+pub(crate) fn assert_refused(result: Result<Input, Error>, parts: &[&str]) {
+    let text = refused(result);
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+}
+
+pub(crate) fn labels(input: &Input) -> Vec<String> {
+    input.parts().iter().map(etwkit_extract::Part::label).collect()
+}
+
+/// What two ways to read a trace must agree on: kinds, and a checksum over all records in their order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) events: u64,
+    kinds: BTreeMap<HeaderKind, u64>,
+    checksum: u64,
+    damage: String,
+}
+
+pub(crate) fn summary(input: &Input, order: Order) -> Summary {
+    let mut kinds = BTreeMap::new();
+    let mut checksum = 0xcbf2_9ce4_8422_2325u64;
+    let walk = input.session().for_each(order, |event| {
+        *kinds.entry(event.kind).or_default() += 1;
+        for word in event.record.chunks(8) {
+            let word = word.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+            checksum = (checksum ^ word).wrapping_mul(0x0100_0000_01b3);
+        }
+        ControlFlow::Continue(())
+    });
+    let walk = walk.unwrap();
+    let damage = format!("{:?} {:?}", input.session().damage(), walk.damage);
+    Summary { events: walk.events, kinds, checksum, damage }
+}
