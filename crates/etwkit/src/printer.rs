@@ -34,7 +34,7 @@ impl std::error::Error for WriteError {
 type Result<T> = std::result::Result<T, WriteError>;
 
 /// Version of the JSON that commands print: changes when a key changes its meaning or goes away.
-const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// Writes lines.
 pub(crate) struct Printer<'w> {

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counts;
 pub mod directory;
 pub mod summary;
 pub mod tracker;

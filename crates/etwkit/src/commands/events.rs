@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use etwkit_etl::Order;
+use etwkit_trace::counts::Counts;
 use serde_json::json;
 
-use super::counts::Counts;
-use super::{damage, files_json, title};
+use super::{counts, damage, files_json, title};
 use crate::cli::EventsArgs;
 use crate::exit::Exit;
 use crate::input;
@@ -16,20 +16,20 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     debug_assert!(args.count, "the only thing that can be asked so far");
     let input = input::open(&args.traces)?;
     let order = if args.unordered { Order::File } else { Order::Time };
-    let mut counts = Counts::default();
+    let mut counted = Counts::default();
     let walk = input.session().for_each(order, |event| {
-        counts.add(event);
+        counted.add(event);
         ControlFlow::Continue(())
     })?;
     let damaged = damage::of_walk(&input, &walk);
     if args.json {
         printer.json_start("events")?;
         let files = files_json(&input);
-        printer.json(&json!({"files": files, "counts": counts.json(), "damage": damage::json(&damaged)}))?;
+        printer.json(&json!({"files": files, "counts": counted.json(), "damage": damage::json(&damaged)}))?;
     } else {
         printer.heading(&format!("Events of {}", title(&input)))?;
-        counts.print(printer)?;
+        counts::print(&counted, printer)?;
         damage::print(printer, &input, &damaged, damage::NONE)?;
     }
-    Ok(if counts.total() == 0 { Exit::Nothing } else { Exit::Answered })
+    Ok(if counted.total() == 0 { Exit::Nothing } else { Exit::Answered })
 }

@@ -1,64 +1,107 @@
-//! `etwkit info`: what a trace is, from its headers and the directory of its buffers. Events are not read.
+//! `etwkit info`: what a trace is, what was recorded and what not, whether it is intact, and who used the CPU.
 
-use etwkit_etl::clock::{Clock, utc_text};
-use etwkit_etl::wire::trace_header::TraceHeader;
+use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
+use etwkit_etl::session::TraceFile;
 use etwkit_extract::Input;
+use etwkit_trace::summary::{Recorded, Summary, TopRow};
 use serde_json::{Value, json};
 
 use super::{damage, title};
 use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::input;
-use crate::printer::{Align, Printer, Table, WriteError, grouped};
+use crate::printer::{Align, FORMAT_VERSION, Printer, Table, WriteError, grouped};
 
-/// Buffers were found, not cut into events.
-const DIRECTORY_INTACT: &str = "none between the buffers; `etwkit events --count` looks inside them";
+/// Rows of the lists by CPU samples.
+const TOP_ROWS: usize = 10;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
+    let summary = Summary::read(input.session())?;
     if args.json {
-        printer.json_start("info")?;
-        printer.json(&json(&input))?;
+        printer.json(&json(&input, summary))?;
     } else {
-        print(&input, printer)?;
+        print(&input, &summary, printer)?;
     }
     Ok(Exit::Answered)
 }
 
-fn print(input: &Input, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    printer.heading(&title(input))?;
-    let session = input.session();
-    if let Some(file) = session.files().first() {
-        printer.heading("Machine")?;
-        printer.table(&machine(file.header()))?;
-        printer.heading("Recording")?;
-        printer.table(&recording(file.header(), session.clock()))?;
+/// One object: the sections of the summary, and what only this command knows.
+fn json(input: &Input, summary: Summary) -> Value {
+    let damage = damage::of_walk(input, &summary.walk);
+    let recorded = |r: &Recorded| json!({ "topic": r.topic.name, "events": r.events, "recorded_by": r.topic.recorded_by });
+    let mut object = json!({
+        "command": "info",
+        "format_version": FORMAT_VERSION,
+        "files": super::files_json(input),
+        "damage": damage::json(&damage),
+        "recorded": summary.recorded.iter().map(recorded).collect::<Vec<_>>(),
+    });
+    if let Some(map) = object.as_object_mut() {
+        map.extend(summary.sections);
     }
-    printer.heading("Files")?;
-    printer.table(&files(input))?;
-    damage::print(printer, input, session.damage(), DIRECTORY_INTACT)
+    object
 }
 
-fn machine(header: &TraceHeader) -> Table {
+fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    printer.heading(&title(input))?;
+    let files = input.session().files();
+    if let Some(file) = files.first() {
+        printer.heading("Machine")?;
+        printer.table(&machine(file, summary))?;
+        printer.heading("Recording")?;
+        printer.table(&recording(input, file, summary))?;
+    }
+    what_was_recorded(summary, printer)?;
+    printer.heading("Health")?;
+    printer.table(&health(input, summary))?;
+    top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
+    top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
+    damage::print(printer, input, &damage::of_walk(input, &summary.walk), damage::NONE)
+}
+
+fn machine(file: &TraceFile, summary: &Summary) -> Table {
+    let (header, config) = (file.header(), &summary.config);
     let [major, minor, ..] = header.version;
     let mut table = Table::pairs();
-    table.row(["Windows".into(), format!("{major}.{minor}.{}", header.build)]);
-    table.row(["processors".into(), format!("{} at {} MHz", header.cpu_count, header.cpu_mhz)]);
-    table.row(["pointers".into(), format!("{} bytes", header.pointer_size)]);
-    table.row(["booted".into(), time(header.boot_time)]);
+    let mut put = |name: &str, value: String| {
+        if !value.is_empty() {
+            table.row([name.to_owned(), value]);
+        }
+    };
+    if let Some(cpu) = &config.cpu {
+        put("name", cpu.computer_name.clone());
+    }
+    let product = config.product_name.as_deref().map(|p| format!("{p}, ")).unwrap_or_default();
+    put("Windows", format!("{product}{major}.{minor} build {}", header.build));
+    if let Some(platform) = &config.platform {
+        put("model", format!("{} {}", platform.manufacturer, platform.product).trim().to_owned());
+    }
+    let name = config.processors.values().next().map(|p| format!(", {}", p.name)).unwrap_or_default();
+    put("processors", format!("{} at {} MHz{name}", header.cpu_count, header.cpu_mhz));
+    if let Some(cpu) = &config.cpu {
+        put("memory", format!("{} MB", grouped(cpu.memory_mb.into())));
+    }
+    put("booted", utc_text(header.boot_time).unwrap_or_default());
     table
 }
 
-fn recording(header: &TraceHeader, clock: &Clock) -> Table {
+fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
+    let (header, session) = (file.header(), input.session());
+    let clock = session.clock();
     let mut table = Table::pairs();
     table.row(["session".into(), header.session_name.clone()]);
-    table.row(["recorded to".into(), header.log_file_name.clone()]);
     table.row(["start".into(), time(clock.start)]);
     table.row(["end".into(), time(header.end_time)]);
-    table.row([
-        "clock".into(),
-        format!("{}, {} ticks per second", clock.kind.name(), grouped(clock.frequency.unsigned_abs())),
-    ]);
+    if header.end_time > 0 {
+        let duration = (header.end_time - header.start_time) as f64 / FILETIME_PER_SECOND as f64;
+        table.row(["duration".into(), format!("{duration:.3} s")]);
+    }
+    let bytes: u64 = session.files().iter().map(TraceFile::size).sum();
+    let events = grouped(summary.walk.events);
+    table.row(["size".into(), format!("{} bytes, {events} events", grouped(bytes))]);
+    let frequency = grouped(clock.frequency.unsigned_abs());
+    table.row(["clock".into(), format!("{}, {frequency} ticks/s", clock.kind.name())]);
     table
 }
 
@@ -66,52 +109,88 @@ fn time(filetime: i64) -> String {
     utc_text(filetime).unwrap_or_else(|| "not recorded".into())
 }
 
-fn files(input: &Input) -> Table {
+fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = summary.recorded.iter().partition(|r| r.events > 0);
+    printer.heading("Recorded")?;
+    let mut table = Table::new(&[("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)]);
+    for r in yes {
+        table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+    }
+    printer.table(&table)?;
+    printer.heading("Not recorded")?;
+    let mut table =
+        Table::new(&[("what", Align::Left), ("would tell", Align::Left), ("is recorded by", Align::Left)]);
+    for r in no {
+        let topic = r.topic;
+        table.row([topic.name.to_owned(), topic.answers.to_owned(), topic.recorded_by.to_owned()]);
+    }
+    printer.table(&table)
+}
+
+/// What is lost or missing, file by file.
+fn health(input: &Input, summary: &Summary) -> Table {
     let right = Align::Right;
     let mut table = Table::new(&[
         ("file", Align::Left),
-        ("bytes", right),
-        ("buffers", right),
-        ("compressed", right),
         ("events lost", right),
         ("buffers lost", right),
+        ("buffers", right),
+        ("missing", right),
+        ("closed", Align::Left),
     ]);
     for (part, file) in input.parts().iter().zip(input.session().files()) {
         let (header, buffers) = (file.header(), file.buffer_counts());
-        let numbers = [
-            part.size,
-            buffers.total,
-            buffers.compressed,
-            header.events_lost.into(),
-            header.buffers_lost.into(),
-        ];
-        let [size, total, compressed, events_lost, buffers_lost] = numbers.map(grouped);
-        table.row([part.label(), size, total, compressed, events_lost, buffers_lost]);
+        let numbers = [header.events_lost.into(), header.buffers_lost.into(), buffers.total, buffers.missing];
+        let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
+        let closed = if header.end_time == 0 { "no: the recording did not end regularly" } else { "yes" };
+        table.row([part.label(), events_lost, buffers_lost, total, missing, closed.to_owned()]);
+    }
+    if summary.walk.events == 0 {
+        table.row(["no event could be read".into()]);
     }
     table
 }
 
-fn json(input: &Input) -> Value {
-    let session = input.session();
-    let header = session.files().first().map(|file| {
-        let h = file.header();
-        let [os_major, os_minor, ..] = h.version;
-        json!({
-            "os_major": os_major,
-            "os_minor": os_minor,
-            "os_build": h.build,
-            "cpu_count": h.cpu_count,
-            "cpu_mhz": h.cpu_mhz,
-            "pointer_size": h.pointer_size,
-            "perf_freq": h.perf_freq,
-            "clock_type": session.clock().kind.name(),
-            "start_utc": utc_text(session.clock().start),
-            "end_utc": utc_text(h.end_time),
-            "boot_utc": utc_text(h.boot_time),
-            "session_name": h.session_name,
-            "log_file_name": h.log_file_name,
-            "files": session.files().len(),
-        })
-    });
-    json!({"header": header, "files": super::files_json(input), "damage": damage::json(session.damage())})
+/// A list by busy samples: their number, their time if the interval is known, their share.
+fn top(
+    heading: &str,
+    what: &str,
+    rows: &[TopRow],
+    summary: &Summary,
+    printer: &mut Printer<'_>,
+) -> Result<(), WriteError> {
+    let all: u64 = rows.iter().map(|row| row.samples).sum();
+    if all == 0 {
+        return Ok(());
+    }
+    printer.heading(heading)?;
+    let right = Align::Right;
+    let mut table =
+        Table::new(&[("samples", right), ("CPU ms", right), ("share", right), (what, Align::Left)]);
+    for row in rows.iter().take(TOP_ROWS) {
+        table.row([
+            grouped(row.samples),
+            milliseconds(summary, row.weight),
+            share(row.samples, all),
+            row.name.clone(),
+        ]);
+    }
+    printer.table(&table)?;
+    match rows.get(TOP_ROWS..).unwrap_or_default() {
+        [] => Ok(()),
+        more => {
+            let samples: u64 = more.iter().map(|row| row.samples).sum();
+            printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))
+        }
+    }
+}
+
+/// Sampled CPU time: each sample stands for one or more intervals.
+fn milliseconds(summary: &Summary, weight: u64) -> String {
+    let interval = summary.profile_interval_100ns;
+    interval.map_or_else(|| "?".to_owned(), |i| format!("{:.1}", weight as f64 * f64::from(i) / 10_000.0))
+}
+
+fn share(samples: u64, all: u64) -> String {
+    format!("{:.1} %", samples as f64 * 100.0 / all as f64)
 }

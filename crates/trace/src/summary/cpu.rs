@@ -36,6 +36,15 @@ pub struct TopRow {
     pub name: String,
     /// Busy samples.
     pub samples: u64,
+    /// Sampling intervals that they stand for.
+    pub weight: u64,
+}
+
+/// Busy samples and the intervals that they stand for.
+#[derive(Debug, Default, Clone, Copy)]
+struct Busy {
+    samples: u64,
+    weight: u64,
 }
 
 type Count = FxHashMap<(Option<ProcessKey>, ModuleId), u64>;
@@ -57,7 +66,7 @@ pub(super) struct CpuSummary<'d> {
     by_core: BTreeMap<u16, u64>,
     busy_by_core: BTreeMap<u16, u64>,
     leaves: FxHashMap<(ModuleId, u64), u64>,
-    exclusive: Count,
+    exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
     /// Modules that a sample's stack was counted for, so that each counts once.
@@ -92,7 +101,7 @@ impl<'d> CpuSummary<'d> {
             by_core: BTreeMap::new(),
             busy_by_core: BTreeMap::new(),
             leaves: FxHashMap::default(),
-            exclusive: Count::default(),
+            exclusive: FxHashMap::default(),
             inclusive: Count::default(),
             pending: FxHashMap::default(),
             counted: FxHashSet::default(),
@@ -160,7 +169,9 @@ impl<'d> CpuSummary<'d> {
             *self.busy_by_core.entry(event.cpu).or_default() += 1;
             let (module, rva) = self.modules.of_address(self.directory, process, sample.ip, event.timestamp);
             *self.leaves.entry((module, rva)).or_default() += 1;
-            *self.exclusive.entry((process, module)).or_default() += 1;
+            let exclusive = self.exclusive.entry((process, module)).or_default();
+            exclusive.samples += 1;
+            exclusive.weight += u64::from(sample.count);
             self.count_inclusive(key, index, process, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
             if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
@@ -209,7 +220,7 @@ impl<'d> CpuSummary<'d> {
         let all = || self.pending.values().flatten();
         let with = |has: fn(&Pending) -> bool| all().filter(|p| has(p)).count();
         json!({
-            "profile_interval_100ns": self.interval.or(self.end_interval),
+            "profile_interval_100ns": self.profile_interval_100ns(),
             "samples": self.samples,
             "idle_samples": self.idle,
             "busy_samples": self.samples - self.idle,
@@ -220,8 +231,8 @@ impl<'d> CpuSummary<'d> {
             "by_core": cores(&self.by_core),
             "busy_by_core": cores(&self.busy_by_core),
             "top_leaf": self.top_leaves(),
-            "exclusive_by_module": self.by_module(&self.exclusive),
-            "inclusive_by_module": self.by_module(&self.inclusive),
+            "exclusive_by_module": self.by_module(self.exclusive.iter().map(|(key, busy)| (*key, busy.samples))),
+            "inclusive_by_module": self.by_module(self.inclusive.iter().map(|(key, n)| (*key, *n))),
             "stacks": {
                 "samples_with_kernel_stack": with(|p| p.kernel_stack),
                 "samples_with_user_stack": with(|p| p.user_stack),
@@ -250,44 +261,53 @@ impl<'d> CpuSummary<'d> {
 
     /// Processes by busy samples.
     pub(super) fn top_processes(&self) -> Vec<TopRow> {
-        let mut sums: BTreeMap<Option<ProcessKey>, u64> = BTreeMap::new();
-        for ((process, _), n) in &self.exclusive {
-            *sums.entry(*process).or_default() += n;
-        }
-        let name = |key: Option<ProcessKey>| match key.and_then(|key| self.directory.processes.instance(key))
+        let name = |key: &Option<ProcessKey>| match key.and_then(|key| self.directory.processes.instance(key))
         {
             Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),
             Some(p) if p.name.is_empty() => format!("? ({})", p.key_text()),
             Some(p) => format!("{} ({})", p.name, p.key_text()),
             None => "?".to_owned(),
         };
-        top(sums.into_iter().map(|(key, samples)| TopRow { name: name(key), samples }))
+        self.top(|(process, _)| process, name)
     }
 
     /// Modules by busy samples in them.
     pub(super) fn top_modules(&self) -> Vec<TopRow> {
-        let mut sums: BTreeMap<ModuleId, u64> = BTreeMap::new();
-        for ((_, module), n) in &self.exclusive {
-            *sums.entry(*module).or_default() += n;
-        }
-        let row = |(module, samples)| TopRow { name: self.modules.path(module).to_owned(), samples };
-        top(sums.into_iter().map(row))
+        self.top(|(_, module)| module, |module| self.modules.path(*module).to_owned())
     }
 
-    fn by_module(&self, counts: &Count) -> Value {
+    /// Interval of the samples in units of 100 ns.
+    pub(super) fn profile_interval_100ns(&self) -> Option<u32> {
+        self.interval.or(self.end_interval)
+    }
+
+    fn top<K: Ord>(
+        &self,
+        key: impl Fn((Option<ProcessKey>, ModuleId)) -> K,
+        name: impl Fn(&K) -> String,
+    ) -> Vec<TopRow> {
+        let mut sums: BTreeMap<K, Busy> = BTreeMap::new();
+        for (pair, busy) in &self.exclusive {
+            let sum = sums.entry(key(*pair)).or_default();
+            sum.samples += busy.samples;
+            sum.weight += busy.weight;
+        }
+        let row =
+            |(key, busy): (K, Busy)| TopRow { name: name(&key), samples: busy.samples, weight: busy.weight };
+        let mut rows: Vec<TopRow> = sums.into_iter().map(row).collect();
+        rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
+        rows
+    }
+
+    fn by_module(&self, counts: impl Iterator<Item = ((Option<ProcessKey>, ModuleId), u64)>) -> Value {
         let mut table: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
         for ((process, module), n) in counts {
-            let process = table.entry(process_text(self.directory, *process)).or_default();
-            process.insert(self.modules.path(*module), *n);
+            let process = table.entry(process_text(self.directory, process)).or_default();
+            // Images of one path at several bases are one module.
+            *process.entry(self.modules.path(module)).or_default() += n;
         }
         json!(table)
     }
-}
-
-fn top(rows: impl Iterator<Item = TopRow>) -> Vec<TopRow> {
-    let mut rows: Vec<TopRow> = rows.collect();
-    rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
-    rows
 }
 
 fn cores(counts: &BTreeMap<u16, u64>) -> Map<String, Value> {

@@ -4,7 +4,7 @@ use etwkit_etl::Session;
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
 use serde_json::{Value, json};
 
-use super::counts::Counts;
+use crate::counts::Counts;
 
 pub(super) fn section(session: &Session, counts: &Counts) -> Value {
     let files = session.files();
@@ -44,7 +44,7 @@ pub(super) fn section(session: &Session, counts: &Counts) -> Value {
         "timezone_bias_min": h.time_zone.bias,
         "timezone_standard_name": h.time_zone.standard_name,
         "timezone_daylight_name": h.time_zone.daylight_name,
-        "first_event_s": counts.first.map(|t| clock.seconds(t)),
-        "last_event_s": counts.last.map(|t| clock.seconds(t)),
+        "first_event_s": counts.times().map(|(first, _)| clock.seconds(first)),
+        "last_event_s": counts.times().map(|(_, last)| clock.seconds(last)),
     })
 }

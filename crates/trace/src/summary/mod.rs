@@ -4,7 +4,6 @@
 //! second attributes samples, transfers and faults.
 
 mod config;
-mod counts;
 mod cpu;
 mod dotnet;
 mod header;
@@ -21,13 +20,13 @@ use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, Session};
 use serde_json::{Map, Value};
 
+use crate::counts::Counts;
 use crate::directory::{Directory, DirectoryBuilder};
 pub use config::SystemConfig;
 pub use cpu::TopRow;
 pub use dotnet::DotnetSummary;
 pub use recorded::{Recorded, Topic};
 
-use counts::Counts;
 use cpu::CpuSummary;
 use io::IoSummary;
 use network::NetworkSummary;
@@ -44,6 +43,8 @@ pub struct Summary {
     pub top_processes: Vec<TopRow>,
     /// Modules by busy CPU samples in them (not in what they call), most first.
     pub top_modules: Vec<TopRow>,
+    /// Interval of the samples in units of 100 ns.
+    pub profile_interval_100ns: Option<u32>,
     /// The machine.
     pub config: SystemConfig,
 }
@@ -88,7 +89,7 @@ impl Summary {
 
         let mut sections = Map::new();
         sections.insert("header".into(), header::section(session, &counts));
-        sections.insert("counts".into(), counts.section());
+        sections.insert("counts".into(), counts.json());
         sections.insert("totals".into(), processes::totals(&directory));
         sections.insert("processes".into(), processes::section(&directory, session.clock()));
         sections.insert("cpu".into(), cpu.section());
@@ -99,8 +100,9 @@ impl Summary {
         sections.insert("dotnet".into(), dotnet.section(session.clock(), &methods, cpu.managed()));
         sections.insert("sysconfig".into(), config.section(session.clock()));
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
+        let profile_interval_100ns = cpu.profile_interval_100ns();
         let recorded = recorded::recorded(counts.identities());
-        Ok(Self { sections, walk, recorded, top_processes, top_modules, config })
+        Ok(Self { sections, walk, recorded, top_processes, top_modules, profile_interval_100ns, config })
     }
 }
 
