@@ -132,8 +132,15 @@ impl Decoder {
     /// this is called again.
     pub fn finish_observing(&mut self) {
         let observed = std::mem::take(&mut self.observed);
+        let manifests = observed.manifests.finish(&mut self.problems);
+        // Names on the events themselves are there already; then the latest manifest counts.
+        for (provider, manifest) in manifests.iter().rev() {
+            if let Some(name) = &manifest.name {
+                self.names.entry(*provider).or_insert_with(|| Arc::clone(name));
+            }
+        }
         self.add_records(observed.records);
-        self.add_manifests(observed.manifests);
+        self.add_manifests(manifests);
         self.blobs.compile(&self.names);
     }
 
@@ -150,11 +157,8 @@ impl Decoder {
     }
 
     /// Manifests of the providers themselves win over what the merge step wrote.
-    fn add_manifests(&mut self, manifests: eventsource::Collector) {
-        for (provider, manifest) in manifests.finish(&mut self.problems) {
-            if let Some(name) = manifest.name {
-                self.names.insert(provider, name);
-            }
+    fn add_manifests(&mut self, manifests: Vec<(Guid, eventsource::Manifest)>) {
+        for (provider, manifest) in manifests {
             self.keywords.insert(provider, manifest.keywords);
             for event in manifest.events {
                 let key = Key::Manifest(provider, event.id, event.version);
@@ -219,8 +223,7 @@ impl Decoder {
         self.described.get(&Key::of(event.identity())?)?.message.as_deref()
     }
 
-    /// Name of a provider as the trace has it: from manifests, from events that describe themselves, from
-    /// EventInfo.
+    /// Name of a provider as the trace has it: from its events, from its manifest, from EventInfo.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         self.names.get(&provider).cloned()
@@ -263,6 +266,3 @@ fn key_of(head: &eventinfo::Head) -> Option<Key> {
         Decoding::TraceLogging | Decoding::Wpp => None,
     }
 }
-
-#[cfg(test)]
-mod tests;

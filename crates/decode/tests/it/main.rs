@@ -7,4 +7,6 @@
     missing_docs
 )]
 
+mod made;
 mod observing;
+mod traces;

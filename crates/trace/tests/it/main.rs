@@ -9,4 +9,6 @@
 
 mod compare;
 mod events;
+#[path = "../../../decode/tests/it/made.rs"]
+mod made;
 mod traces;
