@@ -8,12 +8,20 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bounds;
 pub mod clr;
+pub mod decoder;
 pub mod element;
+pub mod eventinfo;
+pub mod eventsource;
+pub mod intype;
 pub mod kernel;
 pub mod plan;
 pub mod render;
 pub mod schema;
+pub mod tracelogging;
 
+pub use bounds::Problems;
+pub use decoder::Decoder;
 pub use plan::{Plan, Spans};
 pub use schema::{Count, Field, Length, Schema, Source, Type};

@@ -103,7 +103,7 @@ impl Renderer<'_> {
     fn text_of_characters(&self, field: &Field, count: usize, cursor: &mut Cursor<'_>) -> Option<Value> {
         let wide = matches!(field.ty, Type::Int16 | Type::UInt16 | Type::UnicodeChar);
         let bytes = cursor.take(count.checked_mul(if wide { 2 } else { 1 })?)?;
-        Some(self.text(if wide { utf16_text(bytes) } else { String::from_utf8_lossy(bytes).into_owned() }))
+        Some(if wide { self.text(&utf16_text(bytes)) } else { self.text(&String::from_utf8_lossy(bytes)) })
     }
 
     fn element(
@@ -122,7 +122,7 @@ impl Renderer<'_> {
         Some(self.scalar(field, bytes))
     }
 
-    fn text(&self, text: String) -> Value {
+    fn text(&self, text: &str) -> Value {
         // Texts end at their first NUL, also those with a length of their own.
         let end = text.find('\0').unwrap_or(text.len());
         let text = text.get(..end).unwrap_or_default();
@@ -147,12 +147,12 @@ impl Renderer<'_> {
             | Type::CountedUnicode
             | Type::ReversedCountedUnicode
             | Type::RestUnicode
-            | Type::UnicodeChar => self.text(utf16_text(bytes)),
+            | Type::UnicodeChar => self.text(&utf16_text(bytes)),
             Type::AnsiString
             | Type::CountedAnsi
             | Type::ReversedCountedAnsi
             | Type::RestAnsi
-            | Type::AnsiChar => self.text(String::from_utf8_lossy(bytes).into_owned()),
+            | Type::AnsiChar => self.text(&String::from_utf8_lossy(bytes)),
             Type::Binary | Type::CountedBinary | Type::HexDump => self.binary(bytes),
             Type::Sid | Type::TokenSid => sid_text(bytes).map_or(Value::Null, Value::from),
             _ => self.fixed(field.ty, bytes),

@@ -2,6 +2,8 @@
 //!
 //! - [`tracker`]: which process, thread, image, file or stack an event means, over time
 //! - [`directory`]: the first pass, which feeds all trackers
+//! - [`events`]: the events that the trace describes itself
+//! - [`counts`], [`summary`]: what a trace contains
 //!
 //! This crate knows no files and no SQL.
 
@@ -9,5 +11,6 @@
 
 pub mod counts;
 pub mod directory;
+pub mod events;
 pub mod summary;
 pub mod tracker;

@@ -15,6 +15,7 @@ mod recorded;
 
 use std::ops::ControlFlow;
 
+use etwkit_decode::Decoder;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, Session};
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::counts::Counts;
 use crate::directory::{Directory, DirectoryBuilder};
+use crate::events::EventsSummary;
 pub use config::SystemConfig;
 pub use cpu::TopRow;
 pub use dotnet::DotnetSummary;
@@ -59,20 +61,24 @@ impl Summary {
         let mut builder = DirectoryBuilder::default();
         let mut config = SystemConfig::default();
         let mut dotnet = DotnetSummary::default();
+        let mut decoder = Decoder::new();
         let walk = session.for_each(Order::Time, |event| {
             counts.add(event);
             builder.observe(event);
             config.observe(event);
             dotnet.observe(event);
+            decoder.observe(event);
             ControlFlow::Continue(())
         })?;
         let pointer_size = if machine_pointer_size(session) == 4 { 4 } else { 8 };
         let directory = builder.finish(pointer_size);
 
         let methods = dotnet.finish_methods();
+        decoder.finish_observing();
         let mut cpu = CpuSummary::new(&directory, &methods);
         let mut io = IoSummary::new(&directory, session.clock());
         let mut network = NetworkSummary::new(&directory);
+        let mut events = EventsSummary::new();
         session.for_each(Order::Time, |event| {
             if let Some(hook) = Hook::of(event) {
                 match hook.group {
@@ -83,6 +89,7 @@ impl Summary {
                 }
             } else {
                 network.add_provider(event);
+                events.event(event, &decoder, session.clock());
             }
             ControlFlow::Continue(())
         })?;
@@ -98,6 +105,7 @@ impl Summary {
         sections.insert("faults".into(), faults);
         sections.insert("network".into(), network.section());
         sections.insert("dotnet".into(), dotnet.section(session.clock(), &methods, cpu.managed()));
+        sections.insert("events".into(), events.to_json());
         sections.insert("sysconfig".into(), config.section(session.clock()));
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
         let profile_interval_100ns = cpu.profile_interval_100ns();

@@ -1,0 +1,127 @@
+//! EventInfo records, kept until their maps are all there.
+
+use std::sync::Arc;
+
+use etwkit_etl::bytes::guid_at;
+use etwkit_etl::{Guid, RawEvent};
+use rustc_hash::FxHashMap;
+
+use super::{Described, Key, key_of};
+use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
+use crate::eventinfo;
+use crate::schema::ValueMap;
+
+/// Bytes of the GUID in front of a map.
+const GUID_LEN: usize = 16;
+/// What an entry of a map costs beside its text.
+const ENTRY_COST: usize = 32;
+
+/// The records of a trace, the latest one for each kind of event and each map.
+#[derive(Debug)]
+pub(super) struct Records {
+    infos: FxHashMap<Key, (i64, Box<[u8]>)>,
+    /// One record of each provider whose events need none.
+    named: FxHashMap<Guid, Box<[u8]>>,
+    maps: FxHashMap<(Guid, Box<str>), (i64, Arc<ValueMap>)>,
+    budget: Budget,
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self {
+            infos: FxHashMap::default(),
+            named: FxHashMap::default(),
+            maps: FxHashMap::default(),
+            budget: Budget::new(MAX_SCHEMA_BYTES),
+        }
+    }
+}
+
+impl Records {
+    /// Takes a record of the class [`eventinfo::CLASS`].
+    pub(super) fn observe(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
+        match event.opcode() {
+            eventinfo::OPCODE_EVENT => self.observe_info(event, problems),
+            eventinfo::OPCODE_MAP => self.observe_map(event, problems),
+            _ => {}
+        }
+    }
+
+    fn observe_info(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
+        let info = event.payload();
+        let Some(head) = eventinfo::head(info) else {
+            problems.event_infos += 1;
+            return;
+        };
+        let Some(key) = key_of(&head) else {
+            if !self.named.contains_key(&head.provider) && self.budget.take(info.len()).is_some() {
+                self.named.insert(head.provider, info.into());
+            }
+            return;
+        };
+        let known = self.infos.get(&key);
+        if known.is_some_and(|(time, _)| *time > event.timestamp) {
+            return;
+        }
+        let freed = known.map_or(0, |(_, info)| info.len());
+        if self.budget.take(info.len()).is_none() {
+            problems.over_limit += 1;
+            return;
+        }
+        self.budget.put_back(freed);
+        self.infos.insert(key, (event.timestamp, info.into()));
+    }
+
+    fn observe_map(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
+        let payload = event.payload();
+        let read = guid_at(payload, 0).zip(payload.get(GUID_LEN..).and_then(eventinfo::value_map));
+        let Some((provider, (name, map))) = read else {
+            problems.maps += 1;
+            return;
+        };
+        let key = (provider, name.into_boxed_str());
+        if self.maps.get(&key).is_some_and(|(time, _)| *time > event.timestamp) {
+            return;
+        }
+        let bytes: usize = map.entries.iter().map(|(_, text)| text.len() + ENTRY_COST).sum();
+        if self.budget.take(bytes + key.1.len() + ENTRY_COST).is_none() {
+            problems.over_limit += 1;
+            return;
+        }
+        self.maps.insert(key, (event.timestamp, Arc::new(map)));
+    }
+
+    /// Reads all records. `name` gives the name of the provider of a record.
+    pub(super) fn finish(
+        self,
+        problems: &mut Problems,
+        mut name: impl FnMut(Guid, &[u8]) -> Option<Arc<str>>,
+    ) -> Vec<(Key, Described)> {
+        let mut infos: Vec<_> = self.infos.into_iter().collect();
+        infos.sort_by_key(|(key, _)| *key);
+        let mut budget = Budget::new(MAX_SCHEMA_BYTES);
+        let mut all = Vec::with_capacity(infos.len());
+        for (key, (_, info)) in infos {
+            let Some(provider) = guid_at(&info, 0) else { continue };
+            let map = |map: &str| {
+                // A map is named without the blank at its end.
+                self.maps.get(&(provider, map.into())).map(|(_, map)| Arc::clone(map))
+            };
+            let Some(schema) = eventinfo::schema(&info, name(provider, &info), &map) else {
+                problems.event_infos += 1;
+                continue;
+            };
+            let message = eventinfo::message(&info);
+            let bytes = 2 * cost(&schema.fields) + message.as_ref().map_or(0, String::len) + 256;
+            if budget.take(bytes).is_none() {
+                problems.over_limit += 1;
+                continue;
+            }
+            all.push((key, Described::new(schema, message.map(Into::into))));
+        }
+        for (provider, info) in &self.named {
+            name(*provider, info);
+        }
+        all
+    }
+}

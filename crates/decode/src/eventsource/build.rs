@@ -1,0 +1,205 @@
+//! The elements of a manifest as schemas.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use etwkit_etl::Guid;
+
+use super::xml::{Document, Item, Map, integer};
+use super::{Manifest, ManifestEvent};
+use crate::bounds::{Budget, MAX_FIELDS, cost};
+use crate::intype;
+use crate::schema::{Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
+
+/// Memory for the schemas of one manifest, the templates and texts that events share counted each time.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Opcodes that every manifest has.
+const OPCODE_INFO: &str = "win:Info";
+/// What an event refers to that has no task or no opcode.
+const NONE: &str = "win:None";
+
+/// Resolves all names; `None` if the manifest grows too large thereby.
+pub(super) fn manifest(provider: Guid, document: &Document) -> Option<Manifest> {
+    let mut builder = Builder {
+        provider,
+        name: document.provider.as_deref().map(Arc::from),
+        document,
+        maps: HashMap::new(),
+        budget: Budget::new(MAX_BYTES),
+    };
+    builder.maps = builder.maps()?;
+    let mut templates = HashMap::new();
+    for (tid, items) in &document.templates {
+        templates.insert(tid.as_str(), builder.template(items));
+    }
+    let mut manifest = Manifest { name: builder.name.clone(), ..Manifest::default() };
+    for event in &document.events {
+        match builder.event(event, &templates)? {
+            Some(event) => manifest.events.push(event),
+            None => manifest.broken_events += 1,
+        }
+    }
+    manifest.keywords.bitmap = true;
+    let keywords = document.keywords.iter().map(|(mask, name)| (*mask, name.as_str().into()));
+    manifest.keywords.entries = keywords.collect();
+    Some(manifest)
+}
+
+/// Fields and number of slots of a template; `None` if it is broken.
+type Template = Option<(Vec<Field>, u16)>;
+
+struct Builder<'a> {
+    provider: Guid,
+    name: Option<Arc<str>>,
+    document: &'a Document,
+    maps: HashMap<&'a str, Arc<ValueMap>>,
+    budget: Budget,
+}
+
+impl<'a> Builder<'a> {
+    fn maps(&mut self) -> Option<HashMap<&'a str, Arc<ValueMap>>> {
+        let mut maps = HashMap::new();
+        for (name, Map { bitmap, entries }) in &self.document.maps {
+            let mut map = ValueMap { bitmap: *bitmap, entries: Vec::with_capacity(entries.len()) };
+            for (value, reference) in entries {
+                let text = self.text(reference);
+                self.budget.take(text.len() + 32)?;
+                map.entries.push((*value, text.into()));
+            }
+            maps.insert(name.as_str(), Arc::new(map));
+        }
+        Some(maps)
+    }
+
+    /// A text, or the string that `$(string.id)` stands for.
+    fn text<'t>(&self, reference: &'t str) -> &'t str
+    where
+        'a: 't,
+    {
+        let id = reference.strip_prefix("$(string.").and_then(|rest| rest.strip_suffix(')'));
+        let found = id.and_then(|id| self.document.strings.get(id));
+        found.map_or(reference, String::as_str).trim_end()
+    }
+
+    /// An event; the inner `None` if it refers to a template that is missing or broken, the outer one if
+    /// memory for the manifest is used up.
+    fn event(
+        &mut self,
+        event: &HashMap<String, String>,
+        templates: &HashMap<&str, Template>,
+    ) -> Option<Option<ManifestEvent>> {
+        let number = |name: &str| event.get(name).map_or(Some(0), |text| integer(text));
+        let id = event.get("value").and_then(|id| integer(id)).and_then(|id| u16::try_from(id).ok());
+        let version = number("version").and_then(|version| u8::try_from(version).ok());
+        let (Some(id), Some(version)) = (id, version) else { return Some(None) };
+        let empty = (Vec::new(), 0);
+        let template = match event.get("template") {
+            None => Some(&empty),
+            Some(tid) => templates.get(tid.as_str()).and_then(Option::as_ref),
+        };
+        let Some((fields, slots)) = template else { return Some(None) };
+        let name = self.event_name(event, id);
+        let message = event.get("message").map(|message| self.text(message));
+        let bytes = size_of::<ManifestEvent>() + name.len() + message.map_or(0, str::len) + cost(fields);
+        self.budget.take(bytes)?;
+        let schema = Schema {
+            provider: self.provider,
+            provider_name: self.name.clone(),
+            name: name.into(),
+            source: Source::EventSource,
+            fields: fields.clone(),
+            slots: *slots,
+        };
+        Some(Some(ManifestEvent { id, version, schema, message: message.map(Into::into) }))
+    }
+
+    fn event_name(&self, event: &HashMap<String, String>, id: u16) -> String {
+        let named = |name: &str| event.get(name).map(String::as_str).filter(|n| !n.is_empty() && *n != NONE);
+        let Some(task) = named("task") else { return format!("EventID({id})") };
+        let opcode = named("opcode").filter(|opcode| {
+            *opcode != OPCODE_INFO && self.document.opcodes.get(*opcode).is_none_or(|value| *value != 0)
+        });
+        match opcode {
+            Some(opcode) => format!("{task}/{}", opcode.strip_prefix("win:").unwrap_or(opcode)),
+            None => task.to_owned(),
+        }
+    }
+
+    fn template(&self, items: &[Item]) -> Template {
+        let mut reader =
+            FieldReader { maps: &self.maps, slots: slots(items)?, seen: HashSet::new(), left: MAX_FIELDS };
+        let fields = reader.fields(items, 0)?;
+        Some((fields, reader.slots.len() as u16))
+    }
+}
+
+/// Name of a field that others refer to, to its slot. `None` if there are too many.
+fn slots(items: &[Item]) -> Option<HashMap<&str, u16>> {
+    let mut slots = HashMap::new();
+    let mut lists = vec![items];
+    while let Some(items) = lists.pop() {
+        for item in items {
+            for reference in ["length", "count"] {
+                let name = item.attributes.get(reference).filter(|text| integer(text).is_none());
+                if let Some(name) = name {
+                    let next = u16::try_from(slots.len()).ok()?;
+                    slots.entry(name.as_str()).or_insert(next);
+                }
+            }
+            lists.extend(item.members.as_deref());
+        }
+    }
+    Some(slots)
+}
+
+struct FieldReader<'a> {
+    maps: &'a HashMap<&'a str, Arc<ValueMap>>,
+    slots: HashMap<&'a str, u16>,
+    /// Names so far: only they can be referred to.
+    seen: HashSet<&'a str>,
+    /// Fields that may still come.
+    left: usize,
+}
+
+impl<'a> FieldReader<'a> {
+    fn fields(&mut self, items: &'a [Item], depth: usize) -> Option<Vec<Field>> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        items.iter().map(|item| self.field(item, depth)).collect()
+    }
+
+    fn field(&mut self, item: &'a Item, depth: usize) -> Option<Field> {
+        self.left = self.left.checked_sub(1)?;
+        let get = |name: &str| item.attributes.get(name).map(String::as_str);
+        let name = get("name").unwrap_or_default();
+        let count = match get("count") {
+            None => Count::One,
+            Some(text) => match integer(text) {
+                Some(count) => Count::Fixed(u32::try_from(count).ok()?),
+                None => Count::Slot(self.reference(text)?),
+            },
+        };
+        if let Some(members) = &item.members {
+            let members = self.fields(members, depth + 1)?;
+            return Some(Field { count, members, ..Field::new(name, Type::Struct) });
+        }
+        let mut field = Field { count, ..Field::new(name, intype::from_name(get("inType")?)?) };
+        if let Some(text) = get("length") {
+            field.length = match integer(text) {
+                Some(length) => Length::Fixed(u32::try_from(length).ok()?),
+                None => Length::Slot(self.reference(text)?),
+            };
+        }
+        field.slot = self.slots.get(name).copied();
+        self.seen.insert(name);
+        field.map = get("map").and_then(|map| self.maps.get(map)).map(Arc::clone);
+        intype::apply_out(&mut field, get("outType").map_or(0, intype::out_from_name));
+        Some(field)
+    }
+
+    fn reference(&self, name: &str) -> Option<u16> {
+        self.seen.contains(name).then(|| self.slots.get(name).copied()).flatten()
+    }
+}

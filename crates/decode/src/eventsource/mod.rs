@@ -1,0 +1,157 @@
+//! Manifests that EventSource providers write into the trace, cut into chunks.
+//!
+//! Each chunk is an event with the id [`CHUNK_ID`]; the layout is that of `ManifestEnvelope` in the sources of
+//! .NET. A provider writes its manifest whenever a session enables it, in every process that has it.
+
+mod build;
+mod chunks;
+mod xml;
+
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use etwkit_etl::{Guid, RawEvent};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::bounds::{Budget, Problems, cost};
+use crate::schema::{Schema, ValueMap};
+
+pub use chunks::{CHUNK_ID, Chunk};
+
+/// What a manifest says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// Name of the provider.
+    pub name: Option<Arc<str>>,
+    /// Its keywords: bits and names.
+    pub keywords: ValueMap,
+    /// Its events.
+    pub events: Vec<ManifestEvent>,
+    /// Events that could not be used because they refer to something the manifest does not have.
+    pub broken_events: u64,
+}
+
+/// An event of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestEvent {
+    /// Event id.
+    pub id: u16,
+    /// Version of the layout.
+    pub version: u8,
+    /// Its fields.
+    pub schema: Schema,
+    /// Text with inserts `%1`, `%2` and so on for the fields.
+    pub message: Option<Box<str>>,
+}
+
+/// Reads the XML of a manifest; `None` if it is none. Events belong to `provider`, whatever GUID the XML
+/// names: it is the one in the headers.
+///
+/// Entities other than the five of XML itself are refused, so that nothing can expand.
+#[must_use]
+pub fn parse(provider: Guid, text: &str) -> Option<Manifest> {
+    build::manifest(provider, &xml::read(text).ok()?)
+}
+
+/// A manifest that is complete.
+#[derive(Debug)]
+struct Complete {
+    manifest: Manifest,
+    /// Time stamp of its last chunk the last time it was written.
+    written: i64,
+}
+
+/// Puts manifests together while the trace is read for the first time.
+///
+/// Events may come in any order: which manifest is the latest one is a matter of their time stamps.
+#[derive(Debug)]
+pub struct Collector {
+    assembler: chunks::Assembler,
+    /// By provider, hash and length of the XML: each distinct one is read once.
+    complete: FxHashMap<(Guid, u64, usize), Option<Complete>>,
+    budget: Budget,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            assembler: chunks::Assembler::default(),
+            complete: FxHashMap::default(),
+            budget: Budget::new(crate::bounds::MAX_SCHEMA_BYTES),
+        }
+    }
+}
+
+impl Collector {
+    /// Takes an event with the id [`CHUNK_ID`]; others that happen to have it are left alone.
+    pub fn observe(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
+        let Some(chunk) = Chunk::of(event) else { return };
+        let writer = chunks::Writer {
+            provider: event.provider(),
+            process: event.process_id(),
+            thread: event.thread_id(),
+        };
+        match self.assembler.add(writer, chunk, event.timestamp) {
+            Ok(Some((text, written))) => self.add(writer.provider, &text, written, problems),
+            Ok(None) => {}
+            Err(chunks::Refused::Broken) => problems.manifest_chunks += 1,
+            Err(chunks::Refused::TooMuch) => problems.over_limit += 1,
+        }
+    }
+
+    fn add(&mut self, provider: Guid, bytes: &[u8], written: i64, problems: &mut Problems) {
+        let mut hasher = FxHasher::default();
+        hasher.write(bytes);
+        let key = (provider, hasher.finish(), bytes.len());
+        if let Some(known) = self.complete.get_mut(&key) {
+            if let Some(known) = known {
+                known.written = known.written.max(written);
+            }
+            return;
+        }
+        let manifest = parse(provider, &String::from_utf8_lossy(bytes));
+        let complete = match manifest {
+            None => {
+                problems.manifests += 1;
+                None
+            }
+            Some(manifest) if self.budget.take(manifest.cost()).is_none() => {
+                problems.over_limit += 1;
+                None
+            }
+            Some(manifest) => {
+                problems.manifest_events += manifest.broken_events;
+                Some(Complete { manifest, written })
+            }
+        };
+        self.complete.insert(key, complete);
+    }
+
+    /// All manifests, the latest ones last. Those that lack a chunk are counted.
+    pub fn finish(self, problems: &mut Problems) -> Vec<(Guid, Manifest)> {
+        problems.incomplete_manifests += self.assembler.pending();
+        let mut all: Vec<_> = self
+            .complete
+            .into_iter()
+            .filter_map(|(key, complete)| complete.map(|complete| (complete.written, key, complete.manifest)))
+            .collect();
+        // The rest of the key decides ties, so that the result does not depend on the order of a hash table.
+        all.sort_by_key(|(written, key, _)| (*written, *key));
+        all.into_iter().map(|(_, key, manifest)| (key.0, manifest)).collect()
+    }
+}
+
+impl Manifest {
+    /// Bytes of memory, roughly.
+    fn cost(&self) -> usize {
+        let events = self.events.iter().map(|event| {
+            let message = event.message.as_ref().map_or(0, |text| text.len());
+            size_of::<ManifestEvent>() + event.schema.name.len() + message + cost(&event.schema.fields)
+        });
+        let keywords = self.keywords.entries.iter().map(|(_, name)| 32 + name.len());
+        events.chain(keywords).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    missing_docs
+)]
+
+mod made;
+mod observing;
+mod traces;

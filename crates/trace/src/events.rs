@@ -1,0 +1,189 @@
+//! The events that a trace describes itself, with their fields and the first values: the section `events`
+//! of the machine output.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etwkit_decode::render::{Limits, Renderer};
+use etwkit_decode::{Decoder, Field, Length, Plan, Schema, Source, Type};
+use etwkit_etl::clock::Clock;
+use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::{Guid, RawEvent};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+/// How many events of a kind are shown with their values.
+const FIRST: usize = 3;
+/// How many kinds of events are listed; a trace with more was made to have them.
+const MAX_KINDS: usize = 100_000;
+/// How many layouts of one name are listed.
+const MAX_LAYOUTS: usize = 1000;
+
+/// Counts the events that a trace describes itself and keeps the first ones of each kind.
+///
+/// Wants all events in time order, from a decoder that has seen all of them before.
+#[derive(Debug, Default)]
+pub struct EventsSummary {
+    /// Position of the kind by address of the plan and opcode; none for events that are left out. The plans
+    /// are kept alive, so that no address stands for two.
+    seen: FxHashMap<(usize, u8), (Arc<Plan>, Option<usize>)>,
+    keys: BTreeMap<String, usize>,
+    kinds: Vec<Kind>,
+    left_out: u64,
+}
+
+/// One kind of event.
+#[derive(Debug)]
+struct Kind {
+    /// Fields as they lie in the payload, without ports and addresses made readable.
+    plain: Schema,
+    provider_name: Option<Arc<str>>,
+    descriptor: Descriptor,
+    count: u64,
+    first: Vec<Value>,
+}
+
+impl EventsSummary {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next event. One that the trace does not describe is not looked at any further.
+    pub fn event(&mut self, event: &RawEvent<'_>, decoder: &Decoder, clock: &Clock) {
+        let Some(plan) = decoder.own_plan(event) else { return };
+        let self_described = plan.schema().source == Source::TraceLogging;
+        let opcode = if self_described { 0 } else { event.opcode() };
+        let seen = (Arc::as_ptr(plan) as usize, opcode);
+        let index = match self.seen.get(&seen) {
+            Some((_, index)) => *index,
+            None => {
+                let index = self.kind(event, plan, decoder);
+                self.seen.insert(seen, (Arc::clone(plan), index));
+                index
+            }
+        };
+        match index.and_then(|index| self.kinds.get_mut(index)) {
+            Some(kind) => kind.add(event, clock),
+            None => self.left_out += 1,
+        }
+    }
+
+    /// Events of kinds that are not listed because there are too many kinds.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The object of the section: one entry for each kind, in the order of their keys.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let kinds = self.keys.iter().filter_map(|(key, index)| {
+            let kind = self.kinds.get(*index)?;
+            Some((key.clone(), kind.to_json()))
+        });
+        Value::Object(kinds.collect())
+    }
+
+    /// Position of the kind of an event whose plan is new; `None` if there are too many kinds.
+    fn kind(&mut self, event: &RawEvent<'_>, plan: &Arc<Plan>, decoder: &Decoder) -> Option<usize> {
+        let descriptor = event.descriptor();
+        let key = self.key(event.provider(), descriptor, plan.schema())?;
+        if let Some(index) = self.keys.get(&key) {
+            return Some(*index);
+        }
+        if self.kinds.len() >= MAX_KINDS {
+            return None;
+        }
+        let schema = plan.schema();
+        let plain = Schema { fields: schema.fields.iter().map(plain).collect(), ..schema.clone() };
+        let provider_name = schema.provider_name.clone().or_else(|| decoder.provider_name(event.provider()));
+        self.keys.insert(key, self.kinds.len());
+        self.kinds.push(Kind { plain, provider_name, descriptor, count: 0, first: Vec::new() });
+        Some(self.kinds.len() - 1)
+    }
+
+    /// The key of a kind. Events that describe themselves are told apart by their fields: the second layout
+    /// of a name is `name#2`. `None` if a name has too many layouts.
+    fn key(&self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
+        if schema.source != Source::TraceLogging {
+            let Descriptor { id, version, opcode, .. } = descriptor;
+            return Some(format!("{provider}/{id}/{version}/{opcode}"));
+        }
+        let first = format!("{provider}/{}", schema.name);
+        let mut key = first.clone();
+        for number in 2..=MAX_LAYOUTS {
+            let known = self.keys.get(&key).and_then(|index| self.kinds.get(*index));
+            if known.is_none_or(|kind| same_fields(&kind.plain.fields, &schema.fields)) {
+                return Some(key);
+            }
+            key = format!("{first}#{number}");
+        }
+        None
+    }
+}
+
+impl Kind {
+    fn add(&mut self, event: &RawEvent<'_>, clock: &Clock) {
+        self.count += 1;
+        if self.first.len() >= FIRST {
+            return;
+        }
+        let plan = Plan::new(self.plain.clone(), event.pointer_size());
+        let renderer = Renderer { clock: None, limits: Limits::INFO };
+        let (values, complete) = renderer.object(&plan, event.payload());
+        self.first.push(json!({
+            "time_s": clock.seconds(event.timestamp),
+            "pid": event.process_id(),
+            "tid": event.thread_id(),
+            "values": complete.then_some(Value::Object(values)),
+        }));
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "provider": self.provider_name.as_deref(),
+            "name": *self.plain.name,
+            "source": self.plain.source.name(),
+            "id": self.descriptor.id,
+            "version": self.descriptor.version,
+            "opcode": self.descriptor.opcode,
+            "level": self.descriptor.level,
+            "keyword": format!("{:#x}", self.descriptor.keyword),
+            "count": self.count,
+            "fields": fields_json(&self.plain.fields),
+            "first": self.first,
+        })
+    }
+}
+
+fn fields_json(fields: &[Field]) -> Value {
+    let list = fields.iter().map(|field| {
+        if field.ty == Type::Struct {
+            json!({"name": *field.name, "type": field.type_name(), "fields": fields_json(&field.members)})
+        } else {
+            json!({"name": *field.name, "type": field.type_name()})
+        }
+    });
+    list.collect()
+}
+
+fn same_fields(a: &[Field], b: &[Field]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| {
+            a.name == b.name && a.type_name() == b.type_name() && same_fields(&a.members, &b.members)
+        })
+}
+
+/// A field as it lies in the payload. The section shows numbers and bytes, whatever a manifest says of how
+/// to show them.
+fn plain(field: &Field) -> Field {
+    let (ty, length) = match field.ty {
+        Type::Port => (Type::UInt16, field.length),
+        Type::Ipv4 => (Type::UInt32, field.length),
+        Type::Ipv6 => (Type::Binary, Length::Fixed(16)),
+        ty => (ty, field.length),
+    };
+    Field { ty, length, members: field.members.iter().map(plain).collect(), ..field.clone() }
+}
