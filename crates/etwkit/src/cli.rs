@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Read, ask and explain Windows ETW traces (.etl) on any operating system.
 #[derive(Debug, Parser)]
@@ -21,10 +21,10 @@ Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupte
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a trace is: machine, clock, files, damage
+    /// Show what a trace is: machine, what was recorded and what not, health, who used the CPU
     #[command(after_help = INFO_EXAMPLE)]
     Info(InfoArgs),
-    /// Count the events of a trace
+    /// Print the events of a trace, decoded, or count them
     #[command(after_help = EVENTS_EXAMPLE)]
     Events(EventsArgs),
 }
@@ -36,6 +36,8 @@ Example:
 
 const EVENTS_EXAMPLE: &str = "\
 Example:
+  etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
+  etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --count slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
 
@@ -43,7 +45,7 @@ Example:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// Print JSON: a line that names the command and the format, then one object
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -52,15 +54,44 @@ pub(crate) struct InfoArgs {
 pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// Count events by header kind, processor, kernel event and provider event
-    #[arg(long, required = true)]
+    /// Count all events by header kind, processor, kernel event and provider event
+    #[arg(long, conflicts_with_all = ["provider", "name", "process", "range", "limit", "format"])]
     pub(crate) count: bool,
-    /// Read in the order of the file instead of the order of time: faster, with the same counts
-    #[arg(long)]
+    /// With --count: read in the order of the file instead of the order of time: faster, with the same counts
+    #[arg(long, requires = "count")]
     pub(crate) unordered: bool,
-    /// Print JSON: a line that names the command and the format, then one object
+    /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) provider: Option<String>,
+    /// Only events with this name, such as Process/Start (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) name: Option<String>,
+    /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) process: Option<String>,
+    /// Only events in this time, in seconds since the start of the trace: A..B, A.. or ..B
+    #[arg(long, value_name = "A..B")]
+    pub(crate) range: Option<String>,
+    /// Stop after so many events
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// How events are printed
+    #[arg(long, value_enum, default_value_t = EventsFormat::Text)]
+    pub(crate) format: EventsFormat,
+    /// The same as --format json: a line that names the command and the format, then one object on each line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Forms of the list of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventsFormat {
+    /// A line for people
+    Text,
+    /// An object on each line
+    Json,
+    /// A row of comma-separated values
+    Csv,
 }
 
 /// What to read, and how.

@@ -3,12 +3,14 @@
 //! - [`tracker`]: which process, thread, image, file or stack an event means, over time
 //! - [`directory`]: the first pass, which feeds all trackers
 //! - [`events`]: the events that the trace describes itself
+//! - [`attribution`]: the process and thread of any event
 //! - [`counts`], [`summary`]: what a trace contains
 //!
 //! This crate knows no files and no SQL.
 
 #![forbid(unsafe_code)]
 
+pub mod attribution;
 pub mod counts;
 pub mod directory;
 pub mod events;

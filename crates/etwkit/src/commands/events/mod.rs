@@ -1,4 +1,8 @@
-//! `etwkit events`: the events of a trace as they were recorded.
+//! `etwkit events`: the events of a trace, counted or decoded one by one.
+
+mod filter;
+mod list;
+mod row;
 
 use std::ops::ControlFlow;
 
@@ -13,7 +17,10 @@ use crate::input;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    debug_assert!(args.count, "the only thing that can be asked so far");
+    if args.count { count(args, printer) } else { list::run(args, printer) }
+}
+
+fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
     let order = if args.unordered { Order::File } else { Order::Time };
     let mut counted = Counts::default();

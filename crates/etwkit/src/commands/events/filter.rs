@@ -1,0 +1,152 @@
+//! Which events a question means.
+
+use anyhow::{Context, bail};
+use etwkit_etl::Guid;
+use etwkit_etl::clock::Clock;
+
+use crate::cli::EventsArgs;
+
+/// A list of patterns: `;` between them, `*` and `?` in them, `!` in front of those that must not match.
+///
+/// Without a positive pattern everything matches that no negative one excludes. Case does not matter.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Patterns {
+    positive: Vec<Vec<char>>,
+    negative: Vec<Vec<char>>,
+}
+
+impl Patterns {
+    pub(super) fn parse(text: &str) -> Self {
+        let mut patterns = Self::default();
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let (list, part) = match part.strip_prefix('!') {
+                Some(rest) => (&mut patterns.negative, rest),
+                None => (&mut patterns.positive, part),
+            };
+            list.push(part.to_lowercase().chars().collect());
+        }
+        patterns
+    }
+
+    /// Whether any of the texts that stand for one thing (a name and a number, say) matches.
+    pub(super) fn match_any(&self, texts: &[&str]) -> bool {
+        let texts: Vec<Vec<char>> = texts.iter().map(|t| t.to_lowercase().chars().collect()).collect();
+        let any = |patterns: &[Vec<char>]| patterns.iter().any(|p| texts.iter().any(|t| wildcard(p, t)));
+        (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
+    }
+}
+
+/// Whether a text matches a pattern with `*` and `?`, in time that grows with the product of both lengths.
+fn wildcard(pattern: &[char], text: &[char]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when what follows the last star does not fit.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                retry = Some((p + 1, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || text.get(t) == Some(c) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match retry {
+                Some((after_star, from)) => {
+                    p = after_star;
+                    t = from + 1;
+                    retry = Some((after_star, t));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).is_none_or(|rest| rest.iter().all(|c| *c == '*'))
+}
+
+/// All filters of a question.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Filter {
+    pub(super) provider: Option<Patterns>,
+    provider_guid: Option<Guid>,
+    pub(super) name: Option<Patterns>,
+    pub(super) process: Option<Patterns>,
+    /// Raw ticks of the first and last event that count.
+    range: (i64, i64),
+}
+
+impl Filter {
+    pub(super) fn new(args: &EventsArgs, clock: &Clock) -> anyhow::Result<Self> {
+        let provider_guid = args.provider.as_deref().and_then(|text| text.parse().ok());
+        let patterns = |text: &Option<String>| text.as_deref().map(Patterns::parse);
+        Ok(Self {
+            provider: patterns(&args.provider).filter(|_| provider_guid.is_none()),
+            provider_guid,
+            name: patterns(&args.name),
+            process: patterns(&args.process),
+            range: range(args.range.as_deref(), clock)?,
+        })
+    }
+
+    pub(super) const fn includes_time(&self, ticks: i64) -> bool {
+        self.range.0 <= ticks && ticks <= self.range.1
+    }
+
+    /// Whether no event behind this time can match.
+    pub(super) const fn is_over(&self, ticks: i64) -> bool {
+        ticks > self.range.1
+    }
+
+    pub(super) fn includes_provider(&self, guid: Guid, name: &str) -> bool {
+        self.provider_guid.is_none_or(|wanted| wanted == guid)
+            && self.provider.as_ref().is_none_or(|patterns| patterns.match_any(&[name]))
+    }
+}
+
+/// Seconds since the start of the trace, `A..B`, `A..` or `..B`, both ends included.
+fn range(text: Option<&str>, clock: &Clock) -> anyhow::Result<(i64, i64)> {
+    let Some(text) = text else { return Ok((i64::MIN, i64::MAX)) };
+    let Some((from, to)) = text.split_once("..") else {
+        bail!("--range {text:?}: expected seconds as A..B, A.. or ..B");
+    };
+    let ticks = |part: &str, missing: i64| -> anyhow::Result<i64> {
+        if part.trim().is_empty() {
+            return Ok(missing);
+        }
+        let part = part.trim().trim_end_matches('s');
+        let seconds: f64 =
+            part.parse().with_context(|| format!("--range {text:?}: {part:?} is no number of seconds"))?;
+        if !seconds.is_finite() {
+            bail!("--range {text:?}: {part:?} is no number of seconds");
+        }
+        Ok(clock.ticks_at((seconds * 1e9).round() as i64))
+    };
+    let (from, to) = (ticks(from, i64::MIN)?, ticks(to, i64::MAX)?);
+    if from > to {
+        bail!("--range {text:?}: the end lies before the start");
+    }
+    Ok((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(patterns: &str, text: &str) -> bool {
+        Patterns::parse(patterns).match_any(&[text])
+    }
+
+    #[test]
+    fn patterns_are_lists_with_wildcards_and_exclusions() {
+        assert!(check("cmd*;explorer", "CMD.exe") && check("*", "") && check("", "x"));
+        assert!(check("?md.exe", "cmd.exe") && !check("?md", "cmd.exe"));
+        assert!(check("!cmd*", "explorer.exe") && !check("!cmd*", "cmd.exe"));
+        assert!(!check("*.exe;!cmd*", "cmd.exe") && check("*.exe;!cmd*", "a.exe"));
+        assert!(check("a*b*c", "a1b2b3c") && !check("a*b*c", "a1c2b"));
+    }
+
+    #[test]
+    fn a_process_is_meant_by_name_or_number() {
+        assert!(Patterns::parse("4").match_any(&["System", "4"]));
+    }
+}

@@ -1,0 +1,215 @@
+//! Decoded events as text, JSON lines or CSV.
+
+use std::ops::ControlFlow;
+
+use etwkit_decode::Decoder;
+use etwkit_etl::{Order, RawEvent, Session};
+use etwkit_extract::Input;
+use etwkit_trace::directory::{Directory, DirectoryBuilder};
+use serde_json::{Map, Value, json};
+
+use super::super::damage;
+use super::filter::Filter;
+use super::row::{Row, Rows};
+use crate::cli::{EventsArgs, EventsFormat};
+use crate::exit::Exit;
+use crate::input;
+use crate::printer::{Printer, WriteError};
+
+/// Columns of the CSV form; the last one is a JSON object.
+const CSV_COLUMNS: &str =
+    "ts_ns,cpu,pid,process,tid,provider,event,id,version,opcode,level,keyword,provider_guid,complete,fields";
+
+pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let input = input::open(&args.traces)?;
+    let session = input.session();
+    let filter = Filter::new(args, session.clock())?;
+    let format = if args.json { EventsFormat::Json } else { args.format };
+    let (decoder, directory) = first_pass(session)?;
+    let mut list = List {
+        rows: Rows::new(decoder, directory, session.clock()),
+        filter,
+        format,
+        limit: args.limit.unwrap_or(u64::MAX),
+        printed: 0,
+        failure: None,
+    };
+    list.begin(printer)?;
+    let walk = session.for_each(Order::Time, |event| list.event(event, printer))?;
+    if let Some(failure) = list.failure {
+        return Err(failure.into());
+    }
+    end(&input, format, &damage::of_walk(&input, &walk), printer)?;
+    Ok(if list.printed == 0 { Exit::Nothing } else { Exit::Answered })
+}
+
+/// What names and describes events lies anywhere in a trace.
+fn first_pass(session: &Session) -> anyhow::Result<(Decoder, Directory)> {
+    let (mut decoder, mut builder) = (Decoder::new(), DirectoryBuilder::default());
+    session.for_each(Order::Time, |event| {
+        decoder.observe(event);
+        builder.observe(event);
+        ControlFlow::Continue(())
+    })?;
+    decoder.finish_observing();
+    let pointer_size = session.files().first().map_or(8, |file| file.header().pointer_size);
+    Ok((decoder, builder.finish(if pointer_size == 4 { 4 } else { 8 })))
+}
+
+/// Damage ends the text; machine output says it in a line of its own, and only if there is some.
+fn end(
+    input: &Input,
+    format: EventsFormat,
+    found: &etwkit_etl::damage::Damage,
+    printer: &mut Printer<'_>,
+) -> Result<(), WriteError> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    match format {
+        EventsFormat::Text => damage::print(printer, input, found, damage::NONE),
+        EventsFormat::Json => printer.json(&json!({ "damage": damage::json(found) })),
+        // A table has no place for it; `etwkit info` and the other forms tell.
+        EventsFormat::Csv => Ok(()),
+    }
+}
+
+struct List<'t> {
+    rows: Rows<'t>,
+    filter: Filter,
+    format: EventsFormat,
+    limit: u64,
+    printed: u64,
+    failure: Option<WriteError>,
+}
+
+impl List<'_> {
+    fn begin(&self, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+        match self.format {
+            EventsFormat::Text => Ok(()),
+            EventsFormat::Json => printer.json_start("events"),
+            EventsFormat::Csv => printer.line(CSV_COLUMNS),
+        }
+    }
+
+    fn event(&mut self, event: &RawEvent<'_>, printer: &mut Printer<'_>) -> ControlFlow<()> {
+        if self.printed >= self.limit || self.filter.is_over(event.timestamp) {
+            return ControlFlow::Break(());
+        }
+        if !self.filter.includes_time(event.timestamp) {
+            self.rows.pass_over(event);
+            return ControlFlow::Continue(());
+        }
+        let row = self.rows.row(event);
+        if !self.is_wanted(&row) {
+            return ControlFlow::Continue(());
+        }
+        self.printed += 1;
+        if let Err(failure) = self.print(&row, event, printer) {
+            self.failure = Some(failure);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn is_wanted(&self, row: &Row) -> bool {
+        let named = |wanted: &Option<super::filter::Patterns>, texts: &[&str]| {
+            wanted.as_ref().is_none_or(|patterns| patterns.match_any(texts))
+        };
+        self.filter.includes_provider(row.guid, &row.provider)
+            && named(&self.filter.name, &[&row.event])
+            && (self.filter.process.is_none() || {
+                let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
+                let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
+                named(&self.filter.process, &[&row.process, bare, &pid])
+            })
+    }
+
+    fn print(&self, row: &Row, event: &RawEvent<'_>, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+        let (fields, complete) = self.rows.fields(row, event);
+        match self.format {
+            EventsFormat::Text => printer.line(&text(row, &fields, complete)),
+            EventsFormat::Json => printer.json(&object(row, fields, complete)),
+            EventsFormat::Csv => printer.line(&csv(row, fields, complete)),
+        }
+    }
+}
+
+/// `seconds cpu process(pid) tid provider event name=value …`
+fn text(row: &Row, fields: &Map<String, Value>, complete: bool) -> String {
+    use std::fmt::Write;
+    let seconds = row.ts_ns as f64 / 1e9;
+    let number = |id: Option<u32>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    let process = if row.process.is_empty() { "?" } else { &row.process };
+    let mut line =
+        format!("{seconds:13.7} {:>3} {process} ({}) {}", row.cpu, number(row.pid), number(row.tid));
+    // Kernel events have the class in their name already.
+    match row.event.starts_with(&format!("{}/", row.provider)) {
+        true => line.push_str(&format!("  {}", row.event)),
+        false => line.push_str(&format!("  {} {}", row.provider, row.event)),
+    }
+    for (name, value) in fields {
+        match value {
+            Value::String(text) => {
+                let _ = write!(line, " {name}=\"{}\"", text.replace('"', "\\\""));
+            }
+            other => {
+                let _ = write!(line, " {name}={other}");
+            }
+        }
+    }
+    if !complete {
+        line.push_str(" [payload ends early]");
+    }
+    line
+}
+
+fn object(row: &Row, fields: Map<String, Value>, complete: bool) -> Value {
+    json!({
+        "ts_ns": row.ts_ns,
+        "cpu": row.cpu,
+        "pid": row.pid,
+        "process": row.process,
+        "tid": row.tid,
+        "provider": row.provider,
+        "event": row.event,
+        "id": row.id,
+        "version": row.version,
+        "opcode": row.opcode,
+        "level": row.level,
+        "keyword": row.keyword.map(|k| format!("{k:#x}")),
+        "provider_guid": row.guid.to_string(),
+        "source": row.plan.as_ref().map(|plan| plan.schema().source.name()),
+        "complete": complete,
+        "fields": fields,
+    })
+}
+
+fn csv(row: &Row, fields: Map<String, Value>, complete: bool) -> String {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    [
+        row.ts_ns.to_string(),
+        row.cpu.to_string(),
+        number(row.pid.map(u64::from)),
+        quoted(&row.process),
+        number(row.tid.map(u64::from)),
+        quoted(&row.provider),
+        quoted(&row.event),
+        number(row.id.map(u64::from)),
+        row.version.to_string(),
+        row.opcode.to_string(),
+        row.level.to_string(),
+        row.keyword.map(|k| format!("{k:#x}")).unwrap_or_default(),
+        row.guid.to_string(),
+        complete.to_string(),
+        quoted(&crate::sanitize::json_text(&Value::Object(fields).to_string())),
+    ]
+    .join(",")
+}
+
+/// A cell in quotes if it needs them. One that a spreadsheet would take for a formula gets an apostrophe.
+fn quoted(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@']);
+    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}

@@ -1,0 +1,89 @@
+//! Which process and thread an event belongs to, for any event.
+//!
+//! Many kernel events have no ids in their header: their payload names the thread, or they were logged by
+//! whatever thread ran on the processor.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_decode::{Plan, Spans};
+use etwkit_etl::RawEvent;
+use etwkit_etl::bytes::u32_at;
+use rustc_hash::FxHashMap;
+
+/// Process id and thread id, as far as they are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ids {
+    /// Process id.
+    pub pid: Option<u32>,
+    /// Thread id.
+    pub tid: Option<u32>,
+}
+
+/// Type of the context switch.
+const CSWITCH: u8 = 36;
+
+/// Fields that name the thread or the process an event is about, in the tables of kernel events.
+const THREAD_FIELDS: [&str; 8] = [
+    "TThreadId",
+    "TTID",
+    "ThreadId",
+    "ThreadID",
+    "IssuingThreadId",
+    "StackThread",
+    "NewThreadId",
+    "TThreadID",
+];
+const PROCESS_FIELDS: [&str; 6] = ["ProcessId", "PID", "ProcessID", "StackProcess", "Pid", "HRPid"];
+
+/// Follows which thread runs on each processor. Events must come in time order.
+#[derive(Debug, Default)]
+pub struct Attributor {
+    running: FxHashMap<u16, u32>,
+    /// Positions of the thread and process field of each plan, by its address. The plan is kept, so that no
+    /// address stands for two.
+    fields: FxHashMap<usize, (Arc<Plan>, Option<usize>, Option<usize>)>,
+    spans: Spans,
+}
+
+impl Attributor {
+    /// The ids of an event, given the plan that decodes it.
+    ///
+    /// For kernel events those of the payload, since the header of process and thread events names the creator;
+    /// else those of the header, else the thread that runs on the processor.
+    pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
+        let header = Ids { pid: event.process_id(), tid: event.thread_id() };
+        let Some(hook) = Hook::of(event) else { return header };
+        if (hook.group, hook.opcode) == (group::THREAD, CSWITCH) {
+            let tid = u32_at(event.payload(), 0);
+            self.running.extend(tid.map(|tid| (event.cpu, tid)));
+            return Ids { pid: None, tid };
+        }
+        let payload = plan.map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
+        if payload.pid.is_some() || payload.tid.is_some() {
+            return payload;
+        }
+        if header.tid.is_some() {
+            return header;
+        }
+        Ids { pid: None, tid: self.running.get(&event.cpu).copied() }
+    }
+
+    fn payload_ids(&mut self, event: &RawEvent<'_>, plan: &Arc<Plan>) -> Ids {
+        let (_, thread, process) = self.fields.entry(Arc::as_ptr(plan) as usize).or_insert_with(|| {
+            let first = |names: &[&str]| names.iter().find_map(|name| plan.field(name));
+            (Arc::clone(plan), first(&THREAD_FIELDS), first(&PROCESS_FIELDS))
+        });
+        let (thread, process) = (*thread, *process);
+        if thread.is_none() && process.is_none() {
+            return Ids::default();
+        }
+        let payload = event.payload();
+        plan.locate(payload, &mut self.spans);
+        let id = |field: Option<usize>| {
+            let value = self.spans.unsigned(payload, field?)?;
+            u32::try_from(value).ok().filter(|id| *id != u32::MAX)
+        };
+        Ids { pid: id(process), tid: id(thread) }
+    }
+}
