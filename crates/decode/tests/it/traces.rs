@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_decode::{Decoder, Source, Spans};
@@ -10,10 +9,7 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Order, RawEvent, Session};
 
 fn sample(name: &str) -> Option<Vec<u8>> {
-    let Some(root) = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from) else {
-        eprintln!("skipped: ETWKIT_TRACES does not name the folder of the sample traces");
-        return None;
-    };
+    let root = etwkit_testkit::traces()?;
     Some(fs::read(root.join(name)).unwrap())
 }
 

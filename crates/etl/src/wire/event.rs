@@ -1,7 +1,8 @@
 //! Record headers of every kind, and an event as the reader hands it out.
 
 use super::extended::ExtendedItems;
-use crate::bytes::{guid_at, i64_at, u8_at, u16_at, u32_at, u64_at};
+use super::message::{MessageParts, message_flag};
+use crate::bytes::{guid_at, u8_at, u16_at, u32_at, u64_at};
 use crate::guid::Guid;
 
 /// The kinds of record headers (`HeaderType`, the third byte of a record).
@@ -177,22 +178,6 @@ pub mod version_word {
 
 /// Bits of `EVENT_HEADER.Flags` in a file.
 pub const EVENT_FLAG_EXTENDED_INFO: u16 = 0x0001;
-
-/// `OptionFlags` of a WPP message: which optional parts follow the 8 fixed bytes, in this order.
-pub mod message_flag {
-    /// Sequence number, u32.
-    pub const SEQUENCE: u16 = 0x01;
-    /// Message GUID.
-    pub const GUID: u16 = 0x02;
-    /// Component id, u32.
-    pub const COMPONENT_ID: u16 = 0x04;
-    /// Time stamp, i64.
-    pub const TIMESTAMP: u16 = 0x08;
-    /// Thread and process id, u32 each.
-    pub const SYSTEM_INFO: u16 = 0x20;
-    /// Pointers have 4 bytes.
-    pub const POINTER32: u16 = 0x40;
-}
 
 /// What an event is, by its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -478,48 +463,5 @@ impl<'a> RawEvent<'a> {
 
     fn message_parts(&self) -> MessageParts {
         MessageParts::parse(self.record)
-    }
-}
-
-/// The optional parts of a WPP message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MessageParts {
-    /// Sequence number.
-    pub sequence: Option<u32>,
-    /// Message GUID.
-    pub guid: Guid,
-    /// Time stamp.
-    pub timestamp: Option<i64>,
-    /// Thread id and process id.
-    pub ids: Option<(u32, u32)>,
-    /// Where the arguments start.
-    pub end: usize,
-}
-
-impl MessageParts {
-    /// Reads the parts that the flags announce.
-    #[must_use]
-    pub fn parse(record: &[u8]) -> Self {
-        let flags = u16_at(record, 6).unwrap_or_default();
-        let mut parts = Self { end: HeaderKind::Message.header_len(), ..Self::default() };
-        if flags & message_flag::SEQUENCE != 0 {
-            parts.sequence = u32_at(record, parts.end);
-            parts.end += 4;
-        }
-        if flags & message_flag::GUID != 0 {
-            parts.guid = guid_at(record, parts.end).unwrap_or_default();
-            parts.end += 16;
-        } else if flags & message_flag::COMPONENT_ID != 0 {
-            parts.end += 4;
-        }
-        if flags & message_flag::TIMESTAMP != 0 {
-            parts.timestamp = i64_at(record, parts.end);
-            parts.end += 8;
-        }
-        if flags & message_flag::SYSTEM_INFO != 0 {
-            parts.ids = u32_at(record, parts.end).zip(u32_at(record, parts.end + 4));
-            parts.end += 8;
-        }
-        parts
     }
 }

@@ -4,5 +4,6 @@ pub mod buffer;
 pub mod event;
 pub mod extended;
 pub mod lz77;
+pub mod message;
 pub mod record;
 pub mod trace_header;

@@ -1,7 +1,8 @@
 //! Cutting a buffer into records.
 
 use super::buffer::HEADER_LEN;
-use super::event::{HeaderKind, MessageParts};
+use super::event::HeaderKind;
+use super::message::MessageParts;
 use crate::bytes::{align8, i64_at, u16_at, u32_at};
 
 /// `TRACE_HEADER_FLAG | TRACE_HEADER_EVENT_TRACE`: a structured header follows.

@@ -7,6 +7,8 @@
     missing_docs
 )]
 
+mod architecture;
+mod hostile;
 mod output;
 mod support;
 mod transcripts;

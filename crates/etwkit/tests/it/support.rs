@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etwkit::Exit;
+pub(crate) use etwkit::Exit;
 use serde_json::Value;
 
 /// What a command printed, and how it ended.
@@ -35,8 +35,13 @@ pub(crate) fn json(args: &[&str]) -> Value {
     let answer = run(args);
     assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{args:?}");
     let lines: Vec<&str> = answer.out.lines().collect();
-    assert_eq!(lines.len(), 2, "a line that names the format, then the object");
-    let start: Value = serde_json::from_str(lines[0]).unwrap();
-    assert_eq!((&start["command"], &start["format_version"]), (&args[0].into(), &1.into()));
-    serde_json::from_str(lines[1]).unwrap()
+    let first: Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!((&first["command"], &first["format_version"]), (&args[0].into(), &1.into()));
+    match lines[..] {
+        // One object that says what it is,
+        [_] => first,
+        // or a line that does, then the object.
+        [_, object] => serde_json::from_str(object).unwrap(),
+        _ => panic!("{} lines", lines.len()),
+    }
 }

@@ -33,7 +33,8 @@ fn help() {
 
 #[test]
 fn usage_errors() {
-    check(&["events", "power-5.etl"], "events-without-count");
+    check(&["events", "power-5.etl", "--range", "5..x"], "events-bad-range");
+    check(&["events", "power-5.etl", "--unordered"], "events-unordered-without-count");
     check(&["evnets"], "unknown-command");
 }
 

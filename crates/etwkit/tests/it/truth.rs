@@ -1,74 +1,74 @@
-//! `events --count` against what independent decoders counted.
+//! Whole commands against what independent decoders found.
 
-use std::path::{Path, PathBuf};
-
+use etwkit_testkit::{Comparison, Sample, read_json, samples, truth_files};
 use serde_json::Value;
 
-use crate::support::{json, made};
+use crate::support::{Exit, json, made, run};
 
-/// Compares the counts of these files as one session with the truth, read in both orders.
+fn names(sample: &Sample) -> Vec<&str> {
+    sample.files.iter().map(|path| path.to_str().unwrap()).collect()
+}
+
+fn info(names: &[&str]) -> Value {
+    let answer = run(&[&["info", "--json"], names].concat());
+    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{names:?}");
+    serde_json::from_str(&answer.out).expect("one JSON object")
+}
+
+/// Compares the whole of `info --json`; the truth decides which sections there are.
 #[track_caller]
-fn check(truth: &Path, traces: &[PathBuf]) {
-    let want: Value = serde_json::from_slice(&std::fs::read(truth).unwrap()).unwrap();
-    let names: Vec<&str> = traces.iter().map(|path| path.to_str().unwrap()).collect();
+fn check_info(name: &str, truth: &Value, names: &[&str]) -> usize {
+    let ours = info(names);
+    let comparison = Comparison::of(name, truth, &ours);
+    comparison.assert_equal();
+    // The comparison ignores keys that only we have; here each of them would be an invention.
+    for path in ["counts/kernel", "counts/provider", "processes", "cpu/by_process", "disk/by_file", "events"]
+    {
+        let (truth, ours) = (truth.pointer(&format!("/{path}")), ours.pointer(&format!("/{path}")));
+        let len = |value: Option<&Value>| value.and_then(Value::as_object).map(serde_json::Map::len);
+        assert_eq!(len(truth), len(ours), "{name}: number of keys of {path}");
+    }
+    comparison.compared
+}
+
+/// Compares the counts of these files as one session with the truth, however they are read.
+#[track_caller]
+fn check_counts(name: &str, truth: &Value, names: &[&str]) {
     for options in [&["--json"][..], &["--json", "--unordered"], &["--json", "--no-mmap"]] {
-        let answer = json(&[&["events", "--count"], options, &names].concat());
+        let answer = json(&[&["events", "--count"], options, names].concat());
         for key in ["total", "by_header", "by_cpu", "kernel", "provider"] {
-            let (got, want) = (&answer["counts"][key], &want["counts"][key]);
-            assert!(!want.is_null() && got == want, "{key} of {}: {got} is not {want}", truth.display());
+            let (got, want) = (&answer["counts"][key], &truth["counts"][key]);
+            assert!(!want.is_null() && got == want, "{key} of {name}: {got} is not {want}");
         }
     }
 }
 
-/// The truth files of a folder.
-fn truths(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
-    paths.sort();
-    paths
-}
-
-fn stem(path: &Path) -> &str {
-    path.file_stem().unwrap().to_str().unwrap()
-}
-
 #[test]
 fn made_traces_of_the_repository() {
-    let truths = truths(&made().join("info"));
-    assert_eq!(truths.len(), 3);
-    for truth in truths {
-        check(&truth, &[made().join(format!("{}.etl", stem(&truth)))]);
+    let truths = truth_files(&made().join("info"));
+    assert!(truths.len() >= 3);
+    for path in truths {
+        let truth = read_json(&path);
+        let trace = made().join(path.with_extension("etl").file_name().unwrap());
+        check_info(trace.to_str().unwrap(), &truth, &[trace.to_str().unwrap()]);
+        check_counts(trace.to_str().unwrap(), &truth, &[trace.to_str().unwrap()]);
     }
 }
 
 #[test]
-fn traces_of_the_field_and_all_made_ones() {
-    let Some(folder) = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from) else {
-        eprintln!("skipped: ETWKIT_TRACES does not name a folder of traces");
-        return;
-    };
-    let hub = folder.join("diaghub");
+fn info_agrees_with_the_truth_of_every_sample() {
     let mut compared = 0;
-    for truth in truths(&folder.join("truth")) {
-        let name = stem(&truth);
-        let traces = match name {
-            "diaghub.merged" => {
-                ["diaghub", "diaghub.kernel.1", "diaghub.user_injected.1", "diaghub.user_paged.1"]
-                    .map(|part| hub.join(format!("{part}.etl")))
-                    .to_vec()
-            }
-            "TraceLoggingTester" => vec![folder.join("TraceLoggingTester.7z")],
-            _ if name.starts_with("diaghub") => vec![hub.join(format!("{name}.etl"))],
-            _ => vec![folder.join(format!("{name}.etl"))],
-        };
-        check(&truth, &traces);
-        compared += 1;
+    for sample in samples() {
+        let values = check_info(&sample.name, &sample.truth, &names(&sample));
+        eprintln!("{}: {values} values agree", sample.name);
+        compared += values;
     }
-    for truth in truths(&folder.join("made/info")) {
-        check(&truth, &[folder.join(format!("made/{}.etl", stem(&truth)))]);
-        compared += 1;
+    eprintln!("{compared} values agree");
+}
+
+#[test]
+fn counts_agree_with_the_truth_of_every_sample() {
+    for sample in samples() {
+        check_counts(&sample.name, &sample.truth, &names(&sample));
     }
-    eprintln!("compared the counts of {compared} traces");
-    assert!(compared >= 40, "only {compared} traces were compared");
 }

@@ -1,32 +1,11 @@
 //! Traces of real machines, where a folder of them is at hand (`ETWKIT_TRACES`).
 
-use std::path::{Path, PathBuf};
-
 use etwkit_etl::Order;
 use etwkit_extract::{Options, open};
+use etwkit_testkit::{trace_files, traces};
 
 use crate::support::{Folder, labels, open_one, summary};
 use crate::zip_archive::zipped;
-
-fn traces() -> Option<PathBuf> {
-    let folder = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: ETWKIT_TRACES does not name a folder of traces");
-    }
-    folder
-}
-
-/// All `.etl` files below a folder.
-fn all_traces(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all_traces(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "etl") {
-            found.push(path);
-        }
-    }
-}
 
 #[test]
 fn a_7z_of_the_field_opens() {
@@ -51,11 +30,7 @@ fn zipping_a_trace_changes_nothing() {
 
 #[test]
 fn maps_and_positions_read_all_traces_alike() {
-    let Some(folder) = traces() else { return };
-    let mut paths = Vec::new();
-    all_traces(&folder, &mut paths);
-    assert!(paths.len() > 15);
-    for path in paths {
+    for path in trace_files() {
         let mapped = open_one(&path).unwrap();
         let positions =
             open(std::slice::from_ref(&path), &Options { mmap: false, ..Options::default() }).unwrap();

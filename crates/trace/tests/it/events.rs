@@ -6,12 +6,17 @@ use etwkit_decode::Decoder;
 use etwkit_etl::clock::{Clock, ClockType};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Order, Session};
+use etwkit_testkit::{Comparison, Sample, samples};
 use etwkit_trace::events::EventsSummary;
 use serde_json::{Value, json};
 
-use crate::compare::Comparison;
 use crate::made::{PROVIDER, Record, metadata, traits};
-use crate::traces::samples;
+
+fn open(sample: &Sample) -> Session {
+    let bytes = sample.files.iter().map(|file| std::fs::read(file).unwrap());
+    let sources = bytes.map(|bytes| Box::new(bytes) as Box<dyn etwkit_etl::source::ByteSource>).collect();
+    Session::open(sources).unwrap()
+}
 
 fn section(session: &Session) -> (Value, Decoder) {
     let mut decoder = Decoder::new();
@@ -36,9 +41,12 @@ fn section(session: &Session) -> (Value, Decoder) {
 #[test]
 fn every_sample_agrees_with_the_truth() {
     let (mut traces, mut compared) = (0, 0);
-    for sample in samples() {
+    // An archive is opened by another crate; the whole command is compared there.
+    for sample in
+        samples().iter().filter(|s| s.files.iter().all(|f| f.extension().is_some_and(|e| e == "etl")))
+    {
         let truth = &sample.truth["events"];
-        let (ours, decoder) = section(&sample.open());
+        let (ours, decoder) = section(&open(sample));
         let comparison = Comparison::of(&sample.name, truth, &ours);
         comparison.assert_equal();
         // The comparison ignores keys that only we have, but here they would be events too many.

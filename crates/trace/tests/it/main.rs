@@ -7,8 +7,6 @@
     missing_docs
 )]
 
-mod compare;
 mod events;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
-mod traces;

@@ -88,6 +88,16 @@ impl Filter {
         })
     }
 
+    /// Whether anything is filtered at all.
+    pub(super) const fn asks(&self) -> bool {
+        self.provider.is_some()
+            || self.provider_guid.is_some()
+            || self.name.is_some()
+            || self.process.is_some()
+            || self.range.0 != i64::MIN
+            || self.range.1 != i64::MAX
+    }
+
     pub(super) const fn includes_time(&self, ticks: i64) -> bool {
         self.range.0 <= ticks && ticks <= self.range.1
     }

@@ -40,7 +40,8 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         return Err(failure.into());
     }
     end(&input, format, &damage::of_walk(&input, &walk), printer)?;
-    Ok(if list.printed == 0 { Exit::Nothing } else { Exit::Answered })
+    // A trace without an event is an answer; a filter that finds none is not.
+    Ok(if list.printed == 0 && list.filter.asks() { Exit::Nothing } else { Exit::Answered })
 }
 
 /// What names and describes events lies anywhere in a trace.

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 /// What a comparison found.
 #[derive(Debug, Default)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// Values compared.
-    pub(crate) compared: usize,
+    pub compared: usize,
     /// Path and difference of each value that differs.
-    pub(crate) differences: Vec<String>,
+    pub differences: Vec<String>,
 }
 
 impl Comparison {
@@ -19,7 +19,7 @@ impl Comparison {
     /// number is a float they may differ by 1e-6 relative; if the key ends in `_s` by 1e-6 absolute; if it
     /// ends in `_us` by 1e-6 relative or 1 absolute. All else must be equal.
     #[must_use]
-    pub(crate) fn of(path: &str, truth: &Value, ours: &Value) -> Self {
+    pub fn of(path: &str, truth: &Value, ours: &Value) -> Self {
         let mut comparison = Self::default();
         match truth {
             Value::Object(truth) => {
@@ -33,7 +33,7 @@ impl Comparison {
     }
 
     /// Fails with the first differences, if there are any.
-    pub(crate) fn assert_equal(&self) {
+    pub fn assert_equal(&self) {
         let shown: Vec<_> = self.differences.iter().take(30).map(String::as_str).collect();
         assert!(self.differences.is_empty(), "{} differ:\n{}", self.differences.len(), shown.join("\n"));
     }

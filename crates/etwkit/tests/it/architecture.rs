@@ -1,0 +1,130 @@
+//! The rules of ARCHITECTURE.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// All crates that each crate of the workspace needs to be built, its own name included.
+fn closures() -> BTreeMap<String, BTreeSet<String>> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = std::process::Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
+    let name_of: BTreeMap<&str, &str> = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["id"].as_str().unwrap(), p["name"].as_str().unwrap()))
+        .collect();
+    let needs: BTreeMap<&str, Vec<&str>> = metadata["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| {
+            let normal =
+                |dep: &&Value| dep["dep_kinds"].as_array().unwrap().iter().any(|k| k["kind"] != "dev");
+            let deps = node["deps"].as_array().unwrap().iter().filter(normal);
+            (node["id"].as_str().unwrap(), deps.map(|d| d["pkg"].as_str().unwrap()).collect())
+        })
+        .collect();
+    let members = metadata["workspace_members"].as_array().unwrap().iter().map(|m| m.as_str().unwrap());
+    let closure = |member: &str| {
+        let (mut found, mut open) = (BTreeSet::new(), vec![member]);
+        while let Some(id) = open.pop() {
+            if found.insert(name_of[id].to_owned()) {
+                open.extend(&needs[id]);
+            }
+        }
+        found
+    };
+    members.map(|member| (name_of[member].to_owned(), closure(member))).collect()
+}
+
+#[test]
+fn inner_crates_need_no_runtime_no_engine_and_no_windows() {
+    let closures = closures();
+    for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace"] {
+        for needed in &closures[member] {
+            let forbidden = needed.starts_with("tokio")
+                || needed.starts_with("datafusion")
+                || needed.starts_with("windows")
+                || needed == "winapi"
+                || needed == "memmap2";
+            assert!(!forbidden, "{member} needs {needed}");
+        }
+    }
+}
+
+#[test]
+fn crates_do_not_know_what_lies_above_them() {
+    let closures = closures();
+    let layers = ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit"];
+    for (below, member) in layers.iter().enumerate() {
+        for above in &layers[below + 1..] {
+            assert!(!closures[*member].contains(*above), "{member} knows {above}");
+        }
+    }
+    assert!(!closures["etwkit-extract"].contains("etwkit-decode"), "extract looks into events");
+    for (member, needed) in &closures {
+        let is_kit = member == "etwkit-testkit";
+        assert!(is_kit || !needed.contains("etwkit-testkit"), "{member} ships test code");
+    }
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_one_block_in_extract() {
+    for member in ["etl", "decode", "trace", "etwkit"] {
+        let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
+        assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");
+    }
+    let (mut files, mut blocks) = (Vec::new(), Vec::new());
+    sources(&root().join("crates"), &mut files);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let in_code = |line: &&str| {
+            let code = line.split("//").next().unwrap_or_default();
+            code.contains("unsafe {") && !code.contains('"')
+        };
+        blocks.extend(text.lines().filter(in_code).map(|line| format!("{}: {line}", file.display())));
+    }
+    assert_eq!(blocks.len(), 1, "{blocks:#?}");
+    assert!(blocks[0].contains("crates/extract/src"), "{blocks:#?}");
+}
+
+#[test]
+fn files_tell_one_story() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    for file in files.iter().filter(|file| !file.components().any(|part| part.as_os_str() == "tests")) {
+        let lines = std::fs::read_to_string(file).unwrap().lines().count();
+        assert!(lines <= 500, "{} has {lines} lines; split it", file.display());
+    }
+}
+
+#[test]
+fn every_crate_has_its_line_in_the_architecture() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is missing in ARCHITECTURE.md");
+    }
+}

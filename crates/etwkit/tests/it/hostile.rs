@@ -1,0 +1,123 @@
+//! Broken traces: no panic, no hang, damage counted and named, the rest read. The full sweep is a script of
+//! its own; this is a sample of it.
+
+use std::time::{Duration, Instant};
+
+use etwkit_testkit::trace_files;
+
+use crate::support::{Exit, made, run};
+
+/// A small generator, so that every run tries the same damage.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+}
+
+/// Any file must be answered or refused, and in a time that no reader takes for a hang.
+fn check(bytes: &[u8], what: &str) -> Exit {
+    let file = tempfile::Builder::new().suffix(".etl").tempfile().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    let path = file.path().to_str().unwrap();
+    let mut exits = Vec::new();
+    for args in [&["info", "--json"][..], &["events", "--json"], &["events", "--count"]] {
+        let start = Instant::now();
+        let answer = run(&[args, &[path]].concat());
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}: {args:?} hangs");
+        match answer.exit {
+            Exit::Error => {
+                assert!(
+                    answer.err.contains("error: ") && answer.err.contains("hint: "),
+                    "{what}: {}",
+                    answer.err
+                );
+                let position = answer.err.contains("offset") || answer.err.contains("an empty file");
+                assert!(position, "{what}: no position in {}", answer.err);
+            }
+            _ => assert_eq!(answer.err, "", "{what}"),
+        }
+        exits.push(answer.exit);
+    }
+    assert!(exits.windows(2).all(|pair| pair[0] == pair[1]), "{what}: {exits:?}");
+    exits[0]
+}
+
+/// Small traces are cut and corrupted in every run, large ones at fewer places.
+fn subjects() -> Vec<(String, Vec<u8>)> {
+    let own = std::fs::read_dir(made()).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = own.filter(|path| path.extension().is_some_and(|e| e == "etl")).collect();
+    paths.extend(trace_files());
+    paths.sort();
+    paths.dedup_by_key(|path| path.file_name().unwrap().to_owned());
+    paths.into_iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn cut_at_ten_places() {
+    for (name, bytes) in subjects() {
+        for part in 0..10 {
+            let end = bytes.len() * part / 10 + part * 7;
+            let exit = check(&bytes[..end], &format!("{name} cut at {end}"));
+            // The header event is in the first 600 bytes; what has it can be read.
+            assert_eq!(exit == Exit::Error, end < 376, "{name} cut at {end}");
+        }
+    }
+}
+
+#[test]
+fn corrupted_at_forty_places() {
+    let mut random = Random(2026);
+    for (name, bytes) in subjects() {
+        // A large trace costs as much as forty small ones.
+        let tries = if bytes.len() > 2_000_000 { 4 } else { 40 };
+        for round in 0..tries {
+            let mut broken = bytes.clone();
+            corrupt(&mut broken, &mut random, round % 5);
+            check(&broken, &format!("{name}, round {round}"));
+        }
+    }
+}
+
+fn corrupt(bytes: &mut [u8], random: &mut Random, kind: usize) {
+    let len = bytes.len();
+    match kind {
+        0 => (0..200).for_each(|_| bytes[random.below(len)] ^= 1 << random.below(8)),
+        1 => {
+            let (from, size) = (random.below(len), random.below(70_000));
+            bytes[from..(from + size).min(len)].fill(0);
+        }
+        2 => {
+            for _ in 0..50 {
+                let (at, word) = (random.below(len - 4), [0, 1, u32::MAX, i32::MAX as u32][random.below(4)]);
+                bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        3 => {
+            let (from, size) = (random.below(len), random.below(5000));
+            for byte in &mut bytes[from..(from + size).min(len)] {
+                *byte = random.below(256) as u8;
+            }
+        }
+        // Buffer headers: sizes, offsets, flags.
+        _ => {
+            for start in (0..len.saturating_sub(0x48)).step_by(4096) {
+                if random.below(3) == 0 {
+                    bytes[start + random.below(0x48)] = random.below(256) as u8;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_a_position_and_a_hint() {
+    let zeros = vec![0; 5000];
+    let mut random = Random(1);
+    let noise: Vec<u8> = (0..5000).map(|_| random.below(256) as u8).collect();
+    for (bytes, what) in [(&b""[..], "empty"), (b"x", "one byte"), (&zeros, "zeros"), (&noise, "noise")] {
+        assert_eq!(check(bytes, what), Exit::Error, "{what}");
+    }
+}

@@ -1,0 +1,105 @@
+//! For the tests of this workspace only: sample traces, and the comparison with their truth.
+//!
+//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`. Where it is
+//! not set, tests that need it say so and pass; under `CI` that is a failure.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod compare;
+
+pub use compare::Comparison;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The folder of sample traces, or `None` with a note of what is skipped.
+///
+/// # Panics
+/// If there is none and the tests run under `CI`.
+#[must_use]
+pub fn traces() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from) {
+        assert!(folder.is_dir(), "ETWKIT_TRACES names {}, which is no folder", folder.display());
+        return Some(folder);
+    }
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    skip(&format!("{test}: ETWKIT_TRACES does not name the folder of the sample traces"));
+    None
+}
+
+/// Says that something is not tested, past the capturing of the test runner.
+///
+/// # Panics
+/// Under `CI`, where everything has to be tested.
+pub fn skip(what: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+    assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "skipped under CI: {what}");
+}
+
+/// A trace with what is expected of it.
+#[derive(Debug)]
+pub struct Sample {
+    /// Name of its truth file, without ending.
+    pub name: String,
+    /// Its files, one session; an archive where the trace lies in one.
+    pub files: Vec<PathBuf>,
+    /// The whole truth, in the form of `etwkit info --json`.
+    pub truth: Value,
+}
+
+/// All samples with a truth; empty, with a note, where [`traces`] has none.
+#[must_use]
+pub fn samples() -> Vec<Sample> {
+    let Some(root) = traces() else { return Vec::new() };
+    let mut truths = truth_files(&root.join("truth"));
+    truths.extend(truth_files(&root.join("made/info")));
+    truths.iter().map(|truth| sample(&root, truth)).collect()
+}
+
+/// The JSON files of a folder, sorted.
+#[must_use]
+pub fn truth_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    files.sort();
+    files
+}
+
+/// Reads a JSON file.
+#[must_use]
+pub fn read_json(path: &Path) -> Value {
+    let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn sample(root: &Path, path: &Path) -> Sample {
+    let truth = read_json(path);
+    let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
+    let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+    let files = named.map(|name| {
+        // What is not there as it is lies in an archive of the same name.
+        let archive = Path::new(name).with_extension("7z");
+        let candidates = folders.iter().flat_map(|folder| [folder.join(name), folder.join(&archive)]);
+        let found = candidates.into_iter().find(|file| file.is_file());
+        found.unwrap_or_else(|| panic!("{name}, of {}, is missing", path.display()))
+    });
+    let files = files.collect();
+    Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth }
+}
+
+/// Every `.etl` file of the folder of sample traces, sorted.
+#[must_use]
+pub fn trace_files() -> Vec<PathBuf> {
+    let Some(root) = traces() else { return Vec::new() };
+    let mut files = Vec::new();
+    for folder in [root.clone(), root.join("diaghub"), root.join("made")] {
+        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "etl")));
+    }
+    files.sort();
+    files
+}
