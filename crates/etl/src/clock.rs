@@ -148,7 +148,8 @@ impl UtcTime {
         let days = seconds / 86_400 + DAYS_TO_1601;
         let era = days / 146_097;
         let day_of_era = days % 146_097;
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let march_month = (5 * day_of_year + 2) / 153;
         let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
@@ -178,7 +179,8 @@ pub fn utc_text(filetime: i64) -> Option<String> {
 mod tests {
     use super::*;
 
-    const QPC: Clock = Clock { kind: ClockType::Qpc, frequency: 3_579_545, t0: 1000, start: 132_404_548_206_236_167 };
+    const QPC: Clock =
+        Clock { kind: ClockType::Qpc, frequency: 3_579_545, t0: 1000, start: 132_404_548_206_236_167 };
 
     #[test]
     fn nanoseconds_round_down_on_both_sides_of_zero() {

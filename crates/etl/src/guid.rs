@@ -41,7 +41,10 @@ impl Guid {
 /// The byte of the file that the n-th pair of hexadecimal digits of the text describes.
 const BYTE_OF_PAIR: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
 
-#[expect(clippy::indexing_slicing, reason = "indices are checked against the length of 36 and constant tables")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "indices are checked against the length of 36 and constant tables"
+)]
 const fn parse(text: &[u8]) -> Option<Guid> {
     if text.len() != 36 {
         return None;
@@ -120,7 +123,9 @@ mod tests {
 
     #[test]
     fn other_text_is_refused() {
-        for text in ["", "01020304", "01020304-0506-0708-090a-0b0c0d0e0f1g", "01020304x0506-0708-090a-0b0c0d0e0f10"] {
+        for text in
+            ["", "01020304", "01020304-0506-0708-090a-0b0c0d0e0f1g", "01020304x0506-0708-090a-0b0c0d0e0f10"]
+        {
             assert!(text.parse::<Guid>().is_err(), "{text}");
         }
     }

@@ -48,7 +48,12 @@ const PEEK_LEN: usize = HEADER_LEN + 24;
 const PREALLOCATED_PROBES: u64 = 1 << 20;
 
 impl Directory {
-    pub(super) fn read(source: &dyn ByteSource, file: usize, header: &TraceHeader, format: u16) -> Result<Self> {
+    pub(super) fn read(
+        source: &dyn ByteSource,
+        file: usize,
+        header: &TraceHeader,
+        format: u16,
+    ) -> Result<Self> {
         let mut walk = Walk {
             source,
             file,
@@ -113,7 +118,11 @@ impl Walk<'_> {
         self.logger_id.get_or_insert(header.logger_id);
         let mut entry = BufferEntry { offset, len, header, first_time: i64::MAX };
         if entry.is_truncated() {
-            let valid = if header.is_compressed() { header.buffer_size } else { header.offset.min(header.buffer_size) };
+            let valid = if header.is_compressed() {
+                header.buffer_size
+            } else {
+                header.offset.min(header.buffer_size)
+            };
             self.damage(Kind::TruncatedBuffer, offset, u64::from(valid.saturating_sub(len)));
         }
         if header.holds_records() {

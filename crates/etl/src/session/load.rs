@@ -7,9 +7,14 @@ use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::lz77::{self, Broken};
 use crate::wire::record::{self, Cut, Trouble};
+use crate::wire::{lznt1, xpress_huffman};
 
+/// `COMPRESSION_FORMAT_LZNT1`.
+pub(super) const FORMAT_LZNT1: u16 = 2;
 /// `COMPRESSION_FORMAT_XPRESS`.
 pub(super) const FORMAT_LZ77: u16 = 3;
+/// `COMPRESSION_FORMAT_XPRESS_HUFF`.
+pub(super) const FORMAT_HUFFMAN: u16 = 4;
 
 /// Bytes of a buffer, borrowed from a mapped file or owned.
 #[derive(Debug)]
@@ -101,9 +106,17 @@ fn valid_end(entry: &BufferEntry, len: usize) -> usize {
     [offset, saved].into_iter().find(|end| *end >= HEADER_LEN).unwrap_or(len)
 }
 
-pub(super) fn decompress(input: &[u8], format: u16, out: &mut Vec<u8>, end: usize) -> std::result::Result<(), Broken> {
-    let _ = format;
-    lz77::decompress(input, out, end)
+pub(super) fn decompress(
+    input: &[u8],
+    format: u16,
+    out: &mut Vec<u8>,
+    end: usize,
+) -> std::result::Result<(), Broken> {
+    match format {
+        FORMAT_LZNT1 => lznt1::decompress(input, out, end),
+        FORMAT_HUFFMAN => xpress_huffman::decompress(input, out, end),
+        _ => lz77::decompress(input, out, end),
+    }
 }
 
 /// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its

@@ -16,7 +16,7 @@ use crate::wire::event::HeaderKind;
 use crate::wire::trace_header::TraceHeader;
 use crate::{Error, RawEvent, Result};
 use directory::Directory;
-use load::{FORMAT_LZ77, Loaded};
+use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1, Loaded};
 
 /// In which order events are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
-    let format = if (2..=4).contains(&format) { format } else { FORMAT_LZ77 };
+    let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) { format } else { FORMAT_LZ77 };
     let found = Directory::read(&*source, index, &header, format)?;
     damage.merge(&found.damage);
     Ok(TraceFile { source, header, t0, format, buffers: found.buffers })
@@ -210,19 +210,21 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
 
 /// The trace header and the time stamp of its event, from the first bytes of a file.
 fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
-    let not_a_trace = |offset, expected, found: String| Error::NotATrace {
-        offset,
-        expected,
-        found,
-        hint: hint_for(head),
+    let not_a_trace =
+        |offset, expected, found: String| Error::NotATrace { offset, expected, found, hint: hint_for(head) };
+    let short = || {
+        not_a_trace(head.len() as u64, "at least 376 bytes of an event trace", "the end of the file".into())
     };
-    let short = || not_a_trace(head.len() as u64, "at least 376 bytes of an event trace", "the end of the file".into());
     let record = head.get(HEADER_LEN..).filter(|r| r.len() >= 32).ok_or_else(short)?;
     let kind = record.get(2).copied().and_then(HeaderKind::from_byte);
     let is_header = record.get(3) == Some(&0xC0) && record.get(6..8) == Some(&[0, 0]);
     let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header) else {
         let found = record.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
-        return Err(not_a_trace(HEADER_LEN as u64, "the trace header event (xx xx 01|02 c0 xx xx 00 00)", found));
+        return Err(not_a_trace(
+            HEADER_LEN as u64,
+            "the trace header event (xx xx 01|02 c0 xx xx 00 00)",
+            found,
+        ));
     };
     let size = usize::from(crate::bytes::u16_at(record, 4).unwrap_or_default());
     let event = RawEvent {
@@ -248,7 +250,8 @@ fn hint_for(head: &[u8]) -> &'static str {
         "this is an event log (.evtx), not a trace"
     } else if starts(b"Nettrace") {
         "this is a .nettrace file of dotnet-trace, not an .etl file"
-    } else if starts(b"\x04\0\0\0ETLX") || head.get(..64).is_some_and(|h| h.windows(4).any(|w| w == b"ETLX")) {
+    } else if starts(b"\x04\0\0\0ETLX") || head.get(..64).is_some_and(|h| h.windows(4).any(|w| w == b"ETLX"))
+    {
         "this is an .etlx file that PerfView made; name the .etl file that it was made from"
     } else if starts(b"PK\x03\x04") || starts(b"7z\xBC\xAF\x27\x1C") {
         "this is an archive; give it its usual ending (.zip, .7z) or unpack it"
@@ -261,10 +264,10 @@ fn hint_for(head: &[u8]) -> &'static str {
 
 fn common_clock(files: &[TraceFile]) -> Result<Clock> {
     let clocks: Vec<Clock> = files.iter().map(|f| Clock::new(&f.header, f.t0)).collect();
-    let first = clocks.first().copied().ok_or_else(|| Error::NotOneSession {
-        index: 1,
-        reason: "there is no file".to_owned(),
-    })?;
+    let first = clocks
+        .first()
+        .copied()
+        .ok_or_else(|| Error::NotOneSession { index: 1, reason: "there is no file".to_owned() })?;
     for (clock, index) in clocks.iter().zip(1..) {
         if (clock.kind, clock.frequency) != (first.kind, first.frequency) {
             let reason = format!(

@@ -366,9 +366,7 @@ impl<'a> RawEvent<'a> {
             kind if kind.is_classic() => {
                 Identity::Classic { class: self.guid(24), opcode: self.u8(4), version: self.u16(6) }
             }
-            HeaderKind::Message => {
-                Identity::Message { guid: self.message_parts().guid, number: self.u16(4) }
-            }
+            HeaderKind::Message => Identity::Message { guid: self.message_parts().guid, number: self.u16(4) },
             _ => Identity::Manifest {
                 provider: self.guid(24),
                 id: self.u16(40),
