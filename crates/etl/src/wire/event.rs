@@ -167,6 +167,11 @@ impl HeaderKind {
     }
 }
 
+/// `TRACE_HEADER_FLAG | TRACE_HEADER_EVENT_TRACE`: a structured header follows.
+pub(crate) const MARKER_EVENT: u8 = 0xC0;
+/// `TRACE_HEADER_FLAG | TRACE_MESSAGE`: a WPP message.
+pub(crate) const MARKER_MESSAGE: u8 = 0x90;
+
 /// Bits of the version word of kernel events.
 pub mod version_word {
     /// A PEBS index follows the header.
@@ -192,6 +197,8 @@ pub mod message_flag {
     pub const SYSTEM_INFO: u16 = 0x20;
     /// Pointers have 4 bytes.
     pub const POINTER32: u16 = 0x40;
+    /// Pointers have 8 bytes.
+    pub const POINTER64: u16 = 0x80;
 }
 
 /// What an event is, by its header.
