@@ -3,6 +3,7 @@
 mod directory;
 mod load;
 mod merge;
+mod resync;
 
 pub use directory::{BufferCounts, BufferEntry};
 

@@ -122,6 +122,8 @@ impl<'a> Bits<'a> {
 
     fn next_word(&mut self) -> u32 {
         let Some(pair) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) else {
+            // Half a word that is left is no length either.
+            self.at = self.bytes.len();
             self.made_up = self.made_up.saturating_add(16);
             return 0;
         };
@@ -214,6 +216,8 @@ mod tests {
         let lengths = [(48, 0x30), (49, 0x23), (128, 0x02), (143, 0x20)];
         let abc = example(&lengths, &[0xa8, 0xdc, 0, 0, 0xff, 0x26, 1]);
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
+        // A cut inside the second word: the byte that is left of it must not pass for a length.
+        assert_eq!(check(&abc[..256 + 3], 300), Err(Broken { produced: 3 }));
     }
 
     #[test]

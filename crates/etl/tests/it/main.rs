@@ -10,7 +10,11 @@
     unreachable_pub
 )]
 
+mod compression;
+mod damage;
+mod hostile;
 mod kit;
 mod model;
 mod round_trip;
+mod sessions;
 mod stacks;

@@ -72,10 +72,7 @@ prop_compose! {
 type Written = BTreeMap<u16, Vec<(i64, Spec)>>;
 
 /// Writes the records; returns the file and, by processor, what it holds with its time.
-fn write(
-    options: &SessionOptions,
-    records: &[(u8, Spec)],
-) -> (Vec<u8>, TraceHeader, Written) {
+fn write(options: &SessionOptions, records: &[(u8, Spec)]) -> (Vec<u8>, TraceHeader, Written) {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), options).unwrap();
     let mut written = Written::new();
     let mut clocks: BTreeMap<u16, i64> = BTreeMap::new();
@@ -101,11 +98,7 @@ fn write(
 
 /// File order: each processor's records are those that were written, field by field. A message without a
 /// time has that of the record before it in its buffer.
-fn check_file_order(
-    file: &[u8],
-    options: &SessionOptions,
-    mut written: Written,
-) -> u64 {
+fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written) -> u64 {
     let session = open(&[file.to_vec()]);
     assert!(session.damage().is_empty(), "{:?}", session.damage());
     written.values_mut().for_each(|records| records.reverse());

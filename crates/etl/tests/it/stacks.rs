@@ -13,11 +13,14 @@ use super::kit::{END_TIME, open, trace, visit};
 
 const HIGH: u64 = 0xFFFF_8000_0000_0000;
 
+/// Frames by time, thread and process of the event that they belong to.
+type Stacks = HashMap<(i64, u32, u32), Vec<u64>>;
+
 /// Stacks by owner, put together as a reader has to do it: a key means what the first definition behind
 /// the reference says for its part.
-fn read_stacks(file: &[u8]) -> (HashMap<(i64, u32, u32), Vec<u64>>, HashMap<u8, usize>) {
+fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     let session = open(&[file.to_vec()]);
-    let mut stacks: HashMap<_, Vec<u64>> = HashMap::new();
+    let mut stacks = Stacks::new();
     let mut pending: HashMap<(u64, bool), Vec<_>> = HashMap::new();
     let mut types = HashMap::new();
     visit(&session, Order::Time, |event| {
