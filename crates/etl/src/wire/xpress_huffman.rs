@@ -13,7 +13,8 @@ const TABLE_LEN: usize = 256;
 const BLOCK_LEN: usize = 1 << 16;
 /// The longest code.
 const CODE_BITS: u32 = 15;
-/// The first symbol that is a match and no literal; at the end of the input it ends the stream.
+/// The first symbol that is a match and no literal. It also stands behind the last one of a stream, where
+/// it means nothing to a reader that knows how much there is to decompress.
 const FIRST_MATCH: u16 = 256;
 
 /// Decompresses `input` behind what `out` holds until `out` has `end` bytes.
@@ -54,9 +55,6 @@ fn block_body(
         if symbol < FIRST_MATCH {
             out.push(symbol as u8);
             continue;
-        }
-        if symbol == FIRST_MATCH && bits.is_used_up() {
-            return None;
         }
         let pair = symbol - FIRST_MATCH;
         let length = match usize::from(pair & 15) {
@@ -157,10 +155,6 @@ impl<'a> Bits<'a> {
         Some((1 << count) + low as usize)
     }
 
-    fn is_used_up(&self) -> bool {
-        self.at >= self.bytes.len()
-    }
-
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let taken = self.bytes.get(self.at..)?.first_chunk().copied()?;
         self.at += N;
@@ -216,6 +210,9 @@ mod tests {
         let lengths = [(48, 0x30), (49, 0x23), (128, 0x02), (143, 0x20)];
         let abc = example(&lengths, &[0xa8, 0xdc, 0, 0, 0xff, 0x26, 1]);
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
+        // The last match may have the symbol that otherwise ends the stream: a, then three times the same.
+        let run = example(&[(48, 0x10), (128, 0x01)], &[0, 0x40, 0, 0]);
+        assert_eq!(check(&run, 4), Ok(b"aaaa".to_vec()));
         // A cut inside the second word: the byte that is left of it must not pass for a length.
         assert_eq!(check(&abc[..256 + 3], 300), Err(Broken { produced: 3 }));
     }
