@@ -125,7 +125,9 @@ impl Walk<'_> {
         let Probe { source, format, .. } = self.probe;
         if !self.unordered {
             let mut head = [0; PREFIX_LEN];
-            let len = read(source, entry.offset, &mut head)?.min(entry.len as usize);
+            let wanted = if entry.header.is_compressed() { PREFIX_LEN } else { PEEK_LEN };
+            let wanted = head.get_mut(..wanted).unwrap_or_default();
+            let len = read(source, entry.offset, wanted)?.min(entry.len as usize);
             let head = head.get(..len).unwrap_or_default();
             let time = if entry.header.is_compressed() {
                 decompress_prefix(head, format, PEEK_LEN).and_then(|bytes| peek_time(&bytes))

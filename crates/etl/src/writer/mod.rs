@@ -7,6 +7,25 @@
 //! second session can be appended to a first one.
 //!
 //! A rundown needs no help: it is records of the rundown types, written last.
+//!
+//! ```
+//! use std::io::Cursor;
+//! use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, StackOwner, StackPart, TraceWriter};
+//!
+//! # fn main() -> etwkit_etl::writer::Result<()> {
+//! let options = SessionOptions { t0: 1000, compressed: true, ..SessionOptions::default() };
+//! let mut trace = TraceWriter::new(Cursor::new(Vec::new()), &options)?;
+//! let context = KernelContext::ids(8, 4);
+//! let event = KernelEvent { timestamp: 1500, context, group: 3, opcode: 1, version: 4, ..KernelEvent::default() };
+//! trace.write(0, event)?;
+//! let owner = StackOwner { timestamp: 1500, process_id: 4, thread_id: 8 };
+//! trace.write_stack_key(0, 1501, owner, StackPart::Kernel, &[0xFFFF_8000_0000_1234])?;
+//! let file = trace.finish(133_000_000_000_000_000)?.into_inner();
+//! # let session = etwkit_etl::Session::open(vec![Box::new(file)]).unwrap();
+//! # assert_eq!(session.files()[0].buffers().len(), 2);
+//! # Ok(())
+//! # }
+//! ```
 
 mod buffers;
 mod encode;

@@ -14,6 +14,7 @@ mod compression;
 mod damage;
 mod hostile;
 mod kit;
+mod limits;
 mod model;
 mod round_trip;
 mod sessions;

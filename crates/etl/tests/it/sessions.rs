@@ -105,10 +105,10 @@ fn buffers_of_all_processors_may_hold_events_out_of_order() {
     for compressed in [false, true] {
         let mut options = SessionOptions { compressed, ..small_buffers() };
         options.header.log_file_mode |= mode::NO_PER_PROCESSOR_BUFFERING;
-        // Each group of eight is written backwards, so that no buffer starts with its earliest event.
+        // Each group of 200 is written backwards: whole buffers run back in time.
         let file = trace(&options, |writer| {
-            for group in 0..200u64 {
-                for number in (8 * group..8 * group + 8).rev() {
+            for group in 0..8u64 {
+                for number in (200 * group..200 * group + 200).rev() {
                     event(writer, 0, number as i64, number);
                 }
             }
