@@ -6,6 +6,7 @@
 //! - [`wire`]: the documented structures, one file each, and the compression of buffers
 //! - [`clock`]: raw ticks to time
 //! - [`session`]: one or several files read as one session, in file order or in global time order
+//! - [`writer`]: the way back, for tests and made-up traces
 //! - [`damage`]: what was wrong with a file; reading goes on behind it
 
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@ pub mod guid;
 pub mod session;
 pub mod source;
 pub mod wire;
+pub mod writer;
 
 pub use error::{Error, Result};
 pub use guid::Guid;

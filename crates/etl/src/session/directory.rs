@@ -3,7 +3,8 @@
 //! Only the 72 bytes of each header and the first record are read, so that a file of any size is
 //! indexed at the speed of its page cache.
 
-use super::load::{Loaded, decompress_prefix};
+use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
+use super::resync::Probe;
 use crate::bytes::i64_at;
 use crate::damage::{Damage, Kind, Place};
 use crate::source::ByteSource;
@@ -43,10 +44,6 @@ pub(super) struct Directory {
 /// Bytes of the first record that its time stamp needs.
 const PEEK_LEN: usize = HEADER_LEN + 24;
 
-/// A zero header at a position where a buffer should be is followed by this many tries, one session buffer
-/// apart, before the rest of the file counts as never written.
-const PREALLOCATED_PROBES: u64 = 1 << 20;
-
 impl Directory {
     pub(super) fn read(
         source: &dyn ByteSource,
@@ -55,12 +52,9 @@ impl Directory {
         format: u16,
     ) -> Result<Self> {
         let mut walk = Walk {
-            source,
             file,
-            step: u64::from(header.buffer_size).max(HEADER_LEN as u64),
             unordered: unordered_buffers(header.log_file_mode),
-            format,
-            logger_id: None,
+            probe: Probe::new(source, header, format),
             found: Self::default(),
         };
         walk.run()?;
@@ -74,31 +68,32 @@ const fn unordered_buffers(log_file_mode: u32) -> bool {
 }
 
 struct Walk<'s> {
-    source: &'s dyn ByteSource,
     file: usize,
-    /// Buffer size of the session: where the next buffer may lie when one is destroyed.
-    step: u64,
     unordered: bool,
-    format: u16,
-    logger_id: Option<u16>,
+    probe: Probe<'s>,
     found: Directory,
 }
 
 impl Walk<'_> {
     fn run(&mut self) -> Result<()> {
-        let (mut position, end) = (0, self.source.size());
+        let (mut position, end) = (0, self.probe.end);
         while position + HEADER_LEN as u64 <= end {
-            if let Some(header) = self.header_at(position)?.filter(BufferHeader::is_plausible) {
-                let len = u64::from(header.buffer_size).min(end - position);
+            if let Some(mut header) = self.probe.header_at(position)?.filter(BufferHeader::is_plausible) {
+                let size = self.probe.trusted_size(position, &header)?;
+                if size != header.buffer_size {
+                    self.damage(Kind::BufferSize, position, 0);
+                    header.buffer_size = size;
+                }
+                let len = u64::from(size).min(end - position);
                 self.add(position, len as u32, header)?;
                 position += len;
             } else {
-                let Some(next) = self.resync(position, end)? else { return Ok(()) };
+                let Some(next) = self.probe.next_buffer(position)? else { return Ok(()) };
                 self.damage(Kind::SkippedBytes, position, next - position);
                 position = next;
             }
         }
-        if position < end {
+        if !self.probe.is_zero(position)? {
             self.damage(Kind::SkippedBytes, position, end - position);
         }
         Ok(())
@@ -108,14 +103,8 @@ impl Walk<'_> {
         self.found.damage.add(Place { kind, file: self.file, offset, bytes });
     }
 
-    fn header_at(&self, position: u64) -> Result<Option<BufferHeader>> {
-        let mut bytes = [0; HEADER_LEN];
-        let len = read(self.source, position, &mut bytes)?;
-        Ok(bytes.get(..len).and_then(BufferHeader::parse))
-    }
-
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {
-        self.logger_id.get_or_insert(header.logger_id);
+        self.probe.saw(&header);
         let mut entry = BufferEntry { offset, len, header, first_time: i64::MAX };
         if entry.is_truncated() {
             let valid = if header.is_compressed() {
@@ -133,12 +122,15 @@ impl Walk<'_> {
     }
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {
+        let Probe { source, format, .. } = self.probe;
         if !self.unordered {
-            let mut head = [0; 2 * PEEK_LEN];
-            let len = read(self.source, entry.offset, &mut head)?.min(entry.len as usize);
+            let mut head = [0; PREFIX_LEN];
+            let wanted = if entry.header.is_compressed() { PREFIX_LEN } else { PEEK_LEN };
+            let wanted = head.get_mut(..wanted).unwrap_or_default();
+            let len = read(source, entry.offset, wanted)?.min(entry.len as usize);
             let head = head.get(..len).unwrap_or_default();
             let time = if entry.header.is_compressed() {
-                decompress_prefix(head, self.format, PEEK_LEN).and_then(|bytes| peek_time(&bytes))
+                decompress_prefix(head, format, PEEK_LEN).and_then(|bytes| peek_time(&bytes))
             } else {
                 peek_time(head)
             };
@@ -147,95 +139,11 @@ impl Walk<'_> {
             }
         }
         // No event at the start that tells its time at a glance: cut the whole buffer.
-        let loaded = Loaded::read(self.source, entry, self.format)?;
+        let loaded = Loaded::read(source, entry, format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
         Ok(first)
     }
-
-    /// The next position with a buffer behind damage at `position`; `None` if there is none and nothing
-    /// was lost (the rest of a preallocated file is zeros).
-    fn resync(&self, position: u64, end: u64) -> Result<Option<u64>> {
-        let unused = self.is_zero(position, (end - position).min(HEADER_LEN as u64))?;
-        let mut aligned = (position / self.step + 1).saturating_mul(self.step);
-        let mut probes = 0;
-        while aligned.saturating_add(HEADER_LEN as u64) <= end && probes < PREALLOCATED_PROBES {
-            if self.is_buffer(aligned, end)? {
-                return Ok(Some(aligned));
-            }
-            aligned += self.step;
-            probes += 1;
-        }
-        if unused && self.is_zero(position, end - position)? {
-            return Ok(None);
-        }
-        self.scan(position, end).map(Some)
-    }
-
-    fn is_zero(&self, from: u64, len: u64) -> Result<bool> {
-        let mut chunk = vec![0; 1 << 16];
-        let (mut at, end) = (from, from.saturating_add(len));
-        while at < end {
-            let want = (chunk.len() as u64).min(end - at) as usize;
-            let got = read(self.source, at, chunk.get_mut(..want).unwrap_or_default())?;
-            if got == 0 {
-                return Ok(true);
-            }
-            if chunk.iter().take(got).any(|b| *b != 0) {
-                return Ok(false);
-            }
-            at += got as u64;
-        }
-        Ok(true)
-    }
-
-    /// Steps of 8 bytes to the next buffer, or to the end.
-    fn scan(&self, position: u64, end: u64) -> Result<u64> {
-        let mut chunk = vec![0; 1 << 16];
-        let mut base = (position / 8 + 1) * 8;
-        while base + HEADER_LEN as u64 <= end {
-            let got = read(self.source, base, &mut chunk)?;
-            if got < HEADER_LEN {
-                break;
-            }
-            let tried = (got - HEADER_LEN) / 8 * 8 + 8;
-            for at in (0..tried).step_by(8) {
-                let Some(header) = chunk.get(at..got).and_then(BufferHeader::parse) else { break };
-                if self.may_be_ours(&header) && self.is_buffer(base + at as u64, end)? {
-                    return Ok(base + at as u64);
-                }
-            }
-            base += tried as u64;
-        }
-        Ok(end)
-    }
-
-    fn may_be_ours(&self, header: &BufferHeader) -> bool {
-        header.is_plausible()
-            && header.offset as usize >= HEADER_LEN
-            && self.logger_id.is_none_or(|id| id == header.logger_id)
-    }
-
-    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one.
-    fn is_buffer(&self, position: u64, end: u64) -> Result<bool> {
-        let mut head = [0; HEADER_LEN + 64];
-        let len = read(self.source, position, &mut head)?;
-        let head = head.get(..len).unwrap_or_default();
-        let Some(header) = BufferHeader::parse(head) else { return Ok(false) };
-        if !self.may_be_ours(&header) || u64::from(header.buffer_size) > end - position {
-            return Ok(false);
-        }
-        if header.is_compressed() {
-            return Ok(decompress_prefix(head, self.format, HEADER_LEN + 8)
-                .is_some_and(|bytes| starts_with_marker(&bytes)));
-        }
-        Ok(header.offset as usize == HEADER_LEN
-            || header.offset <= header.buffer_size && starts_with_marker(head))
-    }
-}
-
-fn starts_with_marker(buffer: &[u8]) -> bool {
-    matches!(buffer.get(HEADER_LEN + 3), Some(0xC0 | 0x90))
 }
 
 /// Time of the first record, if it is an event whose header says so.

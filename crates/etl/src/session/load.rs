@@ -7,9 +7,14 @@ use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::lz77::{self, Broken};
 use crate::wire::record::{self, Cut, Trouble};
+use crate::wire::{lznt1, xpress_huffman};
 
+/// `COMPRESSION_FORMAT_LZNT1`.
+pub(super) const FORMAT_LZNT1: u16 = 2;
 /// `COMPRESSION_FORMAT_XPRESS`.
 pub(super) const FORMAT_LZ77: u16 = 3;
+/// `COMPRESSION_FORMAT_XPRESS_HUFF`.
+pub(super) const FORMAT_HUFFMAN: u16 = 4;
 
 /// Bytes of a buffer, borrowed from a mapped file or owned.
 #[derive(Debug)]
@@ -107,9 +112,16 @@ pub(super) fn decompress(
     out: &mut Vec<u8>,
     end: usize,
 ) -> std::result::Result<(), Broken> {
-    let _ = format;
-    lz77::decompress(input, out, end)
+    match format {
+        FORMAT_LZNT1 => lznt1::decompress(input, out, end),
+        FORMAT_HUFFMAN => xpress_huffman::decompress(input, out, end),
+        _ => lz77::decompress(input, out, end),
+    }
 }
+
+/// Stored bytes that are enough for the first record header of a compressed buffer, whatever its format:
+/// a table of 256 bytes in format 4, then some more than literals alone would take.
+pub(super) const PREFIX_LEN: usize = HEADER_LEN + 256 + 128;
 
 /// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its
 /// stored form; `None` if `head` is too short for that.

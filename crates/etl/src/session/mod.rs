@@ -3,6 +3,7 @@
 mod directory;
 mod load;
 mod merge;
+mod resync;
 
 pub use directory::{BufferCounts, BufferEntry};
 
@@ -16,7 +17,7 @@ use crate::wire::event::HeaderKind;
 use crate::wire::trace_header::TraceHeader;
 use crate::{Error, RawEvent, Result};
 use directory::Directory;
-use load::{FORMAT_LZ77, Loaded};
+use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1, Loaded};
 
 /// In which order events are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +203,7 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
-    let format = if (2..=4).contains(&format) { format } else { FORMAT_LZ77 };
+    let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) { format } else { FORMAT_LZ77 };
     let found = Directory::read(&*source, index, &header, format)?;
     damage.merge(&found.damage);
     Ok(TraceFile { source, header, t0, format, buffers: found.buffers })

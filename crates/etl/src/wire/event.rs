@@ -168,6 +168,11 @@ impl HeaderKind {
     }
 }
 
+/// `TRACE_HEADER_FLAG | TRACE_HEADER_EVENT_TRACE`: a structured header follows.
+pub(crate) const MARKER_EVENT: u8 = 0xC0;
+/// `TRACE_HEADER_FLAG | TRACE_MESSAGE`: a WPP message.
+pub(crate) const MARKER_MESSAGE: u8 = 0x90;
+
 /// Bits of the version word of kernel events.
 pub mod version_word {
     /// A PEBS index follows the header.

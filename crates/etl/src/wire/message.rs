@@ -18,6 +18,8 @@ pub mod message_flag {
     pub const SYSTEM_INFO: u16 = 0x20;
     /// Pointers have 4 bytes.
     pub const POINTER32: u16 = 0x40;
+    /// Pointers have 8 bytes.
+    pub const POINTER64: u16 = 0x80;
 }
 
 /// The optional parts of a WPP message.

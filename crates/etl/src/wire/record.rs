@@ -1,14 +1,10 @@
 //! Cutting a buffer into records.
 
 use super::buffer::HEADER_LEN;
-use super::event::HeaderKind;
+use super::event::{HeaderKind, MARKER_EVENT, MARKER_MESSAGE};
 use super::message::MessageParts;
 use crate::bytes::{align8, i64_at, u16_at, u32_at};
 
-/// `TRACE_HEADER_FLAG | TRACE_HEADER_EVENT_TRACE`: a structured header follows.
-const MARKER_EVENT: u8 = 0xC0;
-/// `TRACE_HEADER_FLAG | TRACE_MESSAGE`: a WPP message.
-const MARKER_MESSAGE: u8 = 0x90;
 /// A legacy packet with a 32-bit time.
 const MARKER_ULONG_TIME: u8 = 0xB0;
 /// What fills the end of a buffer.

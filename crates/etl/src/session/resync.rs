@@ -1,0 +1,200 @@
+//! Finding the way back: where the next buffer lies when a header is destroyed.
+
+use super::directory::read;
+use super::load::{PREFIX_LEN, decompress_prefix};
+use crate::Result;
+use crate::bytes::u32_at;
+use crate::source::ByteSource;
+use crate::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, buffer_type};
+use crate::wire::trace_header::{TraceHeader, mode};
+
+/// How often one file may make us decompress what only might be a buffer. Real damage takes a few tries.
+const DECOMPRESSIONS: u32 = 1 << 18;
+
+/// Sessions that are told apart in one file; appended ones have ids of their own.
+const LOGGER_IDS: usize = 16;
+
+/// Looks at positions of a file that may or may not hold a buffer.
+pub(super) struct Probe<'s> {
+    pub(super) source: &'s dyn ByteSource,
+    /// Bytes of the file.
+    pub(super) end: u64,
+    /// Compression format of its buffers.
+    pub(super) format: u16,
+    /// Buffer size of the session: that of all uncompressed buffers but the first.
+    session_size: u32,
+    /// Distance of positions where a buffer may start: compressed ones start anywhere.
+    grain: usize,
+    logger_ids: Vec<u16>,
+    decompressions: u32,
+}
+
+impl<'s> Probe<'s> {
+    pub(super) fn new(source: &'s dyn ByteSource, header: &TraceHeader, format: u16) -> Self {
+        Self {
+            source,
+            end: source.size(),
+            format,
+            session_size: header.buffer_size,
+            grain: if header.log_file_mode & mode::COMPRESSED == 0 { 8 } else { 1 },
+            logger_ids: Vec::new(),
+            decompressions: DECOMPRESSIONS,
+        }
+    }
+
+    /// Learns from a buffer that was found.
+    pub(super) fn saw(&mut self, header: &BufferHeader) {
+        if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
+            self.logger_ids.push(header.logger_id);
+        }
+        if header.is_compressed() {
+            self.grain = 1;
+        }
+    }
+
+    pub(super) fn header_at(&self, position: u64) -> Result<Option<BufferHeader>> {
+        let mut bytes = [0; HEADER_LEN];
+        let len = read(self.source, position, &mut bytes)?;
+        Ok(bytes.get(..len).and_then(BufferHeader::parse))
+    }
+
+    /// The size of the buffer at `position`: what its header says, unless that leads nowhere and another
+    /// size leads to a buffer.
+    pub(super) fn trusted_size(&mut self, position: u64, header: &BufferHeader) -> Result<u32> {
+        let size = header.buffer_size;
+        let claimed = position + u64::from(size);
+        let usual = position + u64::from(self.session_size);
+        if claimed == usual || claimed == self.end {
+            return Ok(size);
+        }
+        if header.is_compressed() || header.buffer_type == buffer_type::HEADER {
+            if self.continues_at(claimed)? {
+                return Ok(size);
+            }
+        } else if self.is_buffer(claimed)? {
+            return Ok(size); // an appended session with a buffer size of its own
+        } else if self.session_size as usize >= HEADER_LEN && (usual == self.end || self.is_buffer(usual)?) {
+            return Ok(self.session_size);
+        } else if self.continues_at(claimed)? {
+            return Ok(size);
+        }
+        let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
+        Ok(inside.and_then(|found| u32::try_from(found - position).ok()).unwrap_or(size))
+    }
+
+    /// The next position with a buffer behind damage at `position`, or the end of the file; `None` if there
+    /// is none and nothing was lost (the rest of a preallocated file is zeros).
+    pub(super) fn next_buffer(&mut self, position: u64) -> Result<Option<u64>> {
+        let usual = position.saturating_add(self.session_size.into());
+        if self.grain > 1 && usual > position && self.is_buffer(usual)? {
+            return Ok(Some(usual));
+        }
+        if self.is_zero(position)? {
+            return Ok(None);
+        }
+        let grain = self.grain as u64;
+        let found = self.scan((position / grain + 1).saturating_mul(grain), self.end)?;
+        Ok(Some(found.unwrap_or(self.end)))
+    }
+
+    /// Whether all bytes from there to the end of the file are zero.
+    pub(super) fn is_zero(&self, from: u64) -> Result<bool> {
+        let mut chunk = vec![0; 1 << 16];
+        let mut at = from;
+        while at < self.end {
+            let got = read(self.source, at, &mut chunk)?;
+            if got == 0 {
+                return Ok(true);
+            }
+            if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
+                return Ok(false);
+            }
+            at += got as u64;
+        }
+        Ok(true)
+    }
+
+    /// The first position in a range where a buffer starts.
+    fn scan(&mut self, from: u64, to: u64) -> Result<Option<u64>> {
+        let mut chunk = vec![0; 1 << 16];
+        let mut base = from;
+        while base + HEADER_LEN as u64 <= self.end && base < to {
+            let got = read(self.source, base, &mut chunk)?;
+            let Some(last) = got.checked_sub(HEADER_LEN) else { break };
+            let tried = last / self.grain * self.grain + self.grain;
+            if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
+                for at in (0..tried).step_by(self.grain) {
+                    let position = base + at as u64;
+                    if position >= to {
+                        return Ok(None);
+                    }
+                    if may_start_buffer(&chunk, at) && self.is_buffer(position)? {
+                        return Ok(Some(position));
+                    }
+                }
+            }
+            base += tried as u64;
+        }
+        Ok(None)
+    }
+
+    /// Whether the file may go on there after a buffer: with another one, with the unused rest of a
+    /// preallocated file, or not at all.
+    fn continues_at(&self, position: u64) -> Result<bool> {
+        if position >= self.end {
+            return Ok(position == self.end);
+        }
+        let mut bytes = [0; HEADER_LEN];
+        let len = read(self.source, position, &mut bytes)?;
+        let bytes = bytes.get(..len).unwrap_or_default();
+        Ok(is_all_zero(bytes) || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
+    }
+
+    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one,
+    /// and something else must fit, too: what follows, or size and session.
+    fn is_buffer(&mut self, position: u64) -> Result<bool> {
+        let mut head = [0; PREFIX_LEN];
+        let len = read(self.source, position, &mut head)?;
+        let head = head.get(..len).unwrap_or_default();
+        let Some(header) = BufferHeader::parse(head).filter(BufferHeader::is_plausible) else {
+            return Ok(false);
+        };
+        let end = header.offset as usize;
+        if end < HEADER_LEN || !header.is_compressed() && header.offset > header.buffer_size {
+            return Ok(false);
+        }
+        let ours = self.logger_ids.contains(&header.logger_id)
+            && (header.is_compressed() || header.buffer_size == self.session_size);
+        let continues = self.continues_at(position + u64::from(header.buffer_size))?;
+        if end == HEADER_LEN {
+            return Ok(ours && continues);
+        }
+        Ok((ours || continues) && self.starts_with_record(&header, head))
+    }
+
+    fn starts_with_record(&mut self, header: &BufferHeader, head: &[u8]) -> bool {
+        if !header.is_compressed() {
+            return starts_with_marker(head);
+        }
+        self.decompressions = self.decompressions.saturating_sub(1);
+        let stored = head.get(..(header.buffer_size as usize).min(head.len())).unwrap_or_default();
+        self.decompressions > 0
+            && decompress_prefix(stored, self.format, HEADER_LEN + 8).is_some_and(|b| starts_with_marker(&b))
+    }
+}
+
+/// The marker byte of any kind of record.
+fn starts_with_marker(buffer: &[u8]) -> bool {
+    matches!(buffer.get(HEADER_LEN + 3), Some(0xC0 | 0x90))
+}
+
+/// Whether the size of a buffer may stand there: what most positions fail, at little cost.
+#[inline]
+fn may_start_buffer(chunk: &[u8], at: usize) -> bool {
+    u32_at(chunk, at).is_some_and(|size| (HEADER_LEN as u32..=MAX_BUFFER_LEN).contains(&size))
+}
+
+fn is_all_zero(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    words.iter().all(|word| u64::from_le_bytes(*word) == 0) && rest.iter().all(|b| *b == 0)
+}

@@ -1,0 +1,298 @@
+//! Records of every kind, as they are given to the writer.
+//!
+//! A record borrows its variable parts, so that making one costs no allocation.
+
+use super::error::{Result, WriteError};
+use crate::bytes::align8;
+use crate::guid::Guid;
+use crate::wire::event::{Descriptor, HeaderKind};
+
+/// Size of pointers in a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Width {
+    /// 4 bytes.
+    Bits32,
+    /// 8 bytes.
+    #[default]
+    Bits64,
+}
+
+impl Width {
+    /// Bytes of a pointer.
+    #[must_use]
+    pub const fn pointer_size(self) -> usize {
+        match self {
+            Self::Bits32 => 4,
+            Self::Bits64 => 8,
+        }
+    }
+
+    const fn pick(self, bits32: HeaderKind, bits64: HeaderKind) -> HeaderKind {
+        match self {
+            Self::Bits32 => bits32,
+            Self::Bits64 => bits64,
+        }
+    }
+}
+
+/// A record of any kind.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// SYSTEM, COMPACT or PERFINFO header.
+    Kernel(KernelEvent<'a>),
+    /// FULL or INSTANCE header.
+    Classic(ClassicEvent<'a>),
+    /// `EVENT_HEADER`.
+    Manifest(ManifestEvent<'a>),
+    /// WPP message.
+    Message(MessageEvent<'a>),
+}
+
+/// What the header of a kernel event tells of the thread that was running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KernelContext {
+    /// Nothing (PERFINFO header).
+    #[default]
+    None,
+    /// Thread and process (COMPACT header).
+    Ids {
+        /// Thread.
+        thread_id: u32,
+        /// Process.
+        process_id: u32,
+    },
+    /// Thread, process and their CPU times (SYSTEM header).
+    IdsAndTimes {
+        /// Thread.
+        thread_id: u32,
+        /// Process.
+        process_id: u32,
+        /// Kernel time in units of the timer resolution.
+        kernel_time: u32,
+        /// User time in units of the timer resolution.
+        user_time: u32,
+    },
+}
+
+impl KernelContext {
+    /// Thread and process with CPU times of 0, as all recent systems write them.
+    #[must_use]
+    pub const fn ids(thread_id: u32, process_id: u32) -> Self {
+        Self::IdsAndTimes { thread_id, process_id, kernel_time: 0, user_time: 0 }
+    }
+}
+
+/// An event of a kernel group.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KernelEvent<'a> {
+    /// Size of pointers.
+    pub width: Width,
+    /// Thread that was running; decides which header the event gets.
+    pub context: KernelContext,
+    /// Raw clock ticks.
+    pub timestamp: i64,
+    /// Group.
+    pub group: u8,
+    /// Type within the group.
+    pub opcode: u8,
+    /// Version of the layout.
+    pub version: u8,
+    /// PEBS index.
+    pub pebs_index: Option<u64>,
+    /// Performance counters, at most 7.
+    pub pmc_values: &'a [u64],
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+/// An event of a classic (MOF) class.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClassicEvent<'a> {
+    /// Size of pointers.
+    pub width: Width,
+    /// Raw clock ticks.
+    pub timestamp: i64,
+    /// Class GUID.
+    pub class: Guid,
+    /// Type.
+    pub opcode: u8,
+    /// Severity.
+    pub level: u8,
+    /// Version of the layout.
+    pub version: u16,
+    /// Thread, `u32::MAX` for none.
+    pub thread_id: u32,
+    /// Process, `u32::MAX` for none.
+    pub process_id: u32,
+    /// Kernel time in the low, user time in the high half, or one processor time.
+    pub processor_time: u64,
+    /// Instance; an event that has one gets an INSTANCE header.
+    pub instance: Option<Instance>,
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+/// The instance that a classic event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Instance {
+    /// Its id.
+    pub id: u32,
+    /// Id of its parent.
+    pub parent_id: u32,
+    /// Class of its parent.
+    pub parent_class: Guid,
+}
+
+/// A manifest, EventSource or TraceLogging event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ManifestEvent<'a> {
+    /// Size of pointers.
+    pub width: Width,
+    /// Raw clock ticks.
+    pub timestamp: i64,
+    /// Provider.
+    pub provider: Guid,
+    /// Id, version, level, keyword and so on.
+    pub descriptor: Descriptor,
+    /// `EventProperty`.
+    pub property: u16,
+    /// Thread.
+    pub thread_id: u32,
+    /// Process.
+    pub process_id: u32,
+    /// Kernel time in the low, user time in the high half, or one processor time.
+    pub processor_time: u64,
+    /// Activity, zero for none.
+    pub activity_id: Guid,
+    /// Extended items: kind (see [`crate::wire::extended::kind`]) and data.
+    pub extended: &'a [(u16, &'a [u8])],
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+/// Where a WPP message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MessageSource {
+    /// Not told.
+    #[default]
+    None,
+    /// Message GUID.
+    Guid(Guid),
+    /// Component id.
+    Component(u32),
+}
+
+/// A WPP message.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessageEvent<'a> {
+    /// Size of pointers, if the message tells it.
+    pub width: Option<Width>,
+    /// Message number.
+    pub number: u16,
+    /// Sequence number.
+    pub sequence: Option<u32>,
+    /// Where it comes from.
+    pub source: MessageSource,
+    /// Raw clock ticks. A message without takes the time of the record before it in its buffer.
+    pub timestamp: Option<i64>,
+    /// Thread and process.
+    pub ids: Option<(u32, u32)>,
+    /// Arguments.
+    pub payload: &'a [u8],
+}
+
+impl<'a> From<KernelEvent<'a>> for Record<'a> {
+    fn from(event: KernelEvent<'a>) -> Self {
+        Self::Kernel(event)
+    }
+}
+
+impl<'a> From<ClassicEvent<'a>> for Record<'a> {
+    fn from(event: ClassicEvent<'a>) -> Self {
+        Self::Classic(event)
+    }
+}
+
+impl<'a> From<ManifestEvent<'a>> for Record<'a> {
+    fn from(event: ManifestEvent<'a>) -> Self {
+        Self::Manifest(event)
+    }
+}
+
+impl<'a> From<MessageEvent<'a>> for Record<'a> {
+    fn from(event: MessageEvent<'a>) -> Self {
+        Self::Message(event)
+    }
+}
+
+impl Record<'_> {
+    /// Kind of the header.
+    #[must_use]
+    pub const fn kind(&self) -> HeaderKind {
+        match self {
+            Self::Kernel(event) => match event.context {
+                KernelContext::None => event.width.pick(HeaderKind::Perfinfo32, HeaderKind::Perfinfo64),
+                KernelContext::Ids { .. } => event.width.pick(HeaderKind::Compact32, HeaderKind::Compact64),
+                KernelContext::IdsAndTimes { .. } => {
+                    event.width.pick(HeaderKind::System32, HeaderKind::System64)
+                }
+            },
+            Self::Classic(event) if event.instance.is_some() => {
+                event.width.pick(HeaderKind::Instance32, HeaderKind::Instance64)
+            }
+            Self::Classic(event) => event.width.pick(HeaderKind::Full32, HeaderKind::Full64),
+            Self::Manifest(event) => event.width.pick(HeaderKind::Event32, HeaderKind::Event64),
+            Self::Message(_) => HeaderKind::Message,
+        }
+    }
+
+    /// Raw clock ticks; `None` for a message without.
+    #[must_use]
+    pub const fn timestamp(&self) -> Option<i64> {
+        match self {
+            Self::Kernel(event) => Some(event.timestamp),
+            Self::Classic(event) => Some(event.timestamp),
+            Self::Manifest(event) => Some(event.timestamp),
+            Self::Message(event) => event.timestamp,
+        }
+    }
+
+    /// Bytes of the record, header included, without padding.
+    ///
+    /// # Errors
+    /// [`WriteError::RecordTooLong`] and [`WriteError::TooManyCounters`].
+    pub fn stored_len(&self) -> Result<u16> {
+        let header = self.kind().header_len();
+        let len = header
+            + match self {
+                Self::Kernel(event) => {
+                    let count = event.pmc_values.len();
+                    if count > 7 {
+                        return Err(WriteError::TooManyCounters { count });
+                    }
+                    8 * (count + usize::from(event.pebs_index.is_some())) + event.payload.len()
+                }
+                Self::Classic(event) => event.payload.len(),
+                Self::Manifest(event) => {
+                    let items = event.extended.iter().map(|(_, data)| align8(8 + data.len()));
+                    items.sum::<usize>() + event.payload.len()
+                }
+                Self::Message(event) => event.parts_len() + event.payload.len(),
+            };
+        u16::try_from(len).map_err(|_| WriteError::RecordTooLong { len })
+    }
+}
+
+impl MessageEvent<'_> {
+    const fn parts_len(&self) -> usize {
+        let source = match self.source {
+            MessageSource::None => 0,
+            MessageSource::Guid(_) => 16,
+            MessageSource::Component(_) => 4,
+        };
+        source
+            + if self.sequence.is_some() { 4 } else { 0 }
+            + if self.timestamp.is_some() { 8 } else { 0 }
+            + if self.ids.is_some() { 8 } else { 0 }
+    }
+}
