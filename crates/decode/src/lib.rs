@@ -19,9 +19,11 @@ pub mod kernel;
 pub mod plan;
 pub mod render;
 pub mod schema;
+pub mod tables;
 pub mod tracelogging;
 
 pub use bounds::Problems;
 pub use decoder::Decoder;
 pub use plan::{Plan, Spans};
 pub use schema::{Count, Field, Length, Schema, Source, Type};
+pub use tables::Tables;

@@ -59,7 +59,9 @@ impl Attributor {
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }
-        let payload = plan.map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
+        // Scheduler events name a thread that something is done to; the one that does it runs on the processor.
+        let own = hook.group != group::THREAD || matches!(hook.opcode, 1..=4);
+        let payload = plan.filter(|_| own).map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
         if payload.pid.is_some() || payload.tid.is_some() {
             return payload;
         }

@@ -13,6 +13,7 @@ use crate::bounds::Problems;
 use crate::eventinfo::{self, Decoding};
 use crate::eventsource::{self, CHUNK_ID};
 use crate::schema::{Schema, Source, ValueMap};
+use crate::tables::Tables;
 use crate::{Plan, tracelogging};
 use blobs::Blobs;
 use records::Records;
@@ -32,6 +33,7 @@ pub struct Decoder {
     names: FxHashMap<Guid, Arc<str>>,
     keywords: FxHashMap<Guid, ValueMap>,
     problems: Problems,
+    tables: Tables,
 }
 
 /// What the first pass collects.
@@ -173,29 +175,22 @@ impl Decoder {
     /// In this order: its own metadata, the manifest of its provider, the built-in tables, EventInfo.
     #[inline]
     #[must_use]
-    pub fn plan(&self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
+    pub fn plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }
-        let described = self.described(event);
-        if let Some(plan) = described
-            && plan.schema().source == Source::EventSource
-        {
-            return Some(Arc::clone(plan));
+        let described = self.described(event).cloned();
+        if described.as_ref().is_some_and(|plan| plan.schema().source == Source::EventSource) {
+            return described;
         }
-        self.built_in(event).or_else(|| described.cloned())
+        self.built_in(event).or(described)
     }
 
-    // ---------------------------------------------------------------------------------------------
-    // Built-in tables. `Tables::plan(identity, pointer_size, payload_len)` answers here; it comes behind
-    // manifests of the providers themselves and before EventInfo, which depends on the machine that merged
-    // the trace.
-    #[expect(clippy::unused_self, reason = "the tables will be a part of the decoder")]
-    const fn built_in(&self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
-        let _ = event;
-        None
+    /// Built-in tables come behind manifests of the providers themselves and before EventInfo, which depends on
+    /// the machine that merged the trace.
+    fn built_in(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
+        self.tables.plan(event.identity(), event.pointer_size(), event.payload())
     }
-    // ---------------------------------------------------------------------------------------------
 
     fn described(&self, event: &RawEvent<'_>) -> Option<&Arc<Plan>> {
         let described = self.described.get(&Key::of(event.identity())?)?;
@@ -223,10 +218,11 @@ impl Decoder {
         self.described.get(&Key::of(event.identity())?)?.message.as_deref()
     }
 
-    /// Name of a provider as the trace has it: from its events, from its manifest, from EventInfo.
+    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as the
+    /// built-in tables have it.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
-        self.names.get(&provider).cloned()
+        self.names.get(&provider).cloned().or_else(|| self.tables.name(provider).map(Arc::from))
     }
 
     /// Keywords of a provider whose manifest is in the trace.

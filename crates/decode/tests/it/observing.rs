@@ -54,7 +54,7 @@ fn classic_event(record: &[u8]) -> RawEvent<'_> {
     RawEvent { kind, timestamp: 5, cpu: 0, file: 0, buffer: 0, position: 0, record }
 }
 
-fn name(decoder: &Decoder, record: &Record) -> Option<String> {
+fn name(decoder: &mut Decoder, record: &Record) -> Option<String> {
     decoder.plan(&record.raw()).map(|plan| plan.schema().name.to_string())
 }
 
@@ -66,12 +66,12 @@ fn an_event_that_describes_itself_needs_no_other_description() {
     let bare = Record::extended(1, (1, 0, 0), &items[1..], &[1, 0, 0, 0]);
     let named = Record::extended(2, (1, 0, 0), &items, &[1, 0, 0, 0]);
     let manifest = Record::event(3, CHUNK, &chunk(1, 0, &manifest("Other")));
-    let decoder = observe(&[&bare, &named, &manifest]);
+    let mut decoder = observe(&[&bare, &named, &manifest]);
     let plan = decoder.plan(&bare.raw()).unwrap();
     assert_eq!((&*plan.schema().name, plan.schema().source), ("Self", Source::TraceLogging));
     assert_eq!(plan.schema().provider_name.as_deref(), Some("Made.Provider"), "from the other event");
     assert_eq!(plan.pointer_size(), 8);
-    assert_eq!(name(&decoder, &Record::event(4, (1, 0, 0), &[])).as_deref(), Some("Other"));
+    assert_eq!(name(&mut decoder, &Record::event(4, (1, 0, 0), &[])).as_deref(), Some("Other"));
     assert_eq!(decoder.described_events()[0], (Source::TraceLogging, 1), "read once");
 }
 
@@ -80,7 +80,7 @@ fn broken_metadata_leaves_its_events_raw() {
     let items = [(kind::EVENT_SCHEMA_TL, &b"\xff\0\0x\0"[..])];
     let record = Record::extended(1, (1, 0, 0), &items, &[]);
     let manifest = Record::event(3, CHUNK, &chunk(1, 0, &manifest("Other")));
-    let decoder = observe(&[&record, &record, &manifest]);
+    let mut decoder = observe(&[&record, &record, &manifest]);
     assert!(decoder.plan(&record.raw()).is_none() && decoder.own_plan(&record.raw()).is_none());
     assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), [("tracelogging_metadata", 1)]);
 }
@@ -91,9 +91,9 @@ fn the_latest_manifest_wins_in_whatever_order_they_are_seen() {
     let new = Record::event(20, CHUNK, &chunk(1, 0, &manifest("New")));
     let again = Record::event(30, CHUNK, &chunk(1, 0, &manifest("Old")));
     let event = Record::event(1, (1, 0, 0), &[]);
-    assert_eq!(name(&observe(&[&new, &old]), &event).as_deref(), Some("New"));
-    assert_eq!(name(&observe(&[&old, &new]), &event).as_deref(), Some("New"));
-    assert_eq!(name(&observe(&[&again, &new, &old]), &event).as_deref(), Some("Old"));
+    assert_eq!(name(&mut observe(&[&new, &old]), &event).as_deref(), Some("New"));
+    assert_eq!(name(&mut observe(&[&old, &new]), &event).as_deref(), Some("New"));
+    assert_eq!(name(&mut observe(&[&again, &new, &old]), &event).as_deref(), Some("Old"));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn broken_manifests_are_counted() {
         Record::event(5, CHUNK, b"\x01\x01\0\x5B\x01"),
         Record::event(6, (0xFFFE, 0, 0), b"other"),
     ];
-    let decoder = observe(&records.iter().collect::<Vec<_>>());
+    let mut decoder = observe(&records.iter().collect::<Vec<_>>());
     let expected = [("manifest_chunks", 1), ("incomplete_manifests", 1), ("manifests", 1)];
     assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), expected);
     assert!(decoder.own_plan(&records[0].raw()).is_none());
@@ -123,11 +123,11 @@ fn manifests_of_the_provider_win_over_event_info() {
     let mut decoder = Decoder::new();
     decoder.observe(&classic_event(&described));
     decoder.finish_observing();
-    assert_eq!(name(&decoder, &event).as_deref(), Some("FromInfo"));
-    assert_eq!(name(&decoder, &Record::event(1, (1, 1, 7), &[])), None, "another version");
+    assert_eq!(name(&mut decoder, &event).as_deref(), Some("FromInfo"));
+    assert_eq!(name(&mut decoder, &Record::event(1, (1, 1, 7), &[])), None, "another version");
     decoder.observe(&manifest.raw());
     decoder.finish_observing();
-    assert_eq!(name(&decoder, &event).as_deref(), Some("FromManifest"));
+    assert_eq!(name(&mut decoder, &event).as_deref(), Some("FromManifest"));
     assert_eq!(decoder.provider_name(PROVIDER).as_deref(), Some("Made"));
 }
 
@@ -139,7 +139,7 @@ fn classes_of_the_repository_are_found_by_opcode() {
     decoder.observe(&classic_event(&classic(class, 32, 0, &[1, 2, 3])));
     decoder.observe(&classic_event(&classic(class, 33, 0, &[1, 2, 3])));
     decoder.finish_observing();
-    let plan = |opcode, version| {
+    let mut plan = |opcode, version| {
         let record = classic(made, opcode, version, &[]);
         decoder.own_plan(&classic_event(&record)).is_none().then_some(())?;
         decoder.plan(&classic_event(&record))

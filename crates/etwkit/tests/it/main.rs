@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod evidence;
 mod hostile;
 mod output;
 mod support;
