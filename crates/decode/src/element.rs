@@ -11,13 +11,31 @@ pub struct Context {
     pub pointer_size: usize,
     /// Integer values that later lengths and counts refer to.
     pub slots: Vec<u64>,
+    /// Fields and elements that may still be looked at. A payload has 64 KiB; only one made to cost time, with
+    /// arrays of structs whose members have no bytes, needs more than this.
+    steps_left: u32,
 }
+
+/// More than any payload of 64 KiB with elements of a byte each needs.
+const MAX_STEPS: u32 = 1 << 18;
 
 impl Context {
     /// For a schema with so many slots.
     #[must_use]
     pub fn new(pointer_size: usize, slots: u16) -> Self {
-        Self { pointer_size, slots: vec![0; usize::from(slots)] }
+        Self::with_slots(pointer_size, vec![0; usize::from(slots)])
+    }
+
+    /// The same with a list of slots that is used again.
+    #[must_use]
+    pub const fn with_slots(pointer_size: usize, slots: Vec<u64>) -> Self {
+        Self { pointer_size, slots, steps_left: MAX_STEPS }
+    }
+
+    /// Counts a field or element; `None` when there were too many.
+    pub fn step(&mut self) -> Option<()> {
+        self.steps_left = self.steps_left.checked_sub(1)?;
+        Some(())
     }
 
     fn slot(&self, slot: u16) -> u64 {
@@ -108,6 +126,7 @@ pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth
     if depth > MAX_DEPTH {
         return None;
     }
+    context.step()?;
     let count = context.count(field, cursor)?;
     // An array of a fixed element size is one step, whatever count a file claims.
     if field.count != Count::One
@@ -129,6 +148,7 @@ pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth
                 skip(member, cursor, context, depth + 1)?;
             }
         } else {
+            context.step()?;
             let element = take(field, cursor, context)?;
             context.remember(field, element);
         }

@@ -88,10 +88,10 @@ impl Plan {
     }
 
     fn locate_variable(&self, payload: &[u8], located: usize, spans: &mut Spans) -> bool {
-        let mut context =
-            Context { pointer_size: self.pointer_size, slots: std::mem::take(&mut spans.slots) };
-        context.slots.clear();
-        context.slots.resize(usize::from(self.schema.slots), 0);
+        let mut slots = std::mem::take(&mut spans.slots);
+        slots.clear();
+        slots.resize(usize::from(self.schema.slots), 0);
+        let mut context = Context::with_slots(self.pointer_size, slots);
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
             context.remember(field, payload.get(*start as usize..*end as usize).unwrap_or_default());
         }

@@ -73,6 +73,7 @@ impl Renderer<'_> {
         if depth > MAX_DEPTH {
             return None;
         }
+        context.step()?;
         let count = context.count(field, cursor)?;
         if field.count == Count::One {
             return self.element(field, cursor, context, depth);
@@ -88,6 +89,7 @@ impl Renderer<'_> {
             {
                 break;
             }
+            context.step()?;
             let value = self.element(field, cursor, context, depth)?;
             if list.len() < self.limits.list {
                 list.push(value);
@@ -335,6 +337,17 @@ mod tests {
             &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0],
             r#"{"s":"S-1-5-18"}"#,
         );
+    }
+
+    #[test]
+    fn structs_without_bytes_cannot_cost_time() {
+        let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
+        let nothing = (0..200).map(|i| Field::new(format!("f{i}"), Type::Null));
+        let mut members: Vec<Field> = nothing.collect();
+        members.push(Field::new("one", Type::UInt8));
+        let structs = Field { count: Count::Slot(0), members, ..Field::new("s", Type::Struct) };
+        let payload = [&60_000u32.to_le_bytes()[..], &[0; 60_000]].concat();
+        check(vec![count, structs], 1, &payload, r#"{"n":60000} cut"#);
     }
 
     #[test]

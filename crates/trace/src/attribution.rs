@@ -36,13 +36,16 @@ const THREAD_FIELDS: [&str; 8] = [
 ];
 const PROCESS_FIELDS: [&str; 6] = ["ProcessId", "PID", "ProcessID", "StackProcess", "Pid", "HRPid"];
 
+/// A plan and the positions of its thread and process field.
+type IdFields = (Arc<Plan>, Option<usize>, Option<usize>);
+
 /// Follows which thread runs on each processor. Events must come in time order.
 #[derive(Debug, Default)]
 pub struct Attributor {
     running: FxHashMap<u16, u32>,
     /// Positions of the thread and process field of each plan, by its address. The plan is kept, so that no
     /// address stands for two.
-    fields: FxHashMap<usize, (Arc<Plan>, Option<usize>, Option<usize>)>,
+    fields: FxHashMap<usize, IdFields>,
     spans: Spans,
 }
 

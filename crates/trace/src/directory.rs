@@ -139,10 +139,10 @@ impl DirectoryBuilder {
             }
             group::STACK => self.stack_definition(hook, event),
             group::TCP if kernel::net::tcp_operation(hook.opcode).is_some() => {
-                self.mention_payload_pid(event)
+                self.mention_payload_pid(event);
             }
             group::UDP if kernel::net::udp_operation(hook.opcode).is_some() => {
-                self.mention_payload_pid(event)
+                self.mention_payload_pid(event);
             }
             group::PERFINFO if hook.opcode == kernel::sample::opcode::SAMPLE => self.mention_idle(event),
             _ => {}

@@ -108,7 +108,7 @@ fn broken_manifests_are_counted() {
         Record::event(5, CHUNK, b"\x01\x01\0\x5B\x01"),
         Record::event(6, (0xFFFE, 0, 0), b"other"),
     ];
-    let mut decoder = observe(&records.iter().collect::<Vec<_>>());
+    let decoder = observe(&records.iter().collect::<Vec<_>>());
     let expected = [("manifest_chunks", 1), ("incomplete_manifests", 1), ("manifests", 1)];
     assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), expected);
     assert!(decoder.own_plan(&records[0].raw()).is_none());

@@ -32,7 +32,7 @@ fn observe(bytes: Vec<u8>, order: Order) -> Decoder {
 #[test]
 fn described_events_fill_their_payload() {
     let Some(bytes) = sample("net.4.5.2.x64.etl") else { return };
-    let mut decoder = observe(bytes.clone(), Order::File);
+    let decoder = observe(bytes.clone(), Order::File);
     let (mut exact, mut other, mut spans) = (0, 0, Spans::default());
     each(bytes, Order::File, |event| {
         let Some(plan) = decoder.own_plan(event) else { return };

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use crate::counts::Counts;
 use crate::directory::{Directory, DirectoryBuilder};
 use crate::events::EventsSummary;
+use crate::tracker::process::{ProcessInstance, ProcessKey};
 pub use config::SystemConfig;
 pub use cpu::TopRow;
 pub use dotnet::DotnetSummary;
@@ -119,6 +120,7 @@ fn machine_pointer_size(session: &Session) -> u32 {
 }
 
 /// Key of a process in machine output: `?` where it is unknown.
-fn process_text(directory: &Directory, key: Option<crate::tracker::process::ProcessKey>) -> String {
-    key.and_then(|key| directory.processes.instance(key)).map_or_else(|| "?".to_owned(), |p| p.key_text())
+fn process_text(directory: &Directory, key: Option<ProcessKey>) -> String {
+    key.and_then(|key| directory.processes.instance(key))
+        .map_or_else(|| "?".to_owned(), ProcessInstance::key_text)
 }
