@@ -46,6 +46,21 @@ fn events_count() {
 }
 
 #[test]
+fn events_listed() {
+    check(
+        &["events", "--process", "beta", "--name", "Thread/*", "--range", "..0.003", "sched-5.etl"],
+        "events-threads",
+    );
+    check(&["events", "--name", "EventID(3008)", "--limit", "3", "--json", "dns-5.etl"], "events-json-dns-5");
+    check(
+        &["events", "--provider", "*TCPIP", "--limit", "4", "--format", "csv", "tcp-5.etl"],
+        "events-csv-tcp-5",
+    );
+    check(&["events", "--process", "nobody", "dns-5.etl"], "events-none");
+}
+
+#[test]
 fn info() {
     check(&["info", "dns-5.etl"], "info-dns-5");
+    check(&["info", "sched-5.etl"], "info-sched-5");
 }

@@ -47,12 +47,21 @@ struct Busy {
     weight: u64,
 }
 
+impl Busy {
+    fn add(&mut self, count: u16) {
+        self.samples += 1;
+        self.weight += u64::from(count);
+    }
+}
+
 type Count = FxHashMap<(Option<ProcessKey>, ModuleId), u64>;
 
 pub(super) struct CpuSummary<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
     managed: ManagedSamples,
+    /// Busy samples in code that .NET compiled at run time: it lies in no image.
+    jitted: Busy,
     modules: Modules,
     interval: Option<u32>,
     /// Interval at the end, for traces that lack the one at the start.
@@ -89,6 +98,7 @@ impl<'d> CpuSummary<'d> {
             directory,
             methods,
             managed: ManagedSamples::default(),
+            jitted: Busy::default(),
             modules: Modules::new(directory),
             interval: None,
             end_interval: None,
@@ -170,12 +180,14 @@ impl<'d> CpuSummary<'d> {
             let (module, rva) = self.modules.of_address(self.directory, process, sample.ip, event.timestamp);
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
-            exclusive.samples += 1;
-            exclusive.weight += u64::from(sample.count);
+            exclusive.add(sample.count);
             self.count_inclusive(key, index, process, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
             if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
                 self.managed.add(process_text(self.directory, process), method);
+                if module == Modules::UNKNOWN {
+                    self.jitted.add(sample.count);
+                }
             }
         }
     }
@@ -273,7 +285,17 @@ impl<'d> CpuSummary<'d> {
 
     /// Modules by busy samples in them.
     pub(super) fn top_modules(&self) -> Vec<TopRow> {
-        self.top(|(_, module)| module, |module| self.modules.path(*module).to_owned())
+        let mut rows = self.top(|(_, module)| module, |module| self.modules.path(*module).to_owned());
+        if let Some(unknown) = rows.iter_mut().find(|row| row.name == "?").filter(|_| self.jitted.samples > 0)
+        {
+            unknown.samples -= self.jitted.samples;
+            unknown.weight -= self.jitted.weight;
+            let (samples, weight) = (self.jitted.samples, self.jitted.weight);
+            rows.push(TopRow { name: ".NET code compiled at run time".to_owned(), samples, weight });
+        }
+        rows.retain(|row| row.samples > 0);
+        sort(&mut rows);
+        rows
     }
 
     /// Interval of the samples in units of 100 ns.
@@ -295,7 +317,7 @@ impl<'d> CpuSummary<'d> {
         let row =
             |(key, busy): (K, Busy)| TopRow { name: name(&key), samples: busy.samples, weight: busy.weight };
         let mut rows: Vec<TopRow> = sums.into_iter().map(row).collect();
-        rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
+        sort(&mut rows);
         rows
     }
 
@@ -308,6 +330,10 @@ impl<'d> CpuSummary<'d> {
         }
         json!(table)
     }
+}
+
+fn sort(rows: &mut [TopRow]) {
+    rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
 }
 
 fn cores(counts: &BTreeMap<u16, u64>) -> Map<String, Value> {

@@ -41,7 +41,13 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     }
     end(&input, format, &damage::of_walk(&input, &walk), printer)?;
     // A trace without an event is an answer; a filter that finds none is not.
-    Ok(if list.printed == 0 && list.filter.asks() { Exit::Nothing } else { Exit::Answered })
+    if list.printed > 0 || !list.filter.asks() {
+        return Ok(Exit::Answered);
+    }
+    if format == EventsFormat::Text {
+        printer.line("no event matches; `etwkit events --count` shows which there are")?;
+    }
+    Ok(Exit::Nothing)
 }
 
 /// What names and describes events lies anywhere in a trace.
