@@ -143,7 +143,8 @@ impl Block {
         for start in starts {
             let with = |text: &'static str| [start.as_slice(), &[text]].concat();
             layouts.push(with(row.fields));
-            if let Some(end) = row.fields.find('?') {
+            // The longest first: a payload that ends early fits the first layout that it fills.
+            for (end, _) in row.fields.rmatch_indices('?') {
                 let cut = row.fields.get(..end).unwrap_or_default();
                 layouts.push(with(cut.rsplit_once(' ').map_or("", |(kept, _)| kept)));
             }
