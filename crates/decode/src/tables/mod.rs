@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_type_with_a_name_but_no_layout_shows_its_bytes() {
-        let identity = Identity::Kernel { group: 5, opcode: 46, version: 2 };
-        check(identity, &[1, 2], r#"Thread/WaitMultiple {"Payload":"0102"}"#);
-        check(identity, &[], "Thread/WaitMultiple {}");
+        let identity = Identity::Kernel { group: 5, opcode: 58, version: 2 };
+        check(identity, &[1, 2], r#"Thread/DfssStartNewInterval {"Payload":"0102"}"#);
+        check(identity, &[], "Thread/DfssStartNewInterval {}");
     }
 
     #[test]

@@ -204,7 +204,9 @@ impl Gc {
             id::GC_END => self.stops += 1,
             _ => {
                 self.ticks += 1;
-                self.tick_bytes += clr::allocation_tick_bytes(payload, version).unwrap_or_default();
+                // A broken payload can claim any number.
+                let bytes = clr::allocation_tick_bytes(payload, version).unwrap_or_default();
+                self.tick_bytes = self.tick_bytes.saturating_add(bytes);
             }
         }
     }
