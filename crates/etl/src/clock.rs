@@ -106,6 +106,13 @@ impl Clock {
         i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
     }
 
+    /// The tick nearest to a point in time given in nanoseconds since time zero.
+    #[must_use]
+    pub fn nearest_tick(&self, nanoseconds: i64) -> i64 {
+        let half_tick = 500_000_000 / self.frequency;
+        self.ticks_at(nanoseconds.saturating_sub(half_tick))
+    }
+
     /// FILETIME (UTC) of an event.
     #[must_use]
     pub fn filetime(&self, ticks: i64) -> i64 {
@@ -196,6 +203,13 @@ mod tests {
     fn ticks_at_is_the_first_tick_not_before() {
         for ticks in [998, 999, 1000, 1001, 5_000_000] {
             assert_eq!(QPC.ticks_at(QPC.nanoseconds(ticks)), ticks);
+        }
+    }
+
+    #[test]
+    fn the_nearest_tick_is_at_most_half_a_tick_away() {
+        for (ns, tick) in [(0, 1000), (139, 1000), (140, 1001), (279, 1001), (-139, 1000), (-141, 999)] {
+            assert_eq!(QPC.nearest_tick(ns), tick, "{ns}");
         }
     }
 

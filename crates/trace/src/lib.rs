@@ -3,6 +3,7 @@
 //! - [`tracker`]: which process, thread, image, file or stack an event means, over time
 //! - [`directory`]: the first pass, which feeds all trackers
 //! - [`events`]: the events that the trace describes itself
+//! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
 //! - [`counts`], [`summary`]: what a trace contains
 //!
@@ -14,5 +15,6 @@ pub mod attribution;
 pub mod counts;
 pub mod directory;
 pub mod events;
+pub mod schedule;
 pub mod summary;
 pub mod tracker;

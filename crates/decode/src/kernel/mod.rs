@@ -13,6 +13,7 @@ pub mod net;
 pub mod process;
 pub mod provider;
 pub mod sample;
+pub mod scheduler;
 pub mod stack;
 pub mod thread;
 

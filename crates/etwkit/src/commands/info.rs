@@ -3,7 +3,7 @@
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
 use etwkit_etl::session::TraceFile;
 use etwkit_extract::Input;
-use etwkit_trace::summary::{Recorded, Summary, TopRow};
+use etwkit_trace::summary::{Recorded, ScheduledRow, Summary, TopRow};
 use serde_json::{Value, json};
 
 use super::{damage, title};
@@ -57,6 +57,7 @@ fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<
     printer.table(&health(input, summary))?;
     top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
     top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
+    on_cpu(&summary.processes_on_cpu, printer)?;
     damage::print(printer, input, &damage::of_walk(input, &summary.walk), damage::NONE)
 }
 
@@ -189,6 +190,33 @@ fn top(
 fn milliseconds(summary: &Summary, weight: u64) -> String {
     let interval = summary.profile_interval_100ns;
     interval.map_or_else(|| "?".to_owned(), |i| format!("{:.1}", weight as f64 * f64::from(i) / 10_000.0))
+}
+
+/// Where the time went, from context switches.
+fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    printer.heading("Processes by time on a processor (sums over their threads)")?;
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("running ms", right),
+        ("ready ms", right),
+        ("waiting ms", right),
+        ("switches", right),
+        ("process", Align::Left),
+    ]);
+    let ms = |seconds: f64| format!("{:.1}", seconds * 1000.0);
+    for row in rows.iter().take(TOP_ROWS) {
+        let times = [row.running_s, row.ready_s, row.waiting_s].map(ms);
+        let [running, ready, waiting] = times;
+        table.row([running, ready, waiting, grouped(row.switches), row.name.clone()]);
+    }
+    printer.table(&table)?;
+    match rows.len().saturating_sub(TOP_ROWS) {
+        0 => Ok(()),
+        more => printer.line(&format!("  and {more} more")),
+    }
 }
 
 fn share(samples: u64, all: u64) -> String {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::dotnet::ManagedSamples;
 use super::modules::{ModuleId, Modules};
-use super::process_text;
+use super::{process_name, process_text};
 use crate::directory::Directory;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
@@ -273,13 +273,7 @@ impl<'d> CpuSummary<'d> {
 
     /// Processes by busy samples.
     pub(super) fn top_processes(&self) -> Vec<TopRow> {
-        let name = |key: &Option<ProcessKey>| match key.and_then(|key| self.directory.processes.instance(key))
-        {
-            Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),
-            Some(p) if p.name.is_empty() => format!("? ({})", p.key_text()),
-            Some(p) => format!("{} ({})", p.name, p.key_text()),
-            None => "?".to_owned(),
-        };
+        let name = |key: &Option<ProcessKey>| process_name(self.directory, *key);
         self.top(|(process, _)| process, name)
     }
 

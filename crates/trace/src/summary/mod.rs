@@ -12,6 +12,7 @@ mod modules;
 mod network;
 mod processes;
 mod recorded;
+mod schedule;
 
 use std::ops::ControlFlow;
 
@@ -29,6 +30,7 @@ pub use config::SystemConfig;
 pub use cpu::TopRow;
 pub use dotnet::DotnetSummary;
 pub use recorded::{Recorded, Topic};
+pub use schedule::{ScheduleSummary, Times};
 
 use cpu::CpuSummary;
 use io::IoSummary;
@@ -46,6 +48,8 @@ pub struct Summary {
     pub top_processes: Vec<TopRow>,
     /// Modules by busy CPU samples in them (not in what they call), most first.
     pub top_modules: Vec<TopRow>,
+    /// Processes by time on a processor, from context switches; empty if there are none.
+    pub processes_on_cpu: Vec<ScheduledRow>,
     /// Interval of the samples in units of 100 ns.
     pub profile_interval_100ns: Option<u32>,
     /// The machine.
@@ -80,10 +84,12 @@ impl Summary {
         let mut io = IoSummary::new(&directory, session.clock());
         let mut network = NetworkSummary::new(&directory);
         let mut events = EventsSummary::new();
+        let mut schedule = ScheduleSummary::new(&directory, session);
         session.for_each(Order::Time, |event| {
             if let Some(hook) = Hook::of(event) {
                 match hook.group {
                     group::PERFINFO | group::STACK => cpu.add(hook, event),
+                    group::THREAD => schedule.add(hook, event),
                     group::DISK | group::MEMORY => io.add(hook, event),
                     group::TCP | group::UDP => network.add_kernel(hook, event),
                     _ => {}
@@ -95,6 +101,7 @@ impl Summary {
             ControlFlow::Continue(())
         })?;
 
+        schedule.finish(end_of(session, &counts));
         let mut sections = Map::new();
         sections.insert("header".into(), header::section(session, &counts));
         sections.insert("counts".into(), counts.json());
@@ -102,6 +109,7 @@ impl Summary {
         sections.insert("processes".into(), processes::section(&directory, session.clock()));
         sections.insert("cpu".into(), cpu.section());
         let (disk, faults) = io.sections();
+        sections.insert("schedule".into(), schedule.section(session.clock()));
         sections.insert("disk".into(), disk);
         sections.insert("faults".into(), faults);
         sections.insert("network".into(), network.section());
@@ -109,9 +117,63 @@ impl Summary {
         sections.insert("events".into(), events.to_json());
         sections.insert("sysconfig".into(), config.section(session.clock()));
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
+        let processes_on_cpu = scheduled(&directory, &schedule, session);
         let profile_interval_100ns = cpu.profile_interval_100ns();
         let recorded = recorded::recorded(counts.identities());
-        Ok(Self { sections, walk, recorded, top_processes, top_modules, profile_interval_100ns, config })
+        Ok(Self {
+            sections,
+            walk,
+            recorded,
+            top_processes,
+            top_modules,
+            processes_on_cpu,
+            profile_interval_100ns,
+            config,
+        })
+    }
+}
+
+/// What a process did, from context switches. Times are seconds, summed over its threads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScheduledRow {
+    /// `name (pid)`.
+    pub name: String,
+    /// On a processor.
+    pub running_s: f64,
+    /// Ready to run, without a processor.
+    pub ready_s: f64,
+    /// Waiting, as far as the waits ended in the trace.
+    pub waiting_s: f64,
+    /// Switch-ins.
+    pub switches: u64,
+}
+
+fn scheduled(directory: &Directory, schedule: &ScheduleSummary<'_>, session: &Session) -> Vec<ScheduledRow> {
+    let seconds = |ticks| session.clock().duration_seconds(ticks);
+    let row = |(process, t): &(Option<ProcessKey>, Times)| ScheduledRow {
+        name: process_name(directory, *process),
+        running_s: seconds(t.on_cpu()),
+        ready_s: seconds(t.ready),
+        waiting_s: seconds(t.waiting),
+        switches: t.switches,
+    };
+    schedule.processes().iter().map(row).collect()
+}
+
+/// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event.
+fn end_of(session: &Session, counts: &Counts) -> i64 {
+    let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
+    let ended = session.files().first().map(|file| file.header()).filter(|h| h.end_time > h.start_time);
+    ended.map_or(last, |h| session.clock().nearest_tick((h.end_time - h.start_time).saturating_mul(100)))
+}
+
+/// `name (pid)` for people.
+fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
+    match key.and_then(|key| directory.processes.instance(key)) {
+        Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),
+        Some(p) if p.name.is_empty() => format!("? ({})", p.key_text()),
+        Some(p) => format!("{} ({})", p.name, p.key_text()),
+        None => "?".to_owned(),
     }
 }
 

@@ -1,0 +1,93 @@
+//! Scheduler events (group 5): context switches and threads made ready.
+
+use etwkit_etl::bytes::{Cursor, u32_at};
+
+/// Types of these events.
+pub mod opcode {
+    /// A processor goes from one thread to another.
+    pub const CONTEXT_SWITCH: u8 = 36;
+    /// A thread is made ready to run.
+    pub const READY_THREAD: u8 = 50;
+}
+
+/// `KTHREAD_STATE` of a thread that was taken off.
+pub mod state {
+    /// Ready: it was preempted or its quantum ended.
+    pub const READY: u8 = 1;
+    /// Ready, and chosen for a processor.
+    pub const STANDBY: u8 = 3;
+    /// It ended.
+    pub const TERMINATED: u8 = 4;
+    /// It waits.
+    pub const WAITING: u8 = 5;
+    /// Ready, not yet in a queue.
+    pub const DEFERRED_READY: u8 = 7;
+}
+
+/// `CSwitch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextSwitch {
+    /// Thread that comes; 0 is idle.
+    pub new_tid: u32,
+    /// Thread that goes; 0 is idle.
+    pub old_tid: u32,
+    /// Priority of the thread that comes.
+    pub new_priority: i8,
+    /// Priority of the thread that goes.
+    pub old_priority: i8,
+    /// Idle state that the processor leaves; meant only where idle goes (version 2 and later).
+    pub previous_c_state: u8,
+    /// `KWAIT_REASON` of the thread that goes.
+    pub old_wait_reason: u8,
+    /// Whether it waits in user mode.
+    pub old_wait_user_mode: bool,
+    /// One of [`state`].
+    pub old_state: u8,
+}
+
+impl ContextSwitch {
+    /// Reads a payload of version 1 or later.
+    #[inline]
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (new_tid, old_tid) = (c.u32()?, c.u32()?);
+        let (new_priority, old_priority) = (c.i8()?, c.i8()?);
+        let (previous_c_state, _spare) = (c.u8()?, c.u8()?);
+        let (old_wait_reason, mode, old_state) = (c.u8()?, c.u8()?, c.u8()?);
+        Some(Self {
+            new_tid,
+            old_tid,
+            new_priority,
+            old_priority,
+            previous_c_state,
+            old_wait_reason,
+            old_wait_user_mode: mode & 1 != 0,
+            old_state,
+        })
+    }
+}
+
+/// `ReadyThread`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyThread {
+    /// Thread that is made ready.
+    pub tid: u32,
+    /// Bit 0: by a DPC, so that the thread on the processor is not the cause.
+    pub flags: u8,
+}
+
+impl ReadyThread {
+    /// Reads a payload.
+    #[inline]
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(Self { tid: u32_at(payload, 0)?, flags: *payload.get(6)? })
+    }
+
+    /// Whether a DPC made it ready.
+    #[must_use]
+    pub const fn from_dpc(&self) -> bool {
+        self.flags & 1 != 0
+    }
+}

@@ -1,0 +1,197 @@
+//! Section `schedule`: time that processes ran, were ready and waited, from context switches.
+
+use std::collections::BTreeMap;
+
+use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::clock::Clock;
+use etwkit_etl::wire::buffer::flag;
+use etwkit_etl::{RawEvent, Session};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::process_text;
+use crate::directory::Directory;
+use crate::schedule::{Run, Schedule, SwitchIn};
+use crate::tracker::process::ProcessKey;
+
+/// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Times {
+    /// On a processor, between a switch-in and a switch-out of the trace.
+    pub running: i64,
+    /// On a processor from the start of the trace to its first switch.
+    pub running_at_start: i64,
+    /// On a processor from its last switch to the end of the trace.
+    pub running_at_end: i64,
+    /// Ready to run, without a processor.
+    pub ready: i64,
+    /// Waiting, as far as the wait ended in the trace.
+    pub waiting: i64,
+    /// Switch-ins.
+    pub switches: u64,
+    /// Switch-ins of a thread that had been preempted.
+    pub preempted: u64,
+}
+
+impl Times {
+    fn add(&mut self, other: &Self) {
+        self.running += other.running;
+        self.running_at_start += other.running_at_start;
+        self.running_at_end += other.running_at_end;
+        self.ready += other.ready;
+        self.waiting += other.waiting;
+        self.switches += other.switches;
+        self.preempted += other.preempted;
+    }
+
+    /// All time on a processor.
+    #[must_use]
+    pub const fn on_cpu(&self) -> i64 {
+        self.running + self.running_at_start + self.running_at_end
+    }
+}
+
+/// Times of every thread, and busy time of every processor.
+pub struct ScheduleSummary<'d> {
+    directory: &'d Directory,
+    session: &'d Session,
+    schedule: Schedule,
+    threads: FxHashMap<(Option<ProcessKey>, u32), Times>,
+    wait_reasons: FxHashMap<(Option<ProcessKey>, u32, u8), i64>,
+    /// Processors that had a switch.
+    seen: BTreeMap<u16, i64>,
+    /// File and buffer of the last event of each processor.
+    buffers: FxHashMap<u16, (u16, u32)>,
+}
+
+impl<'d> ScheduleSummary<'d> {
+    /// Wants all events in time order.
+    #[must_use]
+    pub fn new(directory: &'d Directory, session: &'d Session) -> Self {
+        Self {
+            directory,
+            session,
+            schedule: Schedule::default(),
+            threads: FxHashMap::default(),
+            wait_reasons: FxHashMap::default(),
+            seen: BTreeMap::new(),
+            buffers: FxHashMap::default(),
+        }
+    }
+
+    /// Takes a scheduler event.
+    pub fn add(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        match (hook.group, hook.opcode) {
+            (group::THREAD, opcode::CONTEXT_SWITCH) => {
+                self.notice_lost_buffers(event);
+                if let Some(switch) = ContextSwitch::parse(event.payload()) {
+                    let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, &switch);
+                    self.ran(run);
+                    self.switched_in(&switch_in);
+                }
+            }
+            (group::THREAD, opcode::READY_THREAD) => {
+                self.notice_lost_buffers(event);
+                if let Some(ready) = ReadyThread::parse(event.payload()) {
+                    self.schedule.ready(event.timestamp, event.cpu, &ready);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A buffer says when events were lost in it or a buffer in front of it; which switches they were is not known.
+    fn notice_lost_buffers(&mut self, event: &RawEvent<'_>) {
+        let place = (event.file, event.buffer);
+        let before = self.buffers.insert(event.cpu, place);
+        if before == Some(place) {
+            return;
+        }
+        let flags = |(file, buffer): (u16, u32)| {
+            let file = self.session.files().get(usize::from(file))?;
+            file.buffers().get(buffer as usize).map(|b| b.header.buffer_flag)
+        };
+        let lost_before = before.and_then(flags).is_some_and(|f| f & flag::EVENTS_LOST != 0);
+        let lost_now = flags(place).is_some_and(|f| f & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0);
+        if lost_before || lost_now {
+            self.schedule.lost(event.cpu);
+        }
+    }
+
+    fn owner(&self, tid: u32, timestamp: i64) -> (Option<ProcessKey>, u32) {
+        (self.directory.process_of_thread(tid, timestamp), tid)
+    }
+
+    fn ran(&mut self, run: Run) {
+        let first = self.seen.insert(run.cpu, 0).is_none();
+        // A thread that ends is taken off at the time of its end.
+        let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
+        match run.since {
+            Some(since) => times.running += run.until - since,
+            None if first => times.running_at_start += run.until - self.session.clock().t0,
+            None => {}
+        }
+    }
+
+    fn switched_in(&mut self, switch: &SwitchIn) {
+        let owner = self.owner(switch.tid, switch.time);
+        let times = self.threads.entry(owner).or_default();
+        times.switches += 1;
+        times.preempted += u64::from(switch.last_out.is_some() && switch.was_preempted());
+        times.ready += switch.ready().unwrap_or_default();
+        let wait = switch.wait().unwrap_or_default();
+        times.waiting += wait;
+        if wait > 0 {
+            *self.wait_reasons.entry((owner.0, owner.1, switch.wait_reason)).or_default() += wait;
+        }
+    }
+
+    /// Ends what still runs at raw time `end`.
+    pub fn finish(&mut self, end: i64) {
+        for run in std::mem::take(&mut self.schedule).finish(end) {
+            let owner = self.owner(run.tid, run.since.unwrap_or(end));
+            let times = self.threads.entry(owner).or_default();
+            times.running_at_end += run.since.map_or(0, |since| run.until - since);
+        }
+    }
+
+    /// Times of each thread, in no order. Thread 0 is idle.
+    pub fn threads(&self) -> impl Iterator<Item = (Option<ProcessKey>, u32, &Times)> {
+        self.threads.iter().map(|((process, tid), times)| (*process, *tid, times))
+    }
+
+    /// Waiting time of each thread by reason, in no order.
+    pub fn wait_reasons(&self) -> impl Iterator<Item = (Option<ProcessKey>, u32, u8, i64)> {
+        self.wait_reasons.iter().map(|((process, tid, reason), ticks)| (*process, *tid, *reason, *ticks))
+    }
+
+    /// Times of each process, most time on a processor first; without idle.
+    #[must_use]
+    pub fn processes(&self) -> Vec<(Option<ProcessKey>, Times)> {
+        let mut sums: BTreeMap<Option<ProcessKey>, Times> = BTreeMap::new();
+        for (process, tid, times) in self.threads() {
+            if tid != 0 {
+                sums.entry(process).or_default().add(times);
+            }
+        }
+        let mut rows: Vec<_> = sums.into_iter().collect();
+        rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.on_cpu()));
+        rows
+    }
+
+    pub(super) fn section(&self, clock: &Clock) -> Value {
+        let us = |ticks: i64| clock.duration_seconds(ticks) * 1e6;
+        let row = |(process, t): &(Option<ProcessKey>, Times)| {
+            let value = json!({
+                "running_us": us(t.on_cpu()),
+                "ready_us": us(t.ready),
+                "waiting_us": us(t.waiting),
+                "switches": t.switches,
+                "preempted": t.preempted,
+            });
+            (process_text(self.directory, *process), value)
+        };
+        json!({ "by_process": self.processes().iter().map(row).collect::<serde_json::Map<_, _>>() })
+    }
+}
