@@ -3,7 +3,13 @@
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`. Where it is
 //! not set, tests that need it say so and pass; under `CI` that is a failure.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod compare;
 

@@ -56,7 +56,7 @@ impl SystemConfig {
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         match Hook::of(event) {
             Some(Hook { group: group::CONFIG, opcode, version }) => {
-                self.config(opcode, version, event.payload())
+                self.config(opcode, version, event.payload());
             }
             Some(Hook { group: group::IMAGE, opcode: image::opcode::KERNEL_BASE, .. }) => {
                 self.kernel_base = self.kernel_base.or(pointer_at(event.payload(), 0, event.pointer_size()));

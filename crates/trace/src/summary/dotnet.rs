@@ -110,7 +110,7 @@ impl DotnetSummary {
         let unloads = origin == Origin::Runtime && id == id::METHOD_UNLOAD_VERBOSE;
         // A rundown or unload repeats a method that was loaded in the trace; else it was there before.
         if begin != i64::MIN || !self.methods.is_known(pid, m.start, m.method_id) {
-            let method = self.tracked(m.clone(), begin);
+            let method = self.tracked(&m, begin);
             self.methods.add(pid, method);
         }
         if unloads {
@@ -118,7 +118,7 @@ impl DotnetSummary {
         }
     }
 
-    fn tracked(&mut self, m: Method, begin: i64) -> method::Method {
+    fn tracked(&mut self, m: &Method, begin: i64) -> method::Method {
         method::Method {
             start: m.start,
             size: m.size,

@@ -134,12 +134,12 @@ impl<'d> IoSummary<'d> {
             "total": self.disk_value(&self.disk),
             "by_process": table(&self.disk_by_process, process, |t| self.disk_value(t)),
             "by_disk": table(&self.disk_by_disk, u32::to_string, |t| self.disk_value(t)),
-            "by_file": table(&self.disk_by_file, |file| file.to_string(), |t| self.disk_value(t)),
+            "by_file": table(&self.disk_by_file, ToString::to_string, |t| self.disk_value(t)),
         });
         let faults = json!({
             "total": self.fault_value(&self.faults),
             "by_process": table(&self.faults_by_process, process, |t| self.fault_value(t)),
-            "by_file": table(&self.faults_by_file, |file| file.to_string(), |t| self.fault_value(t)),
+            "by_file": table(&self.faults_by_file, ToString::to_string, |t| self.fault_value(t)),
         });
         (disk, faults)
     }

@@ -120,5 +120,6 @@ fn machine_pointer_size(session: &Session) -> u32 {
 
 /// Key of a process in machine output: `?` where it is unknown.
 fn process_text(directory: &Directory, key: Option<crate::tracker::process::ProcessKey>) -> String {
-    key.and_then(|key| directory.processes.instance(key)).map_or_else(|| "?".to_owned(), |p| p.key_text())
+    key.and_then(|key| directory.processes.instance(key))
+        .map_or_else(|| "?".to_owned(), crate::tracker::process::ProcessInstance::key_text)
 }

@@ -130,7 +130,7 @@ impl List<'_> {
         let (fields, complete) = self.rows.fields(row, event);
         match self.format {
             EventsFormat::Text => printer.line(&text(row, &fields, complete)),
-            EventsFormat::Json => printer.json(&object(row, fields, complete)),
+            EventsFormat::Json => printer.json(&object(row, &fields, complete)),
             EventsFormat::Csv => printer.line(&csv(row, fields, complete)),
         }
     }
@@ -165,7 +165,7 @@ fn text(row: &Row, fields: &Map<String, Value>, complete: bool) -> String {
     line
 }
 
-fn object(row: &Row, fields: Map<String, Value>, complete: bool) -> Value {
+fn object(row: &Row, fields: &Map<String, Value>, complete: bool) -> Value {
     json!({
         "ts_ns": row.ts_ns,
         "cpu": row.cpu,
