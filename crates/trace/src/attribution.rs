@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::{Hook, group};
+use etwkit_decode::kernel::{Hook, group, thread};
 use etwkit_decode::{Plan, Spans};
 use etwkit_etl::RawEvent;
-use etwkit_etl::bytes::u32_at;
 use rustc_hash::FxHashMap;
 
 /// Process id and thread id, as far as they are known.
@@ -19,9 +18,6 @@ pub struct Ids {
     /// Thread id.
     pub tid: Option<u32>,
 }
-
-/// Type of the context switch.
-const CSWITCH: u8 = 36;
 
 /// Fields that name the thread or the process an event is about, in the tables of kernel events.
 const THREAD_FIELDS: [&str; 8] = [
@@ -50,6 +46,13 @@ pub struct Attributor {
 }
 
 impl Attributor {
+    /// Starts with the thread that runs on each processor before its first context switch, see
+    /// [`crate::directory::Directory::first_threads`].
+    #[must_use]
+    pub fn new(first_threads: FxHashMap<u16, u32>) -> Self {
+        Self { running: first_threads, ..Self::default() }
+    }
+
     /// The ids of an event, given the plan that decodes it.
     ///
     /// For kernel events those of the payload, since the header of process and thread events names the creator;
@@ -57,8 +60,8 @@ impl Attributor {
     pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
         let header = Ids { pid: event.process_id(), tid: event.thread_id() };
         let Some(hook) = Hook::of(event) else { return header };
-        if (hook.group, hook.opcode) == (group::THREAD, CSWITCH) {
-            let tid = u32_at(event.payload(), 0);
+        if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::CSWITCH) {
+            let tid = thread::switch(event.payload()).map(|(new, _)| new);
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }

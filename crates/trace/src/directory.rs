@@ -8,10 +8,10 @@ use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, imag
 use etwkit_decode::kernel::process::Process;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::stack;
-use etwkit_decode::kernel::thread::Thread;
+use etwkit_decode::kernel::thread::{self, Thread};
 use etwkit_decode::kernel::{self, Hook, group};
 use etwkit_etl::RawEvent;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::tracker::file_name::FileNameTracker;
 use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
@@ -46,6 +46,8 @@ pub struct Directory {
     pub stacks: StackTree,
     /// Stack keys.
     pub stack_keys: StackKeys,
+    /// The thread that each processor ran up to its first context switch.
+    pub first_threads: FxHashMap<u16, u32>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
     /// Process and image events whose layout the header's pointer size did not fit.
@@ -96,6 +98,7 @@ pub struct DirectoryBuilder {
     paths: PathMapper,
     stacks: StackTree,
     stack_keys: StackKeys,
+    first_threads: FxHashMap<u16, u32>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
     kernel: Seen,
@@ -131,6 +134,11 @@ impl DirectoryBuilder {
         match hook.group {
             group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
             group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
+            group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
+                if let Some((_, old)) = thread::switch(event.payload()) {
+                    self.first_threads.entry(event.cpu).or_insert(old);
+                }
+            }
             group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
             group::FILE if kernel::file_name::is_name(hook.opcode) => {
                 if let Some((key, path)) = kernel::file_name::parse(event.payload(), event.pointer_size()) {
@@ -197,7 +205,7 @@ impl DirectoryBuilder {
         let is_transfer = event.kind.is_kernel()
             || event.kind.is_classic()
             || kernel::net::provider_operation(event.descriptor().id).is_some();
-        if let Some((pid, _)) = kernel::net::process_and_size(event.payload()).filter(|_| is_transfer) {
+        if let Some((pid, _)) = kernel::net::process_and_size(event).filter(|_| is_transfer) {
             self.mentioned.insert(pid);
         }
     }
@@ -267,6 +275,7 @@ impl DirectoryBuilder {
             paths: self.paths,
             stacks: self.stacks,
             stack_keys: self.stack_keys,
+            first_threads: self.first_threads,
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,

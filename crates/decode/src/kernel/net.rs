@@ -1,7 +1,9 @@
 //! TCP and UDP (groups 6 and 8, and the provider Microsoft-Windows-Kernel-Network).
 
-use etwkit_etl::Guid;
 use etwkit_etl::bytes::u32_at;
+use etwkit_etl::{Guid, RawEvent};
+
+use super::{Hook, group};
 
 /// Microsoft-Windows-Kernel-Network.
 pub const KERNEL_NETWORK: Guid = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");
@@ -62,8 +64,14 @@ pub const fn provider_operation(id: u16) -> Option<Operation> {
     }
 }
 
-/// Process id and bytes of any of these events.
+/// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses in
+/// front, that of its UDP events no process.
 #[must_use]
-pub fn process_and_size(payload: &[u8]) -> Option<(u32, u32)> {
-    u32_at(payload, 0).zip(u32_at(payload, 4))
+pub fn process_and_size(event: &RawEvent<'_>) -> Option<(u32, u32)> {
+    let payload = event.payload();
+    match Hook::of(event) {
+        Some(Hook { group: group::TCP, version: 0, .. }) => u32_at(payload, 16).zip(u32_at(payload, 12)),
+        Some(Hook { group: group::UDP, version: 0, .. }) => None,
+        _ => u32_at(payload, 0).zip(u32_at(payload, 4)),
+    }
 }

@@ -10,7 +10,9 @@
 mod architecture;
 mod evidence;
 mod hostile;
+mod made;
 mod output;
 mod support;
 mod transcripts;
 mod truth;
+mod typed;

@@ -105,7 +105,7 @@ impl<'d> NetworkSummary<'d> {
 }
 
 fn add(table: &mut Table, directory: &Directory, operation: Option<Operation>, event: &RawEvent<'_>) {
-    let Some((operation, (pid, size))) = operation.zip(net::process_and_size(event.payload())) else {
+    let Some((operation, (pid, size))) = operation.zip(net::process_and_size(event)) else {
         return;
     };
     let process = directory.process_at(pid, event.timestamp);

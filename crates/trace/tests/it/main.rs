@@ -7,6 +7,7 @@
     missing_docs
 )]
 
+mod attribution;
 mod events;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;

@@ -40,7 +40,8 @@ pub(super) struct Row {
 
 impl<'t> Rows<'t> {
     pub(super) fn new(decoder: Decoder, directory: Directory, clock: &'t Clock) -> Self {
-        Self { decoder, directory, clock, attributor: Attributor::default() }
+        let attributor = Attributor::new(directory.first_threads.clone());
+        Self { decoder, directory, clock, attributor }
     }
 
     /// Follows an event that is not shown: later ones may be attributed by it.
