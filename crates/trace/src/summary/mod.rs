@@ -163,7 +163,11 @@ fn scheduled(directory: &Directory, schedule: &ScheduleSummary<'_>, session: &Se
 /// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event.
 fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
-    let ended = session.files().first().map(|file| file.header()).filter(|h| h.end_time > h.start_time);
+    let ended = session
+        .files()
+        .first()
+        .map(etwkit_etl::session::TraceFile::header)
+        .filter(|h| h.end_time > h.start_time);
     ended.map_or(last, |h| session.clock().nearest_tick((h.end_time - h.start_time).saturating_mul(100)))
 }
 
