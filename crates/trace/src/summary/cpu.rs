@@ -1,12 +1,13 @@
 //! Section `cpu`: samples by process, thread, processor and module, with their stacks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use etwkit_decode::kernel::sample::{self, Interval, Sample};
 use etwkit_decode::kernel::stack::{self, Owner, is_kernel_address};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
-use rustc_hash::{FxHashMap, FxHashSet};
+use etwkit_etl::clock::Clock;
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 use super::dotnet::ManagedSamples;
@@ -15,6 +16,10 @@ use super::{process_name, process_text};
 use crate::directory::Directory;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
+
+/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread returns to
+/// user mode; in the traces at hand that is after 0.4 s at the latest.
+const STACK_PATIENCE_S: i64 = 60;
 
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
@@ -27,6 +32,8 @@ struct Pending {
     kernel_stack: bool,
     user_stack: bool,
     any_stack: bool,
+    /// Modules that its address and stacks were counted for, so that each counts once.
+    modules: Vec<ModuleId>,
 }
 
 /// A row of a list by CPU samples.
@@ -78,8 +85,10 @@ pub(super) struct CpuSummary<'d> {
     exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
-    /// Modules that a sample's stack was counted for, so that each counts once.
-    counted: FxHashSet<(i64, u32, u32, ModuleId)>,
+    /// The keys of `pending` in time order, so that old ones can be let go.
+    order: VecDeque<(i64, u32)>,
+    /// Raw ticks for which a sample waits for its stacks.
+    patience: i64,
     stacks: StackCounts,
 }
 
@@ -90,10 +99,13 @@ struct StackCounts {
     unresolved: u64,
     attached: u64,
     frames: u64,
+    with_any: u64,
+    with_kernel: u64,
+    with_user: u64,
 }
 
 impl<'d> CpuSummary<'d> {
-    pub(super) fn new(directory: &'d Directory, methods: &'d MethodTracker) -> Self {
+    pub(super) fn new(directory: &'d Directory, methods: &'d MethodTracker, clock: &Clock) -> Self {
         Self {
             directory,
             methods,
@@ -114,7 +126,8 @@ impl<'d> CpuSummary<'d> {
             exclusive: FxHashMap::default(),
             inclusive: Count::default(),
             pending: FxHashMap::default(),
-            counted: FxHashSet::default(),
+            order: VecDeque::new(),
+            patience: STACK_PATIENCE_S.saturating_mul(clock.frequency),
             stacks: StackCounts::default(),
         }
     }
@@ -172,16 +185,14 @@ impl<'d> CpuSummary<'d> {
         *self.by_thread.entry((process, sample.tid)).or_default() += 1;
         *self.by_core.entry(event.cpu).or_default() += 1;
         let key = (event.timestamp, sample.tid);
-        let pending = self.pending.entry(key).or_default();
-        let index = pending.len() as u32;
-        pending.push(Pending { process, busy, kernel_stack: false, user_stack: false, any_stack: false });
+        let index = self.expect_stacks(key, process, busy);
         if busy {
             *self.busy_by_core.entry(event.cpu).or_default() += 1;
             let (module, rva) = self.modules.of_address(self.directory, process, sample.ip, event.timestamp);
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
             exclusive.add(sample.count);
-            self.count_inclusive(key, index, process, module);
+            self.count_inclusive(key, index, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
             if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
                 self.managed.add(process_text(self.directory, process), method);
@@ -197,40 +208,54 @@ impl<'d> CpuSummary<'d> {
         &self.managed
     }
 
-    fn count_inclusive(
-        &mut self,
-        key: (i64, u32),
-        index: u32,
-        process: Option<ProcessKey>,
-        module: ModuleId,
-    ) {
-        if self.counted.insert((key.0, key.1, index, module)) {
-            *self.inclusive.entry((process, module)).or_default() += 1;
+    /// Keeps a sample until its stacks have come. Memory holds the samples of the last minute.
+    fn expect_stacks(&mut self, key: (i64, u32), process: Option<ProcessKey>, busy: bool) -> usize {
+        while let Some(old) = self.order.front().filter(|old| key.0.saturating_sub(old.0) > self.patience) {
+            self.pending.remove(old);
+            self.order.pop_front();
+        }
+        self.order.push_back(key);
+        let same = self.pending.entry(key).or_default();
+        same.push(Pending {
+            process,
+            busy,
+            kernel_stack: false,
+            user_stack: false,
+            any_stack: false,
+            modules: Vec::new(),
+        });
+        same.len() - 1
+    }
+
+    fn count_inclusive(&mut self, key: (i64, u32), index: usize, module: ModuleId) {
+        let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.get_mut(index)) else { return };
+        if !pending.modules.contains(&module) {
+            pending.modules.push(module);
+            *self.inclusive.entry((pending.process, module)).or_default() += 1;
         }
     }
 
     fn attach(&mut self, owner: Owner, frames: &[u64]) {
         let key = (owner.timestamp, owner.tid);
         // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
-        let Some(pending) = self.pending.get_mut(&key).and_then(|list| list.first_mut()) else { return };
+        let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else { return };
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
-        pending.any_stack = true;
-        pending.kernel_stack |= frames.iter().any(kernel);
-        pending.user_stack |= !frames.iter().all(kernel);
+        let first = |seen: &mut bool, now: bool| u64::from(now && !std::mem::replace(seen, *seen || now));
+        self.stacks.with_any += first(&mut pending.any_stack, true);
+        self.stacks.with_kernel += first(&mut pending.kernel_stack, frames.iter().any(kernel));
+        self.stacks.with_user += first(&mut pending.user_stack, !frames.iter().all(kernel));
         let (process, busy) = (pending.process, pending.busy);
         self.stacks.attached += 1;
         self.stacks.frames += frames.len() as u64;
         if busy {
             for address in frames {
                 let (module, _) = self.modules.of_address(self.directory, process, *address, owner.timestamp);
-                self.count_inclusive(key, 0, process, module);
+                self.count_inclusive(key, 0, module);
             }
         }
     }
 
     pub(super) fn section(&self) -> Value {
-        let all = || self.pending.values().flatten();
-        let with = |has: fn(&Pending) -> bool| all().filter(|p| has(p)).count();
         json!({
             "profile_interval_100ns": self.profile_interval_100ns(),
             "samples": self.samples,
@@ -246,9 +271,9 @@ impl<'d> CpuSummary<'d> {
             "exclusive_by_module": self.by_module(self.exclusive.iter().map(|(key, busy)| (*key, busy.samples))),
             "inclusive_by_module": self.by_module(self.inclusive.iter().map(|(key, n)| (*key, *n))),
             "stacks": {
-                "samples_with_kernel_stack": with(|p| p.kernel_stack),
-                "samples_with_user_stack": with(|p| p.user_stack),
-                "samples_with_any_stack": with(|p| p.any_stack),
+                "samples_with_kernel_stack": self.stacks.with_kernel,
+                "samples_with_user_stack": self.stacks.with_user,
+                "samples_with_any_stack": self.stacks.with_any,
                 "frames": self.stacks.frames,
                 "inline_stack_events": self.stacks.inline,
                 "key_references": self.stacks.references,

@@ -80,7 +80,7 @@ impl Summary {
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
-        let mut cpu = CpuSummary::new(&directory, &methods);
+        let mut cpu = CpuSummary::new(&directory, &methods, session.clock());
         let mut io = IoSummary::new(&directory, session.clock());
         let mut network = NetworkSummary::new(&directory);
         let mut events = EventsSummary::new();
