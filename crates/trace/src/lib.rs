@@ -15,6 +15,7 @@ pub mod attribution;
 pub mod counts;
 pub mod directory;
 pub mod events;
+mod interner;
 pub mod schedule;
 pub mod summary;
 pub mod tracker;

@@ -9,9 +9,9 @@ use etwkit_decode::clr::{
 use etwkit_decode::kernel::merge::Pdb;
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
+use crate::interner::Interner;
 use crate::tracker::method::{self, MethodTracker};
 
 /// Rows of the list `top_methods`.
@@ -26,7 +26,7 @@ pub struct DotnetSummary {
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
     runtimes: BTreeMap<u32, BTreeSet<RuntimeInformation>>,
     methods: MethodTracker,
-    texts: FxHashMap<Arc<str>, ()>,
+    texts: Interner,
 }
 
 #[derive(Debug, Default)]
@@ -122,25 +122,15 @@ impl DotnetSummary {
         method::Method {
             start: m.start,
             size: m.size,
-            namespace: self.text(&m.namespace),
-            name: self.text(&m.name),
-            signature: self.text(&m.signature),
+            namespace: self.texts.intern(&m.namespace),
+            name: self.texts.intern(&m.name),
+            signature: self.texts.intern(&m.signature),
             method_id: m.method_id,
             module_id: m.module_id,
             flags: m.flags,
             begin,
             end: i64::MAX,
         }
-    }
-
-    /// One copy of each text: namespaces and signatures repeat by the thousand.
-    fn text(&mut self, text: &str) -> Arc<str> {
-        if let Some((known, ())) = self.texts.get_key_value(text) {
-            return Arc::clone(known);
-        }
-        let text: Arc<str> = text.into();
-        self.texts.insert(Arc::clone(&text), ());
-        text
     }
 
     fn module(&mut self, pid: u32, version: u8, payload: &[u8]) {

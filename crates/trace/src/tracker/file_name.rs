@@ -5,6 +5,8 @@ use std::sync::Arc;
 use etwkit_decode::kernel::file_name::opcode;
 use rustc_hash::FxHashMap;
 
+use crate::interner::Interner;
+
 #[derive(Debug)]
 struct Naming {
     timestamp: i64,
@@ -17,20 +19,13 @@ struct Naming {
 #[derive(Debug, Default)]
 pub struct FileNameTracker {
     names: FxHashMap<u64, Vec<Naming>>,
-    paths: FxHashMap<Arc<str>, ()>,
+    paths: Interner,
 }
 
 impl FileNameTracker {
     /// Takes a name event; those of one key must come in time order.
     pub fn add(&mut self, op: u8, timestamp: i64, key: u64, path: &str) {
-        let path = match self.paths.get_key_value(path) {
-            Some((known, ())) => Arc::clone(known),
-            None => {
-                let path: Arc<str> = path.into();
-                self.paths.insert(Arc::clone(&path), ());
-                path
-            }
-        };
+        let path = self.paths.intern(path);
         let begins = matches!(op, opcode::NAME | opcode::CREATE);
         self.names.entry(key).or_default().push(Naming { timestamp, begins, path });
     }

@@ -6,6 +6,8 @@ use etwkit_decode::kernel::image::{Image, opcode};
 use etwkit_decode::kernel::merge::{FileVersion, ImageInfo, Pdb};
 use rustc_hash::FxHashMap;
 
+use crate::interner::Interner;
+
 /// One image in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageInstance {
@@ -60,7 +62,7 @@ pub struct ImageTracker {
     places: FxHashMap<EventPlace, u32>,
     /// The images that have an event at a time and base, whatever the process.
     by_time_and_base: FxHashMap<(i64, u64), Vec<u32>>,
-    paths: FxHashMap<Arc<str>, ()>,
+    paths: Interner,
     rsds: FxHashMap<EventPlace, Arc<Pdb>>,
     il_rsds: FxHashMap<EventPlace, Arc<Pdb>>,
     infos: Vec<(i64, Option<u32>, Arc<ImageInfo>)>,
@@ -100,7 +102,7 @@ impl ImageTracker {
 
     fn new_image(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) -> u32 {
         let key = self.images.len() as u32;
-        let path = self.intern(&event.path);
+        let path = self.paths.intern(&event.path);
         self.images.push(ImageInstance {
             pid,
             base: event.base,
@@ -116,16 +118,6 @@ impl ImageTracker {
             version: None,
         });
         key
-    }
-
-    /// One copy of each path: thousands of processes map the same hundred files.
-    fn intern(&mut self, path: &str) -> Arc<str> {
-        if let Some((known, ())) = self.paths.get_key_value(path) {
-            return Arc::clone(known);
-        }
-        let path: Arc<str> = path.into();
-        self.paths.insert(Arc::clone(&path), ());
-        path
     }
 
     /// Takes the PDB identity of the image at `base` in `pid` whose event has that raw time.
