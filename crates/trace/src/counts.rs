@@ -7,22 +7,55 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 /// Counts by header kind, processor and identity, and the time between the first and the last event.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counts {
     total: u64,
-    by_header: FxHashMap<HeaderKind, u64>,
-    by_cpu: FxHashMap<u16, u64>,
+    /// By the byte of the header kind.
+    by_header: [u64; 32],
+    by_cpu: Vec<u64>,
+    /// Kernel events by hook id and version, as far as the version is below [`DIRECT_VERSIONS`]: nearly all
+    /// events of a large trace are of these.
+    direct: Vec<u64>,
     by_identity: FxHashMap<Identity, u64>,
     times: Option<(i64, i64)>,
+}
+
+/// Versions of kernel events that are counted without a hash table.
+const DIRECT_VERSIONS: usize = 8;
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            total: 0,
+            by_header: [0; 32],
+            by_cpu: Vec::new(),
+            direct: vec![0; DIRECT_VERSIONS << 16],
+            by_identity: FxHashMap::default(),
+            times: None,
+        }
+    }
 }
 
 impl Counts {
     /// Takes one event.
     pub fn add(&mut self, event: &RawEvent<'_>) {
         self.total += 1;
-        *self.by_header.entry(event.kind).or_default() += 1;
-        *self.by_cpu.entry(event.cpu).or_default() += 1;
-        *self.by_identity.entry(event.identity()).or_default() += 1;
+        if let Some(count) = self.by_header.get_mut(event.kind as usize) {
+            *count += 1;
+        }
+        let cpu = usize::from(event.cpu);
+        if cpu >= self.by_cpu.len() {
+            self.by_cpu.resize(cpu + 1, 0);
+        }
+        if let Some(count) = self.by_cpu.get_mut(cpu) {
+            *count += 1;
+        }
+        let version = usize::from(event.version());
+        let direct = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
+        match direct.and_then(|hook| self.direct.get_mut(usize::from(hook) * DIRECT_VERSIONS + version)) {
+            Some(count) => *count += 1,
+            None => *self.by_identity.entry(event.identity()).or_default() += 1,
+        }
         let (first, last) = self.times.unwrap_or((event.timestamp, event.timestamp));
         self.times = Some((first.min(event.timestamp), last.max(event.timestamp)));
     }
@@ -40,18 +73,22 @@ impl Counts {
     }
 
     /// Events of each kind, in no order.
-    pub fn identities(&self) -> impl Iterator<Item = (&Identity, u64)> {
-        self.by_identity.iter().map(|(identity, n)| (identity, *n))
+    pub fn identities(&self) -> impl Iterator<Item = (Identity, u64)> {
+        let direct = self.direct.iter().enumerate().filter(|(_, n)| **n > 0).map(|(index, n)| {
+            let [opcode, group] = ((index / DIRECT_VERSIONS) as u16).to_le_bytes();
+            (Identity::Kernel { group, opcode, version: (index % DIRECT_VERSIONS) as u8 }, *n)
+        });
+        direct.chain(self.by_identity.iter().map(|(identity, n)| (*identity, *n)))
     }
 
     /// Group, opcode, version of kernel events, ordered.
     #[must_use]
     pub fn kernel(&self) -> BTreeMap<(u8, u8, u8), u64> {
-        let kernel = |(identity, count): (&Identity, &u64)| match *identity {
-            Identity::Kernel { group, opcode, version } => Some(((group, opcode, version), *count)),
+        let kernel = |(identity, count)| match identity {
+            Identity::Kernel { group, opcode, version } => Some(((group, opcode, version), count)),
             _ => None,
         };
-        self.by_identity.iter().filter_map(kernel).collect()
+        self.identities().filter_map(kernel).collect()
     }
 
     /// Provider, id, version and opcode of the other events, ordered by the text of the provider. Classic
@@ -77,13 +114,14 @@ impl Counts {
     /// By header kind, ordered.
     #[must_use]
     pub fn headers(&self) -> BTreeMap<HeaderKind, u64> {
-        self.by_header.iter().map(|(kind, count)| (*kind, *count)).collect()
+        let count = |kind: HeaderKind| self.by_header.get(kind as usize).copied().unwrap_or_default();
+        HeaderKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, n)| *n > 0).collect()
     }
 
     /// By processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
-        self.by_cpu.iter().map(|(cpu, count)| (*cpu, *count)).collect()
+        self.by_cpu.iter().zip(0u16..).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
     }
 
     /// One object; kernel events by `group/opcode/version`, others by `guid/id/version/opcode`.
