@@ -2,8 +2,9 @@
 
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
 use etwkit_etl::session::TraceFile;
+use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_extract::Input;
-use etwkit_trace::summary::{Recorded, Summary, TopRow};
+use etwkit_trace::summary::{CpuTotals, ProviderCount, Recorded, Summary, TopRow};
 use serde_json::{Value, json};
 
 use super::{damage, title};
@@ -12,8 +13,11 @@ use crate::exit::Exit;
 use crate::input;
 use crate::printer::{Align, FORMAT_VERSION, Printer, Table, WriteError, grouped};
 
-/// Rows of the lists by CPU samples.
+/// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
+
+/// How far the boot times of one boot may lie apart: Windows corrects them when it sets the clock.
+const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
@@ -30,12 +34,16 @@ pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 fn json(input: &Input, summary: Summary) -> Value {
     let damage = damage::of_walk(input, &summary.walk);
     let recorded = |r: &Recorded| json!({ "topic": r.topic.name, "events": r.events, "recorded_by": r.topic.recorded_by });
+    let provider =
+        |p: &ProviderCount| json!({ "name": p.name, "guid": p.guid.to_string(), "events": p.events });
     let mut object = json!({
         "command": "info",
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
         "damage": damage::json(&damage),
         "recorded": summary.recorded.iter().map(recorded).collect::<Vec<_>>(),
+        "files_of_other_sessions": strangers(input),
+        "providers": summary.providers.iter().map(provider).collect::<Vec<_>>(),
     });
     if let Some(map) = object.as_object_mut() {
         map.extend(summary.sections);
@@ -53,8 +61,11 @@ fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<
         printer.table(&recording(input, file, summary))?;
     }
     what_was_recorded(summary, printer)?;
+    providers(&summary.providers, printer)?;
     printer.heading("Health")?;
-    printer.table(&health(input, summary))?;
+    printer.table(&health(input))?;
+    health_notes(input, summary, printer)?;
+    cpu_totals(summary, printer)?;
     top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
     top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
     damage::print(printer, input, &damage::of_walk(input, &summary.walk), damage::NONE)
@@ -91,11 +102,21 @@ fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
     let clock = session.clock();
     let mut table = Table::pairs();
     table.row(["session".into(), header.session_name.clone()]);
+    // Of several files the last one that was closed ends the recording.
+    let end = session.files().iter().map(|file| file.header().end_time).max().unwrap_or_default();
     table.row(["start".into(), time(clock.start)]);
-    table.row(["end".into(), time(header.end_time)]);
-    if header.end_time > 0 {
-        let duration = (header.end_time - header.start_time) as f64 / FILETIME_PER_SECOND as f64;
-        table.row(["duration".into(), format!("{duration:.3} s")]);
+    table.row(["end".into(), time(end)]);
+    if end > 0 {
+        table.row([
+            "duration".into(),
+            duration(end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64),
+        ]);
+    }
+    if let Some((first, last)) = summary.times {
+        table.row([
+            "events".into(),
+            format!("from {:.3} s to {:.3} s", clock.seconds(first), clock.seconds(last)),
+        ]);
     }
     let bytes: u64 = session.files().iter().map(TraceFile::size).sum();
     let events = grouped(summary.walk.events);
@@ -105,6 +126,16 @@ fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
     table
 }
 
+/// Seconds, and what they are in hours if there are many.
+fn duration(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).floor().max(0.0) as u64;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{seconds:.3} s"),
+        (0, minutes) => format!("{seconds:.3} s ({minutes} min {:.0} s)", (seconds % 60.0).floor()),
+        (hours, minutes) => format!("{seconds:.3} s ({} h {minutes} min)", grouped(hours)),
+    }
+}
+
 fn time(filetime: i64) -> String {
     utc_text(filetime).unwrap_or_else(|| "not recorded".into())
 }
@@ -112,11 +143,19 @@ fn time(filetime: i64) -> String {
 fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = summary.recorded.iter().partition(|r| r.events > 0);
     printer.heading("Recorded")?;
-    let mut table = Table::new(&[("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)]);
-    for r in yes {
-        table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+    if yes.is_empty() {
+        printer.line("  none of the topics below; what there is comes from the providers")?;
+    } else {
+        let columns = [("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)];
+        let mut table = Table::new(&columns);
+        for r in yes {
+            table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+        }
+        printer.table(&table)?;
     }
-    printer.table(&table)?;
+    if no.is_empty() {
+        return Ok(());
+    }
     printer.heading("Not recorded")?;
     let mut table =
         Table::new(&[("what", Align::Left), ("would tell", Align::Left), ("is recorded by", Align::Left)]);
@@ -124,11 +163,32 @@ fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(),
         let topic = r.topic;
         table.row([topic.name.to_owned(), topic.answers.to_owned(), topic.recorded_by.to_owned()]);
     }
-    printer.table(&table)
+    printer.table(&table)?;
+    printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
+}
+
+/// Who wrote events of its own, under the names that `etwkit events --provider` takes.
+fn providers(rows: &[ProviderCount], printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    printer.heading("Providers")?;
+    let mut table = Table::new(&[("events", Align::Right), ("provider", Align::Left)]);
+    for row in rows.iter().take(TOP_ROWS) {
+        table.row([grouped(row.events), row.name.clone()]);
+    }
+    printer.table(&table)?;
+    match rows.get(TOP_ROWS..).unwrap_or_default() {
+        [] => Ok(()),
+        more => {
+            let events: u64 = more.iter().map(|row| row.events).sum();
+            printer.line(&format!("  and {} more with {} events", more.len(), grouped(events)))
+        }
+    }
 }
 
 /// What is lost or missing, file by file.
-fn health(input: &Input, summary: &Summary) -> Table {
+fn health(input: &Input) -> Table {
     let right = Align::Right;
     let mut table = Table::new(&[
         ("file", Align::Left),
@@ -142,13 +202,67 @@ fn health(input: &Input, summary: &Summary) -> Table {
         let (header, buffers) = (file.header(), file.buffer_counts());
         let numbers = [header.events_lost.into(), header.buffers_lost.into(), buffers.total, buffers.missing];
         let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
-        let closed = if header.end_time == 0 { "no: the recording did not end regularly" } else { "yes" };
+        let closed = if header.end_time == 0 {
+            "no: stopped by a crash, copied while recording, or still running"
+        } else {
+            "yes"
+        };
         table.row([part.label(), events_lost, buffers_lost, total, missing, closed.to_owned()]);
     }
-    if summary.walk.events == 0 {
-        table.row(["no event could be read".into()]);
-    }
     table
+}
+
+/// What the numbers of the table mean for every other number.
+fn health_notes(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let files = input.session().files();
+    let sum = |number: fn(&TraceFile) -> u64| files.iter().map(number).fold(0, u64::saturating_add);
+    if summary.walk.events == 0 {
+        printer.line("  no event could be read")?;
+    }
+    if sum(|f| u64::from(f.header().events_lost) + u64::from(f.header().buffers_lost)) > 0 {
+        printer.line("  events were lost while recording: counts and times here are too low")?;
+    }
+    if sum(|f| f.buffer_counts().missing) > 0 {
+        printer.line(
+            "  missing: buffers that the numbers of the others say there were; their events are not here",
+        )?;
+    }
+    for other in strangers(input) {
+        printer.line(&format!("  {other} is of another machine or another boot than the first file: their times do not fit together"))?;
+    }
+    Ok(())
+}
+
+/// Files that cannot belong to the session of the first one.
+fn strangers(input: &Input) -> Vec<String> {
+    let files = input.session().files();
+    let Some(first) = files.first().map(TraceFile::header) else { return Vec::new() };
+    let boot = |a: i64, b: i64| a == 0 || b == 0 || a.abs_diff(b) <= BOOT_TOLERANCE;
+    let same = |h: &TraceHeader| {
+        (h.build, h.cpu_count, h.perf_freq) == (first.build, first.cpu_count, first.perf_freq)
+            && boot(h.boot_time, first.boot_time)
+    };
+    let parts = input.parts().iter().zip(files).filter(|(_, file)| !same(file.header()));
+    parts.map(|(part, _)| part.label()).collect()
+}
+
+/// What the shares of the lists below are shares of.
+fn cpu_totals(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let CpuTotals { samples, busy } = summary.cpu_totals;
+    if samples == 0 {
+        return Ok(());
+    }
+    printer.heading("CPU")?;
+    let mut table = Table::pairs();
+    let of_all = |n: u64| format!("{} samples, {}", grouped(n), share(n, samples));
+    table.row(["busy".into(), of_all(busy)]);
+    table.row(["idle".into(), of_all(samples - busy)]);
+    let interval = summary.profile_interval_100ns.map_or_else(
+        || "not recorded, so samples cannot be turned into time".to_owned(),
+        |i| format!("{} ms of one processor for each sample", f64::from(i) / 10_000.0),
+    );
+    table.row(["interval".into(), interval]);
+    printer.table(&table)
 }
 
 /// A list by busy samples: their number, their time if the interval is known, their share.
@@ -166,13 +280,13 @@ fn top(
     printer.heading(heading)?;
     let right = Align::Right;
     let mut table =
-        Table::new(&[("samples", right), ("CPU ms", right), ("share", right), (what, Align::Left)]);
+        Table::new(&[("samples", right), ("CPU ms", right), ("of busy", right), (what, Align::Left)]);
     for row in rows.iter().take(TOP_ROWS) {
         table.row([
             grouped(row.samples),
             milliseconds(summary, row.weight),
             share(row.samples, all),
-            row.name.clone(),
+            if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
         ]);
     }
     printer.table(&table)?;
@@ -188,7 +302,13 @@ fn top(
 /// Sampled CPU time: each sample stands for one or more intervals.
 fn milliseconds(summary: &Summary, weight: u64) -> String {
     let interval = summary.profile_interval_100ns;
-    interval.map_or_else(|| "?".to_owned(), |i| format!("{:.1}", weight as f64 * f64::from(i) / 10_000.0))
+    interval.map_or_else(|| "?".to_owned(), |i| tenths(weight as f64 * f64::from(i) / 1_000.0))
+}
+
+/// A number with one decimal, digits in groups.
+fn tenths(tenths: f64) -> String {
+    let tenths = tenths.round() as u64;
+    format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }
 
 fn share(samples: u64, all: u64) -> String {

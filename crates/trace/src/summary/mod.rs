@@ -26,9 +26,9 @@ use crate::directory::{Directory, DirectoryBuilder};
 use crate::events::EventsSummary;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 pub use config::SystemConfig;
-pub use cpu::TopRow;
+pub use cpu::{CpuTotals, TopRow};
 pub use dotnet::DotnetSummary;
-pub use recorded::{Recorded, Topic};
+pub use recorded::{ProviderCount, Recorded, Topic};
 
 use cpu::CpuSummary;
 use io::IoSummary;
@@ -42,6 +42,12 @@ pub struct Summary {
     pub walk: Walk,
     /// What was recorded and what not.
     pub recorded: Vec<Recorded>,
+    /// Providers with events, those with most first.
+    pub providers: Vec<ProviderCount>,
+    /// Raw times of the first and the last event.
+    pub times: Option<(i64, i64)>,
+    /// How many CPU samples there are.
+    pub cpu_totals: CpuTotals,
     /// Processes by busy CPU samples, most first.
     pub top_processes: Vec<TopRow>,
     /// Modules by busy CPU samples in them (not in what they call), most first.
@@ -111,7 +117,18 @@ impl Summary {
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
         let profile_interval_100ns = cpu.profile_interval_100ns();
         let recorded = recorded::recorded(counts.identities());
-        Ok(Self { sections, walk, recorded, top_processes, top_modules, profile_interval_100ns, config })
+        Ok(Self {
+            sections,
+            walk,
+            recorded,
+            providers: recorded::providers(counts.identities(), &decoder),
+            times: counts.times(),
+            cpu_totals: cpu.totals(),
+            top_processes,
+            top_modules,
+            profile_interval_100ns,
+            config,
+        })
     }
 }
 
