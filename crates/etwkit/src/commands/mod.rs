@@ -19,6 +19,6 @@ fn title(input: &Input) -> String {
     match input.parts() {
         [] => String::new(),
         [one] => one.label(),
-        [first, rest @ ..] => format!("{} and {} more of one session", first.label(), rest.len()),
+        [first, rest @ ..] => format!("{} and {} more, read as one session", first.label(), rest.len()),
     }
 }
