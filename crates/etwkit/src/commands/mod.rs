@@ -3,6 +3,7 @@
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
+mod health;
 pub(crate) mod info;
 
 use etwkit_extract::Input;
