@@ -226,13 +226,20 @@ fn top(
         ]);
     }
     printer.table(&table)?;
-    match rows.get(TOP_ROWS..).unwrap_or_default() {
-        [] => Ok(()),
-        more => {
-            let samples: u64 = more.iter().map(|row| row.samples).sum();
-            printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))
-        }
+    let more = rows.get(TOP_ROWS..).unwrap_or_default();
+    if !more.is_empty() {
+        let samples: u64 = more.iter().map(|row| row.samples).sum();
+        printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))?;
     }
+    let is_reused = |row: &TopRow| {
+        row.name
+            .rsplit_once('#')
+            .is_some_and(|(_, end)| end.strip_suffix(')').is_some_and(|number| number.parse::<u32>().is_ok()))
+    };
+    if what == "process" && rows.iter().take(TOP_ROWS).any(is_reused) {
+        printer.line("  (#2 is the second process with that id: Windows reuses ids)")?;
+    }
+    Ok(())
 }
 
 /// Sampled CPU time: each sample stands for one or more intervals.

@@ -169,3 +169,13 @@ fn questions_that_cannot_be_meant_are_errors() {
     }
     assert_eq!(run(&["events", &trace, "--range", "-1..0"]).exit, Exit::Answered);
 }
+
+#[test]
+fn a_reused_process_id_is_explained_where_it_is_shown() {
+    let note = "(#2 is the second process with that id: Windows reuses ids)";
+    assert!(!run(&["info", &trace("sched-5.etl")]).out.contains(note));
+    if let Some(folder) = etwkit_testkit::traces() {
+        let reuse = folder.join("made/reuse-5.etl");
+        assert!(run(&["info", reuse.to_str().unwrap()]).out.contains(note));
+    }
+}
