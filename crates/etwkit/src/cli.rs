@@ -70,7 +70,7 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "NAMES")]
     pub(crate) process: Option<String>,
     /// Only events in this time, in seconds since the start of the trace: A..B, A.. or ..B
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
     /// Stop after so many events
     #[arg(long, value_name = "N")]
@@ -79,7 +79,7 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_enum, default_value_t = EventsFormat::Text)]
     pub(crate) format: EventsFormat,
     /// The same as --format json: a line that names the command and the format, then one object on each line
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 }
 

@@ -15,7 +15,8 @@ pub(crate) struct WriteError(io::Error);
 impl WriteError {
     /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        self.0.kind() == io::ErrorKind::BrokenPipe
+        // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
+        self.0.kind() == io::ErrorKind::BrokenPipe || (cfg!(windows) && self.0.raw_os_error() == Some(233))
     }
 }
 

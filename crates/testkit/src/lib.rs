@@ -41,7 +41,8 @@ pub fn traces() -> Option<PathBuf> {
 /// # Panics
 /// Under `CI`, where everything has to be tested.
 pub fn skip(what: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+    // One write, so that no other test's line gets in between.
+    let _ = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
     assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "skipped under CI: {what}");
 }
 

@@ -3,16 +3,17 @@
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
 use etwkit_etl::session::TraceFile;
 use etwkit_extract::Input;
-use etwkit_trace::summary::{Recorded, ScheduledRow, Summary, TopRow};
+use etwkit_trace::summary::{CpuTotals, ProviderCount, Recorded, ScheduledRow, Summary, TopRow};
 use serde_json::{Value, json};
 
+use super::health::{self, strangers};
 use super::{damage, title};
 use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::input;
 use crate::printer::{Align, FORMAT_VERSION, Printer, Table, WriteError, grouped};
 
-/// Rows of the lists by CPU samples.
+/// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -30,12 +31,16 @@ pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 fn json(input: &Input, summary: Summary) -> Value {
     let damage = damage::of_walk(input, &summary.walk);
     let recorded = |r: &Recorded| json!({ "topic": r.topic.name, "events": r.events, "recorded_by": r.topic.recorded_by });
+    let provider =
+        |p: &ProviderCount| json!({ "name": p.name, "guid": p.guid.to_string(), "events": p.events });
     let mut object = json!({
         "command": "info",
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
         "damage": damage::json(&damage),
         "recorded": summary.recorded.iter().map(recorded).collect::<Vec<_>>(),
+        "files_of_other_sessions": strangers(input),
+        "providers": summary.providers.iter().map(provider).collect::<Vec<_>>(),
     });
     if let Some(map) = object.as_object_mut() {
         map.extend(summary.sections);
@@ -53,8 +58,9 @@ fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<
         printer.table(&recording(input, file, summary))?;
     }
     what_was_recorded(summary, printer)?;
-    printer.heading("Health")?;
-    printer.table(&health(input, summary))?;
+    providers(&summary.providers, printer)?;
+    health::print(input, summary, printer)?;
+    cpu_totals(summary, printer)?;
     top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
     top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
     on_cpu(&summary.processes_on_cpu, printer)?;
@@ -92,11 +98,21 @@ fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
     let clock = session.clock();
     let mut table = Table::pairs();
     table.row(["session".into(), header.session_name.clone()]);
+    // Of several files the last one that was closed ends the recording.
+    let end = session.files().iter().map(|file| file.header().end_time).max().unwrap_or_default();
     table.row(["start".into(), time(clock.start)]);
-    table.row(["end".into(), time(header.end_time)]);
-    if header.end_time > 0 {
-        let duration = (header.end_time - header.start_time) as f64 / FILETIME_PER_SECOND as f64;
-        table.row(["duration".into(), format!("{duration:.3} s")]);
+    table.row(["end".into(), time(end)]);
+    if end > 0 {
+        table.row([
+            "duration".into(),
+            duration(end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64),
+        ]);
+    }
+    if let Some((first, last)) = summary.times {
+        table.row([
+            "events".into(),
+            format!("from {:.3} s to {:.3} s", clock.seconds(first), clock.seconds(last)),
+        ]);
     }
     let bytes: u64 = session.files().iter().map(TraceFile::size).sum();
     let events = grouped(summary.walk.events);
@@ -106,6 +122,16 @@ fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
     table
 }
 
+/// Seconds, and what they are in hours if there are many.
+fn duration(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).floor().max(0.0) as u64;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{seconds:.3} s"),
+        (0, minutes) => format!("{seconds:.3} s ({minutes} min {:.0} s)", (seconds % 60.0).floor()),
+        (hours, minutes) => format!("{seconds:.3} s ({} h {minutes} min)", grouped(hours)),
+    }
+}
+
 fn time(filetime: i64) -> String {
     utc_text(filetime).unwrap_or_else(|| "not recorded".into())
 }
@@ -113,11 +139,19 @@ fn time(filetime: i64) -> String {
 fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = summary.recorded.iter().partition(|r| r.events > 0);
     printer.heading("Recorded")?;
-    let mut table = Table::new(&[("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)]);
-    for r in yes {
-        table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+    if yes.is_empty() {
+        printer.line("  none of the topics below; what there is comes from the providers")?;
+    } else {
+        let columns = [("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)];
+        let mut table = Table::new(&columns);
+        for r in yes {
+            table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+        }
+        printer.table(&table)?;
     }
-    printer.table(&table)?;
+    if no.is_empty() {
+        return Ok(());
+    }
     printer.heading("Not recorded")?;
     let mut table =
         Table::new(&[("what", Align::Left), ("would tell", Align::Left), ("is recorded by", Align::Left)]);
@@ -125,31 +159,47 @@ fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(),
         let topic = r.topic;
         table.row([topic.name.to_owned(), topic.answers.to_owned(), topic.recorded_by.to_owned()]);
     }
-    printer.table(&table)
+    printer.table(&table)?;
+    printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 
-/// What is lost or missing, file by file.
-fn health(input: &Input, summary: &Summary) -> Table {
-    let right = Align::Right;
-    let mut table = Table::new(&[
-        ("file", Align::Left),
-        ("events lost", right),
-        ("buffers lost", right),
-        ("buffers", right),
-        ("missing", right),
-        ("closed", Align::Left),
-    ]);
-    for (part, file) in input.parts().iter().zip(input.session().files()) {
-        let (header, buffers) = (file.header(), file.buffer_counts());
-        let numbers = [header.events_lost.into(), header.buffers_lost.into(), buffers.total, buffers.missing];
-        let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
-        let closed = if header.end_time == 0 { "no: the recording did not end regularly" } else { "yes" };
-        table.row([part.label(), events_lost, buffers_lost, total, missing, closed.to_owned()]);
+/// Who wrote events of its own, under the names that `etwkit events --provider` takes.
+fn providers(rows: &[ProviderCount], printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    if rows.is_empty() {
+        return Ok(());
     }
-    if summary.walk.events == 0 {
-        table.row(["no event could be read".into()]);
+    printer.heading("Providers")?;
+    let mut table = Table::new(&[("events", Align::Right), ("provider", Align::Left)]);
+    for row in rows.iter().take(TOP_ROWS) {
+        table.row([grouped(row.events), row.name.clone()]);
     }
-    table
+    printer.table(&table)?;
+    match rows.get(TOP_ROWS..).unwrap_or_default() {
+        [] => Ok(()),
+        more => {
+            let events: u64 = more.iter().map(|row| row.events).sum();
+            printer.line(&format!("  and {} more with {} events", more.len(), grouped(events)))
+        }
+    }
+}
+
+/// What the shares of the lists below are shares of.
+fn cpu_totals(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let CpuTotals { samples, busy } = summary.cpu_totals;
+    if samples == 0 {
+        return Ok(());
+    }
+    printer.heading("CPU")?;
+    let mut table = Table::pairs();
+    let of_all = |n: u64| format!("{} samples, {}", grouped(n), share(n, samples));
+    table.row(["busy".into(), of_all(busy)]);
+    table.row(["idle".into(), of_all(samples - busy)]);
+    let interval = summary.profile_interval_100ns.map_or_else(
+        || "not recorded, so samples cannot be turned into time".to_owned(),
+        |i| format!("{} ms of one processor for each sample", f64::from(i) / 10_000.0),
+    );
+    table.row(["interval".into(), interval]);
+    printer.table(&table)
 }
 
 /// A list by busy samples: their number, their time if the interval is known, their share.
@@ -167,29 +217,42 @@ fn top(
     printer.heading(heading)?;
     let right = Align::Right;
     let mut table =
-        Table::new(&[("samples", right), ("CPU ms", right), ("share", right), (what, Align::Left)]);
+        Table::new(&[("samples", right), ("CPU ms", right), ("of busy", right), (what, Align::Left)]);
     for row in rows.iter().take(TOP_ROWS) {
         table.row([
             grouped(row.samples),
             milliseconds(summary, row.weight),
             share(row.samples, all),
-            row.name.clone(),
+            if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
         ]);
     }
     printer.table(&table)?;
-    match rows.get(TOP_ROWS..).unwrap_or_default() {
-        [] => Ok(()),
-        more => {
-            let samples: u64 = more.iter().map(|row| row.samples).sum();
-            printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))
-        }
+    let more = rows.get(TOP_ROWS..).unwrap_or_default();
+    if !more.is_empty() {
+        let samples: u64 = more.iter().map(|row| row.samples).sum();
+        printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))?;
     }
+    let is_reused = |row: &TopRow| {
+        row.name
+            .rsplit_once('#')
+            .is_some_and(|(_, end)| end.strip_suffix(')').is_some_and(|number| number.parse::<u32>().is_ok()))
+    };
+    if what == "process" && rows.iter().take(TOP_ROWS).any(is_reused) {
+        printer.line("  (#2 is the second process with that id: Windows reuses ids)")?;
+    }
+    Ok(())
 }
 
 /// Sampled CPU time: each sample stands for one or more intervals.
 fn milliseconds(summary: &Summary, weight: u64) -> String {
     let interval = summary.profile_interval_100ns;
-    interval.map_or_else(|| "?".to_owned(), |i| format!("{:.1}", weight as f64 * f64::from(i) / 10_000.0))
+    interval.map_or_else(|| "?".to_owned(), |i| tenths(weight as f64 * f64::from(i) / 1_000.0))
+}
+
+/// A number with one decimal, digits in groups.
+fn tenths(tenths: f64) -> String {
+    let tenths = tenths.round() as u64;
+    format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }
 
 /// Where the time went, from context switches.
@@ -206,7 +269,7 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
         ("switches", right),
         ("process", Align::Left),
     ]);
-    let ms = |seconds: f64| format!("{:.1}", seconds * 1000.0);
+    let ms = |seconds: f64| tenths(seconds * 10_000.0);
     for row in rows.iter().take(TOP_ROWS) {
         let times = [row.running_s, row.ready_s, row.waiting_s].map(ms);
         let [running, ready, waiting] = times;

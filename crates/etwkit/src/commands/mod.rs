@@ -3,6 +3,7 @@
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
+mod health;
 pub(crate) mod info;
 
 use etwkit_extract::Input;
@@ -19,6 +20,6 @@ fn title(input: &Input) -> String {
     match input.parts() {
         [] => String::new(),
         [one] => one.label(),
-        [first, rest @ ..] => format!("{} and {} more of one session", first.label(), rest.len()),
+        [first, rest @ ..] => format!("{} and {} more, read as one session", first.label(), rest.len()),
     }
 }

@@ -138,3 +138,44 @@ fn damage_inside_a_buffer_is_told_by_the_walk() {
     let text = run(&["events", "--count", path]).out;
     assert!(text.contains("  decompression at offset 0x1292 of broken.etl: "), "{text}");
 }
+
+#[test]
+fn files_of_different_machines_are_told_apart() {
+    let (first, other) = (trace("sched-5.etl"), trace("power-5.etl"));
+    let answer = run(&["info", &first, &other]);
+    assert!(answer.out.contains("  power-5.etl is of another machine or another boot"), "{}", answer.out);
+    assert_eq!(
+        json(&["info", "--json", &first, &other])["files_of_other_sessions"],
+        serde_json::json!(["power-5.etl"])
+    );
+    assert_eq!(json(&["info", "--json", &first])["files_of_other_sessions"], serde_json::json!([]));
+}
+
+#[test]
+fn questions_that_cannot_be_meant_are_errors() {
+    let trace = trace("power-5.etl");
+    for (args, says) in [
+        (&["--provider", ""][..], "error: --provider \"\": expected a name"),
+        (&["--name", " ; "], "error: --name \" ; \": expected a name"),
+        (
+            &["--json", "--format", "csv"],
+            "error: the argument '--json' cannot be used with '--format <FORMAT>'",
+        ),
+        (&["--range", "2..-1"], "error: --range \"2..-1\": the end lies before the start"),
+    ] {
+        let answer = run(&[&["events", &trace], args].concat());
+        assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""), "{args:?}");
+        assert!(answer.err.starts_with(says), "{}", answer.err);
+    }
+    assert_eq!(run(&["events", &trace, "--range", "-1..0"]).exit, Exit::Answered);
+}
+
+#[test]
+fn a_reused_process_id_is_explained_where_it_is_shown() {
+    let note = "(#2 is the second process with that id: Windows reuses ids)";
+    assert!(!run(&["info", &trace("sched-5.etl")]).out.contains(note));
+    if let Some(folder) = etwkit_testkit::traces() {
+        let reuse = folder.join("made/reuse-5.etl");
+        assert!(run(&["info", reuse.to_str().unwrap()]).out.contains(note));
+    }
+}

@@ -47,6 +47,15 @@ pub struct TopRow {
     pub weight: u64,
 }
 
+/// All CPU samples of a session.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct CpuTotals {
+    /// Samples, those of idle processors included.
+    pub samples: u64,
+    /// Samples of processors that had work.
+    pub busy: u64,
+}
+
 /// Busy samples and the intervals that they stand for.
 #[derive(Debug, Default, Clone, Copy)]
 struct Busy {
@@ -201,6 +210,11 @@ impl<'d> CpuSummary<'d> {
                 }
             }
         }
+    }
+
+    /// How many samples there are.
+    pub(super) const fn totals(&self) -> CpuTotals {
+        CpuTotals { samples: self.samples, busy: self.samples - self.idle }
     }
 
     /// Samples in code of .NET methods.

@@ -27,9 +27,9 @@ use crate::directory::{Directory, DirectoryBuilder};
 use crate::events::EventsSummary;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 pub use config::SystemConfig;
-pub use cpu::TopRow;
+pub use cpu::{CpuTotals, TopRow};
 pub use dotnet::DotnetSummary;
-pub use recorded::{Recorded, Topic};
+pub use recorded::{ProviderCount, Recorded, Topic};
 pub use schedule::{ScheduleSummary, Times};
 
 use cpu::CpuSummary;
@@ -44,6 +44,12 @@ pub struct Summary {
     pub walk: Walk,
     /// What was recorded and what not.
     pub recorded: Vec<Recorded>,
+    /// Providers with events, those with most first.
+    pub providers: Vec<ProviderCount>,
+    /// Raw times of the first and the last event.
+    pub times: Option<(i64, i64)>,
+    /// How many CPU samples there are.
+    pub cpu_totals: CpuTotals,
     /// Processes by busy CPU samples, most first.
     pub top_processes: Vec<TopRow>,
     /// Modules by busy CPU samples in them (not in what they call), most first.
@@ -124,6 +130,9 @@ impl Summary {
             sections,
             walk,
             recorded,
+            providers: recorded::providers(counts.identities(), &decoder),
+            times: counts.times(),
+            cpu_totals: cpu.totals(),
             top_processes,
             top_modules,
             processes_on_cpu,
@@ -168,7 +177,9 @@ fn end_of(session: &Session, counts: &Counts) -> i64 {
         .first()
         .map(etwkit_etl::session::TraceFile::header)
         .filter(|h| h.end_time > h.start_time);
-    ended.map_or(last, |h| session.clock().nearest_tick((h.end_time - h.start_time).saturating_mul(100)))
+    ended.map_or(last, |h| {
+        session.clock().nearest_tick(h.end_time.saturating_sub(h.start_time).saturating_mul(100))
+    })
 }
 
 /// `name (pid)` for people.

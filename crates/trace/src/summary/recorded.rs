@@ -1,7 +1,12 @@
 //! What was recorded, and what a recording would need for the rest.
 
+use std::collections::BTreeMap;
+
 use etwkit_decode::clr::{RUNDOWN, RUNTIME};
+use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::net::KERNEL_NETWORK;
+use etwkit_decode::kernel::provider::KERNEL_PROCESS;
+use etwkit_decode::{Decoder, eventinfo};
 use etwkit_etl::{Guid, Identity};
 
 /// Microsoft-Windows-DNS-Client.
@@ -10,8 +15,6 @@ const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
 const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 /// Microsoft-Windows-Kernel-Power.
 const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4");
-/// Image identities of the merge step.
-const IMAGE_ID: Guid = Guid::literal("b3e675d7-2554-4f18-830b-2762732560de");
 
 /// Something that a trace can tell about.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +33,8 @@ pub struct Topic {
 enum Events {
     /// Kernel events of a group with one of these types.
     Kernel(u8, &'static [u8]),
+    /// The same, or events of Microsoft-Windows-Kernel-Process with one of these ids.
+    KernelOrProvider(u8, &'static [u8], &'static [u16]),
     /// Kernel events of a group, all types in the range.
     KernelRange(u8, u8, u8),
     /// Events of a provider, with one of these ids (all, if none is given).
@@ -60,8 +65,8 @@ const TOPICS: [Topic; 23] = topics! {
     "ready threads", "who ended a wait", "DISPATCHER", Events::Kernel(5, &[50]);
     "stacks", "who called it", "-stackwalk Profile+CSwitch+ReadyThread", Events::Kernel(24, &[32, 37, 38]);
     "DPCs and interrupts", "which driver took the CPU", "DPC+INTERRUPT", Events::Kernel(15, &[50, 66, 67, 68, 69, 95]);
-    "processes", "what ran", "PROC_THREAD", Events::Kernel(3, &[1, 2, 3, 4, 39]);
-    "images", "which modules were loaded", "LOADER", Events::Kernel(20, &[2, 3, 4, 10]);
+    "processes", "what ran", "PROC_THREAD", Events::KernelOrProvider(3, &[1, 2, 3, 4, 39], &[1, 2, 15]);
+    "images", "which modules were loaded", "LOADER", Events::KernelOrProvider(20, &[2, 3, 4, 10], &[5, 6]);
     "image identities", "which PDB belongs to a module", "merge (xperf -d, wpr -stop)", Events::Class(IMAGE_ID);
     "disk I/O", "which file kept the disk busy", "DISK_IO", Events::Kernel(1, &[10, 11, 14]);
     "disk I/O starts", "who started a disk access", "DISK_IO_INIT", Events::Kernel(1, &[12, 13, 15]);
@@ -83,8 +88,12 @@ const TOPICS: [Topic; 23] = topics! {
 impl Events {
     fn includes(self, identity: &Identity) -> bool {
         match (self, identity) {
-            (Self::Kernel(group, types), Identity::Kernel { .. } | Identity::Classic { .. }) => {
-                hook(identity).is_some_and(|(g, op)| g == group && types.contains(&op))
+            (
+                Self::Kernel(group, types) | Self::KernelOrProvider(group, types, _),
+                Identity::Kernel { .. } | Identity::Classic { .. },
+            ) => hook(identity).is_some_and(|(g, op)| g == group && types.contains(&op)),
+            (Self::KernelOrProvider(_, _, ids), Identity::Manifest { provider, id, .. }) => {
+                *provider == KERNEL_PROCESS && ids.contains(id)
             }
             (Self::KernelRange(group, first, last), Identity::Kernel { .. } | Identity::Classic { .. }) => {
                 hook(identity).is_some_and(|(g, op)| g == group && (first..=last).contains(&op))
@@ -113,4 +122,43 @@ pub(super) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Rec
         }
     }
     rows.to_vec()
+}
+
+/// A provider and how many events of it there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderCount {
+    /// Its name, its GUID if nothing names it.
+    pub name: String,
+    /// Its GUID.
+    pub guid: Guid,
+    /// Its events.
+    pub events: u64,
+}
+
+/// Providers by number of events, most first. Kernel events and the records that a merge step adds are left
+/// out: the topics tell of them.
+pub(super) fn providers(
+    counts: impl Iterator<Item = (Identity, u64)>,
+    decoder: &Decoder,
+) -> Vec<ProviderCount> {
+    let mut sums: BTreeMap<Guid, u64> = BTreeMap::new();
+    for (identity, n) in counts {
+        let guid = match identity {
+            Identity::Manifest { provider, .. } => provider,
+            Identity::Message { guid, .. } => guid,
+            Identity::Classic { class, .. } if is_provider(class, &identity) => class,
+            Identity::Classic { .. } | Identity::Kernel { .. } => continue,
+        };
+        *sums.entry(guid).or_default() += n;
+    }
+    let name = |guid: Guid| decoder.provider_name(guid).map_or_else(|| guid.to_string(), |n| n.to_string());
+    let row = |(guid, events)| ProviderCount { name: name(guid), guid, events };
+    let mut rows: Vec<ProviderCount> = sums.into_iter().map(row).collect();
+    rows.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| a.name.cmp(&b.name)));
+    rows
+}
+
+/// Whether a class is that of a provider: neither of the kernel nor of the merge step.
+fn is_provider(class: Guid, identity: &Identity) -> bool {
+    hook(identity).is_none() && ![IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&class)
 }

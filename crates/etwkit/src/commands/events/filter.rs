@@ -77,6 +77,13 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(args: &EventsArgs, clock: &Clock) -> anyhow::Result<Self> {
+        for (option, text) in [("provider", &args.provider), ("name", &args.name), ("process", &args.process)]
+        {
+            if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
+                // An empty variable of a script must not turn a question into the whole trace.
+                bail!("--{option} {:?}: expected a name", text.as_deref().unwrap_or_default());
+            }
+        }
         let provider_guid = args.provider.as_deref().and_then(|text| text.parse().ok());
         let patterns = |text: &Option<String>| text.as_deref().map(Patterns::parse);
         Ok(Self {
@@ -133,7 +140,7 @@ fn range(text: Option<&str>, clock: &Clock) -> anyhow::Result<(i64, i64)> {
     };
     let (from, to) = (ticks(from, i64::MIN)?, ticks(to, i64::MAX)?);
     if from > to {
-        bail!("--range {text:?}: the end lies before the start");
+        bail!("--range {text:?}: the end lies before the start; expected seconds as A..B with A not above B");
     }
     Ok((from, to))
 }

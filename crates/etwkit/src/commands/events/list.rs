@@ -45,7 +45,7 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         return Ok(Exit::Answered);
     }
     if format == EventsFormat::Text {
-        printer.line("no event matches; `etwkit events --count` shows which there are")?;
+        printer.line("no event matches; `etwkit info` names the providers, `etwkit events --count` all kinds of events")?;
     }
     Ok(Exit::Nothing)
 }

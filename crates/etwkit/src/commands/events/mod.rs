@@ -24,8 +24,12 @@ fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
     let order = if args.unordered { Order::File } else { Order::Time };
     let mut counted = Counts::default();
+    let mut names = counts::Names::default();
     let walk = input.session().for_each(order, |event| {
         counted.add(event);
+        if !args.json {
+            names.observe(event);
+        }
         ControlFlow::Continue(())
     })?;
     let damaged = damage::of_walk(&input, &walk);
@@ -35,7 +39,7 @@ fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         printer.json(&json!({"files": files, "counts": counted.json(), "damage": damage::json(&damaged)}))?;
     } else {
         printer.heading(&format!("Events of {}", title(&input)))?;
-        counts::print(&counted, printer)?;
+        counts::print(&counted, names, printer)?;
         damage::print(printer, &input, &damaged, damage::NONE)?;
     }
     Ok(Exit::Answered)
