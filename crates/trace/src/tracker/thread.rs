@@ -23,8 +23,11 @@ impl ThreadTracker {
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
         self.pairs.insert((pid, tid));
         let spans = self.spans.entry(tid).or_default();
-        let last = spans.last_mut();
-        let open = last.filter(|span| span.end == i64::MAX && span.pid == pid);
+        let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
+        if let Some(other) = open.take_if(|span| span.pid != pid) {
+            // Its end was lost; the id means another thread by now.
+            other.end = timestamp.saturating_sub(1);
+        }
         let (begin, end) = match (op, open) {
             (opcode::START, open) => {
                 if let Some(open) = open {
@@ -105,5 +108,13 @@ mod tests {
         assert_eq!(owners(&[(4, 90, 100)], &[0, 90, 99]), [Some(100); 3]);
         assert_eq!(owners(&[(2, 20, 100), (4, 90, 200)], &[0, 20, 21]), [Some(100), Some(100), Some(200)]);
         assert_eq!(owners(&[], &[0]), [None]);
+    }
+
+    #[test]
+    fn a_thread_of_another_process_ends_one_whose_end_was_lost() {
+        let lost_end = [(1, 10, 100), (1, 30, 200), (2, 40, 200)];
+        assert_eq!(owners(&lost_end, &[29, 30, 50]), [Some(100), Some(200), Some(200)]);
+        assert_eq!(owners(&[(3, 0, 100), (4, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
+        assert_eq!(owners(&[(3, 0, 100), (2, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
     }
 }
