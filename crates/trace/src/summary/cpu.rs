@@ -15,6 +15,7 @@ use super::process_text;
 use crate::directory::Directory;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
+use crate::tracker::stack::StackId;
 
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
@@ -27,6 +28,13 @@ struct Pending {
     kernel_stack: bool,
     user_stack: bool,
     any_stack: bool,
+}
+
+/// Frames of a stack. Those of a key stay in the directory, where many references share them.
+#[derive(Debug)]
+enum Frames {
+    Inline(Vec<u64>),
+    Key(StackId),
 }
 
 /// A row of a list by CPU samples.
@@ -78,6 +86,8 @@ pub(super) struct CpuSummary<'d> {
     exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
+    /// Stacks that came before the sample they may belong to.
+    early: FxHashMap<(i64, u32), Vec<(Owner, Frames)>>,
     /// Modules that a sample's stack was counted for, so that each counts once.
     counted: FxHashSet<(i64, u32, u32, ModuleId)>,
     stacks: StackCounts,
@@ -114,6 +124,7 @@ impl<'d> CpuSummary<'d> {
             exclusive: FxHashMap::default(),
             inclusive: Count::default(),
             pending: FxHashMap::default(),
+            early: FxHashMap::default(),
             counted: FxHashSet::default(),
             stacks: StackCounts::default(),
         }
@@ -137,26 +148,23 @@ impl<'d> CpuSummary<'d> {
                 self.stacks.inline += 1;
                 let (payload, pointer_size) = (event.payload(), event.pointer_size());
                 let Some(owner) = Owner::parse(payload) else { return };
-                let frames: Vec<u64> = stack::frames(payload, Owner::LEN, pointer_size).collect();
-                self.attach(owner, &frames);
+                let frames = stack::frames(payload, Owner::LEN, pointer_size).collect();
+                self.stack(owner, event.timestamp, Frames::Inline(frames));
             }
             (group::STACK, stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER) => {
                 self.stacks.references += 1;
-                self.reference(hook.opcode == stack::opcode::REFERENCE_KERNEL, event);
+                self.reference(event);
             }
             _ => {}
         }
     }
 
-    fn reference(&mut self, kernel: bool, event: &RawEvent<'_>) {
+    fn reference(&mut self, event: &RawEvent<'_>) {
         let payload = event.payload();
         let owner = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, event.pointer_size()));
         let Some((owner, key)) = owner else { return };
-        match self.directory.stack_keys.resolve(event.timestamp, key, kernel) {
-            Some(id) => {
-                let frames: Vec<u64> = self.directory.stacks.frames(id).collect();
-                self.attach(owner, &frames);
-            }
+        match self.directory.stack_keys.resolve(event.timestamp, key) {
+            Some(id) => self.stack(owner, event.timestamp, Frames::Key(id)),
             None => self.stacks.unresolved += 1,
         }
     }
@@ -183,12 +191,16 @@ impl<'d> CpuSummary<'d> {
             exclusive.add(sample.count);
             self.count_inclusive(key, index, process, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
-            if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
+            if let Some(method) = pid.and_then(|pid| self.methods.find_known(pid, sample.ip, event.timestamp))
+            {
                 self.managed.add(process_text(self.directory, process), method);
                 if module == Modules::UNKNOWN {
                     self.jitted.add(sample.count);
                 }
             }
+        }
+        for (owner, frames) in self.early.remove(&key).unwrap_or_default() {
+            self.attach(owner, frames);
         }
     }
 
@@ -209,12 +221,27 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    fn attach(&mut self, owner: Owner, frames: &[u64]) {
+    /// Attaches a stack that was logged at that raw time, or keeps it until its sample comes.
+    fn stack(&mut self, owner: Owner, logged: i64, frames: Frames) {
+        let key = (owner.timestamp, owner.tid);
+        if self.pending.contains_key(&key) {
+            self.attach(owner, frames);
+        } else if owner.timestamp >= logged {
+            // At equal time stamps the stack can lie in an earlier buffer than its sample.
+            self.early.entry(key).or_default().push((owner, frames));
+        }
+    }
+
+    fn attach(&mut self, owner: Owner, frames: Frames) {
+        let frames: Vec<u64> = match frames {
+            Frames::Inline(frames) => frames,
+            Frames::Key(id) => self.directory.stacks.frames(id).collect(),
+        };
         let key = (owner.timestamp, owner.tid);
         // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
         let Some(pending) = self.pending.get_mut(&key).and_then(|list| list.first_mut()) else { return };
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
-        pending.any_stack = true;
+        pending.any_stack |= !frames.is_empty();
         pending.kernel_stack |= frames.iter().any(kernel);
         pending.user_stack |= !frames.iter().all(kernel);
         let (process, busy) = (pending.process, pending.busy);
@@ -222,7 +249,7 @@ impl<'d> CpuSummary<'d> {
         self.stacks.frames += frames.len() as u64;
         if busy {
             for address in frames {
-                let (module, _) = self.modules.of_address(self.directory, process, *address, owner.timestamp);
+                let (module, _) = self.modules.of_address(self.directory, process, address, owner.timestamp);
                 self.count_inclusive(key, 0, process, module);
             }
         }

@@ -24,7 +24,8 @@ pub struct DotnetSummary {
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
-    runtimes: BTreeMap<u32, BTreeSet<RuntimeInformation>>,
+    /// With the order in which they were met.
+    runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
     texts: FxHashMap<Arc<str>, ()>,
 }
@@ -83,7 +84,10 @@ impl DotnetSummary {
             | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => self.module(pid, version, payload),
             (_, id::RUNTIME_INFORMATION) => {
                 let runtimes = self.runtimes.entry(pid).or_default();
-                runtimes.extend(RuntimeInformation::parse(payload));
+                if let Some(runtime) = RuntimeInformation::parse(payload) {
+                    let next = runtimes.len();
+                    runtimes.entry(runtime).or_insert(next);
+                }
             }
             _ => {}
         }
@@ -181,7 +185,7 @@ impl DotnetSummary {
             "gc": by_pid(&self.gc, Gc::value),
             "jit": by_pid(&self.jit, Jit::value),
             "modules": by_pid(&self.modules, |m| Value::Object(m.iter().map(|(path, m)| (path.clone(), m.value())).collect())),
-            "runtimes": by_pid(&self.runtimes, |r| r.iter().map(runtime_value).collect()),
+            "runtimes": by_pid(&self.runtimes, runtimes_value),
             "managed_samples": managed.value(methods),
         })
     }
@@ -257,6 +261,12 @@ impl Modules {
             "instances": self.ids.len(),
         })
     }
+}
+
+fn runtimes_value(runtimes: &BTreeMap<RuntimeInformation, usize>) -> Value {
+    let mut rows: Vec<_> = runtimes.iter().collect();
+    rows.sort_unstable_by_key(|(_, order)| **order);
+    rows.into_iter().map(|(runtime, _)| runtime_value(runtime)).collect()
 }
 
 fn runtime_value(r: &RuntimeInformation) -> Value {

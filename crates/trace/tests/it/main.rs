@@ -10,3 +10,4 @@
 mod events;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
+mod rules;
