@@ -135,8 +135,9 @@ impl Kind {
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
-            "pid": event.process_id(),
-            "tid": event.thread_id(),
+            // As recorded: this header always has both.
+            "pid": event.process_id().unwrap_or(u32::MAX),
+            "tid": event.thread_id().unwrap_or(u32::MAX),
             "values": complete.then_some(Value::Object(values)),
         }));
     }

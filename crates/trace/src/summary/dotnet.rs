@@ -63,7 +63,8 @@ impl DotnetSummary {
     /// Takes one event; events must come in time order.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         let Some(origin) = clr::origin(event) else { return };
-        let (pid, tid) = (event.process_id().unwrap_or_default(), event.thread_id().unwrap_or_default());
+        // As recorded: this header always has both.
+        let (pid, tid) = (event.process_id().unwrap_or(u32::MAX), event.thread_id().unwrap_or(u32::MAX));
         let (payload, version) = (event.payload(), event.version() as u8);
         match (origin, event.descriptor().id) {
             (Origin::Runtime, id::EXCEPTION) => {
@@ -304,8 +305,8 @@ impl ManagedSamples {
         let mut rows: Vec<_> = self.by_method.iter().collect();
         rows.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let row = |((process, namespace, name), n): &(&(String, Arc<str>, Arc<str>), &u64)| json!({ "process": process, "namespace": &**namespace, "name": &**name, "samples": n });
-        let known: BTreeMap<String, usize> =
-            methods.processes().map(|(pid, methods)| (pid.to_string(), methods.len())).collect();
+        let known: BTreeMap<String, u64> =
+            methods.distinct().into_iter().map(|(pid, n)| (pid.to_string(), n)).collect();
         json!({
             "known_methods": known,
             "samples": self.samples,

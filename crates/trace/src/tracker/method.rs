@@ -1,6 +1,7 @@
 //! .NET methods: which one lies at an address of a process, and when.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Code of one .NET method.
@@ -100,6 +101,16 @@ impl MethodTracker {
         best
     }
 
+    /// Distinct methods of each process id: one that was loaded again at its old place counts once.
+    #[must_use]
+    pub fn distinct(&self) -> BTreeMap<u32, u64> {
+        let mut counts = BTreeMap::new();
+        for (pid, ..) in &self.known {
+            *counts.entry(*pid).or_default() += 1;
+        }
+        counts
+    }
+
     /// The methods of each process id.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &[Method])> + '_ {
         self.methods.iter().map(|(pid, methods)| (*pid, methods.as_slice()))
@@ -132,6 +143,8 @@ mod tests {
         tracker.add(8, method("a", 0x100, 10));
         tracker.unload(8, 0x100, 20);
         tracker.add(8, method("b", 0x108, 30));
+        tracker.add(8, method("b", 0x108, 40));
+        assert_eq!(tracker.distinct(), BTreeMap::from([(8, 2)]));
         tracker.finish();
         let name = |address, time| tracker.find(8, address, time).map(|m| &*m.name);
         assert_eq!([5, 10, 20, 25].map(|t| name(0x10f, t)), [None, Some("a"), Some("a"), None]);
