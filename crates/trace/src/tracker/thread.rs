@@ -1,7 +1,7 @@
 //! Threads: which process a reused thread id belongs to, and when.
 
 use etwkit_decode::kernel::thread::opcode;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A stretch of time in which a thread id belongs to a process id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +15,14 @@ struct Span {
 #[derive(Debug, Default)]
 pub struct ThreadTracker {
     spans: FxHashMap<u32, Vec<Span>>,
-    pairs: FxHashSet<(u32, u32)>,
+    /// Pairs of process id and thread id with the time of their first event.
+    pairs: FxHashMap<(u32, u32), i64>,
 }
 
 impl ThreadTracker {
     /// Takes a thread event; those of one thread id must come in time order.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
-        self.pairs.insert((pid, tid));
+        self.pairs.entry((pid, tid)).or_insert(timestamp);
         let spans = self.spans.entry(tid).or_default();
         let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
         if let Some(other) = open.take_if(|span| span.pid != pid) {
@@ -64,18 +65,12 @@ impl ThreadTracker {
 
     /// Distinct pairs of process id and thread id.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.pairs.iter().copied()
+        self.pairs.keys().copied()
     }
 
-    /// Distinct pairs of process id and thread id, each with the raw time from which it was first known, in
-    /// no order.
-    pub fn first_times(&self) -> impl Iterator<Item = ((u32, u32), i64)> {
-        let mut first: FxHashMap<(u32, u32), i64> = FxHashMap::default();
-        for (tid, span) in self.spans.iter().flat_map(|(tid, spans)| spans.iter().map(move |s| (*tid, s))) {
-            let begin = first.entry((span.pid, tid)).or_insert(span.begin);
-            *begin = span.begin.min(*begin);
-        }
-        first.into_iter()
+    /// Distinct pairs of process id and thread id, each with the raw time of its first event, in no order.
+    pub fn first_seen(&self) -> impl Iterator<Item = ((u32, u32), i64)> + '_ {
+        self.pairs.iter().map(|(pair, seen)| (*pair, *seen))
     }
 }
 

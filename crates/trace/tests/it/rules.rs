@@ -94,6 +94,35 @@ fn thread_0_is_process_0_wherever_it_occurs() {
     }
 }
 
+/// A process event of version 4 with pid and exit status.
+fn process(w: &mut Writer, timestamp: i64, opcode: u8, key: u64, pid: u32, exit: u32) {
+    let fixed = bytes!(key, pid, 4u32, 1i32, exit, 0u64, 0u32);
+    // No SID, a name, no texts.
+    let payload = [&fixed[..], &[0; 4], b"a.exe\0", &[0; 6]].concat();
+    kernel(w, 0, timestamp, (3, opcode, 4), &payload);
+}
+
+#[test]
+fn a_thread_known_from_the_end_belongs_to_the_instance_that_ran_then() {
+    let s = sections(|w| {
+        process(w, 10, 1, 1, 8, 259);
+        process(w, 20, 2, 1, 8, 5);
+        process(w, 30, 1, 2, 8, 259);
+        kernel(w, 0, 90, (5, 4, 3), &bytes!(8u32, 4u32));
+        process(w, 90, 4, 2, 8, 259);
+        process(w, 91, 39, 1, 8, 5);
+        process(w, 92, 39, 3, 8, 6);
+    });
+    let row = |key: &str| {
+        let p = &s["processes"][key];
+        json!([p["name"], p["start_s"], p["stop_s"], p["exit_code"], p["defunct"], p["threads"]])
+    };
+    assert_eq!(row("8"), json!(["a.exe", 1e-5, 2e-5, 5, true, 0]));
+    assert_eq!(row("8#2"), json!(["a.exe", 3e-5, null, null, false, 1]));
+    assert_eq!(row("8#3"), json!(["a.exe", null, null, 6, true, 0]));
+    assert_eq!((&s["totals"]["processes"], &s["totals"]["layout_fallbacks"]), (&json!(3), &json!(0)));
+}
+
 #[test]
 fn service_time_is_that_since_the_last_completion_on_the_disk() {
     let s = sections(|w| {
