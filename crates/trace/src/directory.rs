@@ -3,10 +3,13 @@
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
 
+use etwkit_decode::kernel::disk::{self, DiskIo};
+use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
 use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::Process;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
+use etwkit_decode::kernel::sample::{self, Sample};
 use etwkit_decode::kernel::stack;
 use etwkit_decode::kernel::thread::{self, Thread};
 use etwkit_decode::kernel::{self, Hook, group};
@@ -152,7 +155,7 @@ impl DirectoryBuilder {
             group::UDP if kernel::net::udp_operation(hook.opcode).is_some() => {
                 self.mention_payload_pid(event);
             }
-            group::PERFINFO if hook.opcode == kernel::sample::opcode::SAMPLE => self.mention_idle(event),
+            group::PERFINFO | group::DISK | group::MEMORY => self.mention_idle(hook, event),
             _ => {}
         }
     }
@@ -195,10 +198,8 @@ impl DirectoryBuilder {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let Some(key) = stack::key(payload, 0, pointer_size) else { return };
         let frames: Vec<u64> = stack::frames(payload, pointer_size, pointer_size).collect();
-        // Kernel stacks are kernel addresses to the last frame; user stacks can begin with some.
-        let kernel = frames.last().is_some_and(|a| stack::is_kernel_address(*a, pointer_size));
         let id = self.stacks.intern(frames.into_iter());
-        self.stack_keys.define(event.timestamp, key, kernel, id);
+        self.stack_keys.define(event.timestamp, key, id);
     }
 
     fn mention_payload_pid(&mut self, event: &RawEvent<'_>) {
@@ -210,9 +211,18 @@ impl DirectoryBuilder {
         }
     }
 
-    fn mention_idle(&mut self, event: &RawEvent<'_>) {
-        let sample = kernel::sample::Sample::parse(event.payload(), event.pointer_size());
-        if sample.is_some_and(|s| s.tid == 0) {
+    /// Thread 0 belongs to process 0 without any thread event.
+    fn mention_idle(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let tid = match (hook.group, hook.opcode) {
+            (group::PERFINFO, sample::opcode::SAMPLE) => Sample::parse(payload, pointer_size).map(|s| s.tid),
+            (group::DISK, op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH)) => {
+                DiskIo::parse(payload, op, hook.version, pointer_size).and_then(|io| io.tid)
+            }
+            (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
+            _ => None,
+        };
+        if tid == Some(0) {
             self.mentioned.insert(0);
         }
     }

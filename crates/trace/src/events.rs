@@ -89,15 +89,15 @@ impl EventsSummary {
     /// Position of the kind of an event whose plan is new; `None` if there are too many kinds.
     fn kind(&mut self, event: &RawEvent<'_>, plan: &Arc<Plan>, decoder: &Decoder) -> Option<usize> {
         let descriptor = event.descriptor();
-        let key = self.key(event.provider(), descriptor, plan.schema())?;
+        let schema = plan.schema();
+        let plain = Schema { fields: schema.fields.iter().map(plain).collect(), ..schema.clone() };
+        let key = self.key(event.provider(), descriptor, &plain)?;
         if let Some(index) = self.keys.get(&key) {
             return Some(*index);
         }
         if self.kinds.len() >= MAX_KINDS {
             return None;
         }
-        let schema = plan.schema();
-        let plain = Schema { fields: schema.fields.iter().map(plain).collect(), ..schema.clone() };
         let provider_name = schema.provider_name.clone().or_else(|| decoder.provider_name(event.provider()));
         self.keys.insert(key, self.kinds.len());
         self.kinds.push(Kind { plain, provider_name, descriptor, count: 0, first: Vec::new() });
@@ -135,8 +135,9 @@ impl Kind {
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
-            "pid": event.process_id(),
-            "tid": event.thread_id(),
+            // As recorded: this header always has both.
+            "pid": event.process_id().unwrap_or(u32::MAX),
+            "tid": event.thread_id().unwrap_or(u32::MAX),
             "values": complete.then_some(Value::Object(values)),
         }));
     }

@@ -85,7 +85,9 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
             c.u32()?; // flags
         }
     }
-    process.sid = read_sid(&mut c, layout)?;
+    // What is known of a process counts also if the rest makes no sense.
+    let Some(sid) = read_sid(&mut c, layout) else { return Some((process, false)) };
+    process.sid = sid;
     process.name = String::from_utf8_lossy(c.ansi()).into_owned();
     if version >= 2 {
         process.command_line = utf16_text(c.utf16());
@@ -168,5 +170,11 @@ mod tests {
         long.extend([1, 2, 3]);
         let read = Process::parse(&long, 4, 8).unwrap();
         assert_eq!((read.fallback, read.event.pid), (false, 8));
+        let mut strange = payload(8, true);
+        strange[8 + 16 + 8 + 4 + 16] = 2; // revision of the SID
+        for payload in [&strange[..], &strange[..40]] {
+            let read = Process::parse(payload, 4, 8).unwrap();
+            assert_eq!((read.fallback, read.event.pid, &*read.event.name), (false, 8, ""));
+        }
     }
 }

@@ -16,10 +16,14 @@ use super::{process_name, process_text};
 use crate::directory::Directory;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
+use crate::tracker::stack::StackId;
 
 /// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread returns to
 /// user mode; in the traces at hand that is after 0.4 s at the latest.
 const STACK_PATIENCE_S: i64 = 60;
+
+/// Stacks that are kept for a sample to come. At one time stamp there is one sample for each processor.
+const MAX_EARLY_STACKS: usize = 4096;
 
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
@@ -34,6 +38,13 @@ struct Pending {
     any_stack: bool,
     /// Modules that its address and stacks were counted for, so that each counts once.
     modules: Vec<ModuleId>,
+}
+
+/// Frames of a stack. Those of a key stay in the directory, where many references share them.
+#[derive(Debug)]
+enum Frames {
+    Inline(Vec<u64>),
+    Key(StackId),
 }
 
 /// A row of a list by CPU samples.
@@ -94,6 +105,8 @@ pub(super) struct CpuSummary<'d> {
     exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
+    /// Stacks that came before the sample they may belong to.
+    early: FxHashMap<(i64, u32), Vec<(Owner, Frames)>>,
     /// The keys of `pending` in time order, so that old ones can be let go.
     order: VecDeque<(i64, u32)>,
     /// Raw ticks for which a sample waits for its stacks.
@@ -135,6 +148,7 @@ impl<'d> CpuSummary<'d> {
             exclusive: FxHashMap::default(),
             inclusive: Count::default(),
             pending: FxHashMap::default(),
+            early: FxHashMap::default(),
             order: VecDeque::new(),
             patience: STACK_PATIENCE_S.saturating_mul(clock.frequency),
             stacks: StackCounts::default(),
@@ -159,26 +173,23 @@ impl<'d> CpuSummary<'d> {
                 self.stacks.inline += 1;
                 let (payload, pointer_size) = (event.payload(), event.pointer_size());
                 let Some(owner) = Owner::parse(payload) else { return };
-                let frames: Vec<u64> = stack::frames(payload, Owner::LEN, pointer_size).collect();
-                self.attach(owner, &frames);
+                let frames = stack::frames(payload, Owner::LEN, pointer_size).collect();
+                self.stack(owner, event.timestamp, Frames::Inline(frames));
             }
             (group::STACK, stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER) => {
                 self.stacks.references += 1;
-                self.reference(hook.opcode == stack::opcode::REFERENCE_KERNEL, event);
+                self.reference(event);
             }
             _ => {}
         }
     }
 
-    fn reference(&mut self, kernel: bool, event: &RawEvent<'_>) {
+    fn reference(&mut self, event: &RawEvent<'_>) {
         let payload = event.payload();
         let owner = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, event.pointer_size()));
         let Some((owner, key)) = owner else { return };
-        match self.directory.stack_keys.resolve(event.timestamp, key, kernel) {
-            Some(id) => {
-                let frames: Vec<u64> = self.directory.stacks.frames(id).collect();
-                self.attach(owner, &frames);
-            }
+        match self.directory.stack_keys.resolve(event.timestamp, key) {
+            Some(id) => self.stack(owner, event.timestamp, Frames::Key(id)),
             None => self.stacks.unresolved += 1,
         }
     }
@@ -203,12 +214,16 @@ impl<'d> CpuSummary<'d> {
             exclusive.add(sample.count);
             self.count_inclusive(key, index, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
-            if let Some(method) = pid.and_then(|pid| self.methods.find(pid, sample.ip, event.timestamp)) {
+            if let Some(method) = pid.and_then(|pid| self.methods.find_known(pid, sample.ip, event.timestamp))
+            {
                 self.managed.add(process_text(self.directory, process), method);
                 if module == Modules::UNKNOWN {
                     self.jitted.add(sample.count);
                 }
             }
+        }
+        for (owner, frames) in self.early.remove(&key).unwrap_or_default() {
+            self.attach(owner, frames);
         }
     }
 
@@ -249,13 +264,28 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    fn attach(&mut self, owner: Owner, frames: &[u64]) {
+    /// Attaches a stack that was logged at that raw time, or keeps it until its sample comes.
+    fn stack(&mut self, owner: Owner, logged: i64, frames: Frames) {
+        let key = (owner.timestamp, owner.tid);
+        if self.pending.contains_key(&key) {
+            self.attach(owner, frames);
+        } else if owner.timestamp >= logged && self.early.len() < MAX_EARLY_STACKS {
+            // At equal time stamps the stack can lie in an earlier buffer than its sample.
+            self.early.entry(key).or_default().push((owner, frames));
+        }
+    }
+
+    fn attach(&mut self, owner: Owner, frames: Frames) {
+        let frames: Vec<u64> = match frames {
+            Frames::Inline(frames) => frames,
+            Frames::Key(id) => self.directory.stacks.frames(id).collect(),
+        };
         let key = (owner.timestamp, owner.tid);
         // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
         let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else { return };
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
         let first = |seen: &mut bool, now: bool| u64::from(now && !std::mem::replace(seen, *seen || now));
-        self.stacks.with_any += first(&mut pending.any_stack, true);
+        self.stacks.with_any += first(&mut pending.any_stack, !frames.is_empty());
         self.stacks.with_kernel += first(&mut pending.kernel_stack, frames.iter().any(kernel));
         self.stacks.with_user += first(&mut pending.user_stack, !frames.iter().all(kernel));
         let (process, busy) = (pending.process, pending.busy);
@@ -263,7 +293,7 @@ impl<'d> CpuSummary<'d> {
         self.stacks.frames += frames.len() as u64;
         if busy {
             for address in frames {
-                let (module, _) = self.modules.of_address(self.directory, process, *address, owner.timestamp);
+                let (module, _) = self.modules.of_address(self.directory, process, address, owner.timestamp);
                 self.count_inclusive(key, 0, module);
             }
         }

@@ -24,7 +24,8 @@ pub struct DotnetSummary {
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
-    runtimes: BTreeMap<u32, BTreeSet<RuntimeInformation>>,
+    /// With the order in which they were met.
+    runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
     texts: Interner,
 }
@@ -62,7 +63,8 @@ impl DotnetSummary {
     /// Takes one event; events must come in time order.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         let Some(origin) = clr::origin(event) else { return };
-        let (pid, tid) = (event.process_id().unwrap_or_default(), event.thread_id().unwrap_or_default());
+        // As recorded: this header always has both.
+        let (pid, tid) = (event.process_id().unwrap_or(u32::MAX), event.thread_id().unwrap_or(u32::MAX));
         let (payload, version) = (event.payload(), event.version() as u8);
         match (origin, event.descriptor().id) {
             (Origin::Runtime, id::EXCEPTION) => {
@@ -83,7 +85,10 @@ impl DotnetSummary {
             | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => self.module(pid, version, payload),
             (_, id::RUNTIME_INFORMATION) => {
                 let runtimes = self.runtimes.entry(pid).or_default();
-                runtimes.extend(RuntimeInformation::parse(payload));
+                if let Some(runtime) = RuntimeInformation::parse(payload) {
+                    let next = runtimes.len();
+                    runtimes.entry(runtime).or_insert(next);
+                }
             }
             _ => {}
         }
@@ -171,7 +176,7 @@ impl DotnetSummary {
             "gc": by_pid(&self.gc, Gc::value),
             "jit": by_pid(&self.jit, Jit::value),
             "modules": by_pid(&self.modules, |m| Value::Object(m.iter().map(|(path, m)| (path.clone(), m.value())).collect())),
-            "runtimes": by_pid(&self.runtimes, |r| r.iter().map(runtime_value).collect()),
+            "runtimes": by_pid(&self.runtimes, runtimes_value),
             "managed_samples": managed.value(methods),
         })
     }
@@ -249,6 +254,12 @@ impl Modules {
     }
 }
 
+fn runtimes_value(runtimes: &BTreeMap<RuntimeInformation, usize>) -> Value {
+    let mut rows: Vec<_> = runtimes.iter().collect();
+    rows.sort_unstable_by_key(|(_, order)| **order);
+    rows.into_iter().map(|(runtime, _)| runtime_value(runtime)).collect()
+}
+
 fn runtime_value(r: &RuntimeInformation) -> Value {
     let version = |v: &[u16; 4]| v.map(|part| part.to_string()).join(".");
     json!({
@@ -284,8 +295,8 @@ impl ManagedSamples {
         let mut rows: Vec<_> = self.by_method.iter().collect();
         rows.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let row = |((process, namespace, name), n): &(&(String, Arc<str>, Arc<str>), &u64)| json!({ "process": process, "namespace": &**namespace, "name": &**name, "samples": n });
-        let known: BTreeMap<String, usize> =
-            methods.processes().map(|(pid, methods)| (pid.to_string(), methods.len())).collect();
+        let known: BTreeMap<String, u64> =
+            methods.distinct().into_iter().map(|(pid, n)| (pid.to_string(), n)).collect();
         json!({
             "known_methods": known,
             "samples": self.samples,

@@ -124,8 +124,8 @@ impl<'d> IoSummary<'d> {
         }
     }
 
-    fn microseconds(&self, ticks: i64) -> f64 {
-        self.clock.duration_seconds(ticks) * 1e6
+    fn microseconds(&self, ticks: i128) -> f64 {
+        ticks as f64 / self.clock.frequency as f64 * 1e6
     }
 
     pub(super) fn sections(&self) -> (Value, Value) {
@@ -151,13 +151,13 @@ impl<'d> IoSummary<'d> {
             "writes": t.writes,
             "write_bytes": t.write_bytes,
             "flushes": t.flushes,
-            "elapsed_us": self.microseconds(t.elapsed_ticks.cast_signed()),
-            "service_us": self.microseconds(t.service_ticks.cast_signed()),
+            "elapsed_us": self.microseconds(t.elapsed_ticks.into()),
+            "service_us": self.microseconds(t.service_ticks.into()),
         })
     }
 
     fn fault_value(&self, t: FaultTotals) -> Value {
-        json!({ "count": t.count, "bytes": t.bytes, "elapsed_us": self.microseconds(t.elapsed_ticks) })
+        json!({ "count": t.count, "bytes": t.bytes, "elapsed_us": self.microseconds(t.elapsed_ticks.into()) })
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
     let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
     // A pair that comes back in a later instance of the process id counts where it was met first, so that the
     // processes add up to the total.
-    for ((pid, _), begin) in directory.threads.first_times() {
-        if let Some(key) = directory.process_at(pid, begin) {
+    for ((pid, _), seen) in directory.threads.first_seen() {
+        if let Some(key) = directory.process_at(pid, seen) {
             *threads.entry(key.0).or_default() += 1;
         }
     }

@@ -1,6 +1,7 @@
 //! .NET methods: which one lies at an address of a process, and when.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Code of one .NET method.
@@ -73,6 +74,17 @@ impl MethodTracker {
     /// The method that holds an address at a raw time; of several the one that came last.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
+        self.last_holding(pid, address, |m| (m.begin..=m.end).contains(&timestamp))
+    }
+
+    /// The same; where no method was there at that time, the last one that was ever met at the address: the
+    /// load of a method is logged behind its compilation, and can be late or lost.
+    #[must_use]
+    pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
+        self.find(pid, address, timestamp).or_else(|| self.last_holding(pid, address, |_| true))
+    }
+
+    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<&Method> {
         let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
         let behind = methods.partition_point(|m| m.start <= address);
         let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).rev();
@@ -82,14 +94,21 @@ impl MethodTracker {
                 break;
             }
             let holds = address - method.start < u64::from(method.size);
-            if holds
-                && (method.begin..=method.end).contains(&timestamp)
-                && best.is_none_or(|b| method.begin > b.begin)
-            {
+            if holds && is_meant(method) && best.is_none_or(|b| method.begin > b.begin) {
                 best = Some(method);
             }
         }
         best
+    }
+
+    /// Distinct methods of each process id: one that was loaded again at its old place counts once.
+    #[must_use]
+    pub fn distinct(&self) -> BTreeMap<u32, u64> {
+        let mut counts = BTreeMap::new();
+        for (pid, ..) in &self.known {
+            *counts.entry(*pid).or_default() += 1;
+        }
+        counts
     }
 
     /// The methods of each process id.
@@ -124,10 +143,15 @@ mod tests {
         tracker.add(8, method("a", 0x100, 10));
         tracker.unload(8, 0x100, 20);
         tracker.add(8, method("b", 0x108, 30));
+        tracker.add(8, method("b", 0x108, 40));
+        assert_eq!(tracker.distinct(), BTreeMap::from([(8, 2)]));
         tracker.finish();
         let name = |address, time| tracker.find(8, address, time).map(|m| &*m.name);
         assert_eq!([5, 10, 20, 25].map(|t| name(0x10f, t)), [None, Some("a"), Some("a"), None]);
         assert_eq!([name(0x108, 30), name(0x107, 30), name(0x118, 30)], [Some("b"), None, None]);
         assert_eq!(tracker.find(9, 0x100, 15), None);
+        let known = |address, time| tracker.find_known(8, address, time).map(|m| &*m.name);
+        assert_eq!([5, 20, 25, 30].map(|t| known(0x10f, t)), [Some("b"), Some("a"), Some("b"), Some("b")]);
+        assert_eq!([known(0x101, 5), known(0x101, 25), known(0x118, 30)], [Some("a"), Some("a"), None]);
     }
 }

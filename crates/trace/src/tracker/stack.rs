@@ -76,24 +76,23 @@ pub struct StackKeys {
 #[derive(Debug, Clone, Copy)]
 struct Definition {
     timestamp: i64,
-    kernel: bool,
     stack: StackId,
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order. `kernel` tells which half of a stack it
-    /// is, since the same value can be a key of both kinds.
-    pub fn define(&mut self, timestamp: i64, key: u64, kernel: bool, stack: StackId) {
+    /// Takes a definition; those of one key must come in time order.
+    pub fn define(&mut self, timestamp: i64, key: u64, stack: StackId) {
         self.count += 1;
-        self.definitions.entry(key).or_default().push(Definition { timestamp, kernel, stack });
+        self.definitions.entry(key).or_default().push(Definition { timestamp, stack });
     }
 
-    /// The stack that a reference at that raw time means: the next definition of the key and kind.
+    /// The stack that a reference at that raw time means: the next definition of the key. A definition does
+    /// not tell which half of a stack it is, so that the kind of the reference does not matter.
     #[must_use]
-    pub fn resolve(&self, timestamp: i64, key: u64, kernel: bool) -> Option<StackId> {
+    pub fn resolve(&self, timestamp: i64, key: u64) -> Option<StackId> {
         let definitions = self.definitions.get(&key)?;
         let start = definitions.partition_point(|d| d.timestamp < timestamp);
-        definitions.get(start..)?.iter().find(|d| d.kernel == kernel).map(|d| d.stack)
+        definitions.get(start).map(|d| d.stack)
     }
 
     /// Number of definitions.
@@ -125,17 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn a_key_means_its_next_definition_of_the_same_kind() {
+    fn a_key_means_its_next_definition() {
         let mut tree = StackTree::default();
-        let [old, new, kernel] = [1, 2, 3].map(|a| tree.intern([a].into_iter()));
+        let [old, new] = [1, 2].map(|a| tree.intern([a].into_iter()));
         let mut keys = StackKeys::default();
-        keys.define(10, 7, false, old);
-        keys.define(15, 7, true, kernel);
-        keys.define(20, 7, false, new);
+        keys.define(10, 7, old);
+        keys.define(15, 7, StackId::EMPTY);
+        keys.define(20, 7, new);
         assert_eq!(
-            [9, 10, 11, 20, 21].map(|t| keys.resolve(t, 7, false)),
-            [Some(old), Some(old), Some(new), Some(new), None]
+            [9, 10, 11, 15, 16, 21].map(|t| keys.resolve(t, 7)),
+            [Some(old), Some(old), Some(StackId::EMPTY), Some(StackId::EMPTY), Some(new), None]
         );
-        assert_eq!(keys.resolve(11, 7, true), Some(kernel));
+        assert_eq!((keys.resolve(0, 8), keys.len()), (None, 3));
     }
 }

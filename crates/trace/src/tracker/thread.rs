@@ -1,7 +1,7 @@
 //! Threads: which process a reused thread id belongs to, and when.
 
 use etwkit_decode::kernel::thread::opcode;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A stretch of time in which a thread id belongs to a process id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,16 +15,20 @@ struct Span {
 #[derive(Debug, Default)]
 pub struct ThreadTracker {
     spans: FxHashMap<u32, Vec<Span>>,
-    pairs: FxHashSet<(u32, u32)>,
+    /// Pairs of process id and thread id with the time of their first event.
+    pairs: FxHashMap<(u32, u32), i64>,
 }
 
 impl ThreadTracker {
     /// Takes a thread event; those of one thread id must come in time order.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
-        self.pairs.insert((pid, tid));
+        self.pairs.entry((pid, tid)).or_insert(timestamp);
         let spans = self.spans.entry(tid).or_default();
-        let last = spans.last_mut();
-        let open = last.filter(|span| span.end == i64::MAX && span.pid == pid);
+        let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
+        if let Some(other) = open.take_if(|span| span.pid != pid) {
+            // Its end was lost; the id means another thread by now.
+            other.end = timestamp.saturating_sub(1);
+        }
         let (begin, end) = match (op, open) {
             (opcode::START, open) => {
                 if let Some(open) = open {
@@ -61,18 +65,12 @@ impl ThreadTracker {
 
     /// Distinct pairs of process id and thread id.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.pairs.iter().copied()
+        self.pairs.keys().copied()
     }
 
-    /// Distinct pairs of process id and thread id, each with the raw time from which it was first known, in
-    /// no order.
-    pub fn first_times(&self) -> impl Iterator<Item = ((u32, u32), i64)> {
-        let mut first: FxHashMap<(u32, u32), i64> = FxHashMap::default();
-        for (tid, span) in self.spans.iter().flat_map(|(tid, spans)| spans.iter().map(move |s| (*tid, s))) {
-            let begin = first.entry((span.pid, tid)).or_insert(span.begin);
-            *begin = span.begin.min(*begin);
-        }
-        first.into_iter()
+    /// Distinct pairs of process id and thread id, each with the raw time of its first event, in no order.
+    pub fn first_seen(&self) -> impl Iterator<Item = ((u32, u32), i64)> + '_ {
+        self.pairs.iter().map(|(pair, seen)| (*pair, *seen))
     }
 }
 
@@ -105,5 +103,13 @@ mod tests {
         assert_eq!(owners(&[(4, 90, 100)], &[0, 90, 99]), [Some(100); 3]);
         assert_eq!(owners(&[(2, 20, 100), (4, 90, 200)], &[0, 20, 21]), [Some(100), Some(100), Some(200)]);
         assert_eq!(owners(&[], &[0]), [None]);
+    }
+
+    #[test]
+    fn a_thread_of_another_process_ends_one_whose_end_was_lost() {
+        let lost_end = [(1, 10, 100), (1, 30, 200), (2, 40, 200)];
+        assert_eq!(owners(&lost_end, &[29, 30, 50]), [Some(100), Some(200), Some(200)]);
+        assert_eq!(owners(&[(3, 0, 100), (4, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
+        assert_eq!(owners(&[(3, 0, 100), (2, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
     }
 }

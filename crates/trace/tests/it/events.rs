@@ -104,6 +104,16 @@ fn ports_and_addresses_are_numbers_and_only_three_events_are_kept() {
 }
 
 #[test]
+fn a_layout_with_ports_is_one_whatever_else_its_metadata_says() {
+    // The second one has a tag on its field, which is no part of the layout.
+    let ours = made(&[
+        self_described(1, "E", b"port\0\x86\x07", &[1, 2]),
+        self_described(2, "E", b"port\0\x86\x87\x01", &[1, 2]),
+    ]);
+    assert_eq!(ours[format!("{PROVIDER}/E")]["count"], 2);
+}
+
+#[test]
 fn events_are_cut_and_chunks_of_manifests_are_not_listed() {
     let xml = br#"<provider name="M"><events><event value="1" opcode="win:Start" task="T" template="A"/></events>
         <templates><template tid="A"><data name="t" inType="win:UnicodeString"/></template></templates></provider>"#;

@@ -11,4 +11,5 @@ mod attribution;
 mod events;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
+mod rules;
 mod schedule;

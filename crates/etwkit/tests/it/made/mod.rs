@@ -202,8 +202,7 @@ impl Trace {
                     .map(|f| hex(f.as_str().unwrap()))
                     .collect(),
                 "StackWalk/StackKeyKernel" | "StackWalk/StackKeyUser" => {
-                    let (key, kernel) = (event.number("Key"), event.name.ends_with("Kernel"));
-                    let stack = self.directory.stack_keys.resolve(event.ticks, key, kernel);
+                    let stack = self.directory.stack_keys.resolve(event.ticks, event.number("Key"));
                     self.directory.stacks.frames(stack.expect("a key without definition")).collect()
                 }
                 _ => continue,
