@@ -98,7 +98,8 @@ impl EventsSummary {
         if self.kinds.len() >= MAX_KINDS {
             return None;
         }
-        let provider_name = schema.provider_name.clone().or_else(|| decoder.provider_name(event.provider()));
+        let provider_name =
+            schema.provider_name.clone().or_else(|| decoder.own_provider_name(event.provider()));
         self.keys.insert(key, self.kinds.len());
         self.kinds.push(Kind { plain, provider_name, descriptor, count: 0, first: Vec::new() });
         Some(self.kinds.len() - 1)

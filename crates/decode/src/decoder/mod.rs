@@ -222,7 +222,13 @@ impl Decoder {
     /// built-in tables have it.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
-        self.names.get(&provider).cloned().or_else(|| self.tables.name(provider).map(Arc::from))
+        self.own_provider_name(provider).or_else(|| self.tables.name(provider).map(Arc::from))
+    }
+
+    /// Name of a provider as far as the trace itself has it.
+    #[must_use]
+    pub fn own_provider_name(&self, provider: Guid) -> Option<Arc<str>> {
+        self.names.get(&provider).cloned()
     }
 
     /// Keywords of a provider whose manifest is in the trace.
