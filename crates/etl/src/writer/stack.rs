@@ -54,6 +54,21 @@ pub enum StackPart {
     User,
 }
 
+/// Stack events of a writer so far, for those who must know how many events a trace gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StackCounts {
+    /// Whole stacks.
+    pub whole: u64,
+    /// References to kernel parts.
+    pub kernel: u64,
+    /// References to user parts.
+    pub user: u64,
+    /// Definitions of keys that got another meaning.
+    pub deleted: u64,
+    /// Keys in use: finishing the trace writes one more definition for each of them, on processor 0.
+    pub in_use: u64,
+}
+
 /// One key and what it stands for.
 #[derive(Debug)]
 struct Slot {
@@ -78,6 +93,7 @@ pub(super) struct StackKeys {
     /// Frames that were pushed out last.
     evicted: Vec<u64>,
     width: Width,
+    counts: StackCounts,
 }
 
 /// What to write for a reference.
@@ -92,7 +108,7 @@ enum Referral {
 impl StackKeys {
     pub(super) fn new(count: usize, width: Width) -> Self {
         let slots = || std::iter::repeat_with(|| Slot::UNUSED).take(count).collect();
-        Self { slots: [slots(), slots()], evicted: Vec::new(), width }
+        Self { slots: [slots(), slots()], evicted: Vec::new(), width, counts: StackCounts::default() }
     }
 
     const fn key(&self, slot: usize) -> u64 {
@@ -117,6 +133,7 @@ impl StackKeys {
             return Referral::Whole;
         }
         slot.referenced = slot.referenced.max(now);
+        self.counts.in_use += u64::from(slot.frames.is_empty());
         if !known {
             self.evicted.clear();
             self.evicted.extend_from_slice(frames);
@@ -146,7 +163,15 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.write_stack_event(cpu, now, opcode::STACK, |width, out| {
             owner.write(out);
             write_pointers(frames, width, out);
-        })
+        })?;
+        self.stacks.counts.whole += 1;
+        Ok(())
+    }
+
+    /// Stack events so far.
+    #[must_use]
+    pub const fn stack_counts(&self) -> StackCounts {
+        self.stacks.counts
     }
 
     /// Writes a reference to one part of a stack, innermost frame first, into an event that is stamped
@@ -172,6 +197,7 @@ impl<W: Write + Seek> TraceWriter<W> {
                 let evicted = std::mem::take(&mut self.stacks.evicted);
                 self.write_stack_definition(cpu, now, opcode::KEY_DELETE, key, &evicted)?;
                 self.stacks.evicted = evicted;
+                self.stacks.counts.deleted += 1;
                 key
             }
         };
@@ -179,7 +205,10 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.write_stack_event(cpu, now, opcode, |width, out| {
             owner.write(out);
             write_pointers(&[key], width, out);
-        })
+        })?;
+        let counts = &mut self.stacks.counts;
+        *(if part == StackPart::Kernel { &mut counts.kernel } else { &mut counts.user }) += 1;
+        Ok(())
     }
 
     /// Defines all keys that are in use, behind everything that was written.

@@ -4,6 +4,7 @@ mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
 pub(crate) mod info;
+pub(crate) mod synth;
 
 use etwkit_extract::Input;
 use serde_json::{Value, json};
