@@ -21,7 +21,7 @@ fn main() {
     let input = etwkit_extract::open(&paths, &etwkit_extract::Options::default()).expect("a trace");
     let session = input.session();
     let (mut builder, mut events, mut bytes) = (DirectoryBuilder::default(), 0u64, 0u64);
-    let mut walk = |each: &mut dyn FnMut(&etwkit_etl::RawEvent<'_>)| {
+    let walk = |each: &mut dyn FnMut(&etwkit_etl::RawEvent<'_>)| {
         let visit = |event: &etwkit_etl::RawEvent<'_>| {
             each(event);
             ControlFlow::Continue(())

@@ -164,7 +164,8 @@ impl<W: Write + Seek> Tape<W> {
         cpu: u16,
         write: impl FnOnce(&mut TraceWriter<W>, i64) -> etwkit_etl::writer::Result<()>,
     ) -> Result<()> {
-        self.now += 1;
+        // The tick in between is for the definition of a key that gets another meaning.
+        self.now += 2;
         let before = self.writer.stack_counts();
         write(&mut self.writer, self.now)?;
         self.latest.insert(cpu, self.now);

@@ -124,11 +124,13 @@ impl StackKeys {
         let slots = if part == StackPart::Kernel { kernel } else { user };
         let index = slot_of(frames, slots.len());
         let Some(slot) = slots.get_mut(index) else { return Referral::Whole };
-        // A reader finds the meaning of a key in the first definition behind the reference in time. With
-        // writers that jump back in time, or two events of one time, a stack is written whole instead.
+        // A reader finds the meaning of a key in the first definition at or behind the time of the reference.
+        // So the definition of the old meaning is stamped between its last reference and the first one of the
+        // new meaning. With writers that jump back in time, or leave no tick between two events, a stack is
+        // written whole instead.
         let known = slot.frames == frames;
         let reused = !known && !slot.frames.is_empty();
-        let earliest = if reused { slot.born.max(slot.referenced) } else { slot.born };
+        let earliest = if reused { slot.born.max(slot.referenced).saturating_add(1) } else { slot.born };
         if now <= earliest {
             return Referral::Whole;
         }
@@ -195,7 +197,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             Referral::Key(key) => key,
             Referral::Reused(key) => {
                 let evicted = std::mem::take(&mut self.stacks.evicted);
-                self.write_stack_definition(cpu, now, opcode::KEY_DELETE, key, &evicted)?;
+                self.write_stack_definition(cpu, now - 1, opcode::KEY_DELETE, key, &evicted)?;
                 self.stacks.evicted = evicted;
                 self.stacks.counts.deleted += 1;
                 key

@@ -12,5 +12,6 @@ mod evidence;
 mod hostile;
 mod output;
 mod support;
+mod synth;
 mod transcripts;
 mod truth;

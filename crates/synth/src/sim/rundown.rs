@@ -31,7 +31,9 @@ impl<W: Write + Seek> Sim<W> {
         )?;
         let (system_directory, windows_directory) = (r"C:\Windows\system32\", r"C:\Windows\");
         self.tape.merge(0, &MergeRecord::SystemPaths { system_directory, windows_directory })?;
-        self.tape.merge(0, &MergeRecord::VolumeMapping { nt_path: VOLUME.0, dos_path: VOLUME.1 })?;
+        for (nt_path, dos_path) in [VOLUME, (r"\SystemRoot\", windows_directory)] {
+            self.tape.merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
+        }
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;

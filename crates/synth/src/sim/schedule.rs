@@ -15,7 +15,7 @@ use crate::{Result, tape};
 /// How long a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
-const WHOLE_STACKS: u64 = 220;
+const WHOLE_STACKS: u64 = 340;
 
 /// A processor.
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ pub(super) struct CpuState {
     dispatching: bool,
     /// When the thread that runs will have computed enough.
     pub(super) until: i64,
+    /// When it was switched in.
+    since: i64,
     busy_since: i64,
     busy: i64,
 }
@@ -38,6 +40,8 @@ pub(super) struct ThreadState {
     pub(super) alive: bool,
     /// What is left to compute.
     pub(super) left: i64,
+    /// What is left of its quantum: a preemption does not give it a new one.
+    quantum: i64,
     /// Position in its work.
     pub(super) step: usize,
     /// It waits for a signal; or so many came before it waited.
@@ -60,6 +64,7 @@ impl ThreadState {
         Self {
             alive: false,
             left: 0,
+            quantum: QUANTUM,
             step: 0,
             awaiting: false,
             signals: 0,
@@ -84,6 +89,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Ends the slice of a processor's thread; the best ready thread goes on, or nobody.
     pub(super) fn block(&mut self, cpu: Cpu, state: u8, reason: u8) -> Result<()> {
+        if let Some(thread) = self.cpus[cpu].current {
+            self.threads[thread].quantum = QUANTUM;
+        }
         let next = self.pop_ready();
         self.switch(cpu, next, state, reason)
     }
@@ -122,9 +130,9 @@ impl<W: Write + Seek> Sim<W> {
     fn start_slice(&mut self, cpu: Cpu, thread: Thread, time: i64) {
         let until = time + self.threads[thread].left.max(1);
         let slice = self.cpus[cpu].slice;
-        self.cpus[cpu].until = until;
+        (self.cpus[cpu].until, self.cpus[cpu].since) = (until, time);
         self.plan_at(until, Happening::Computed(cpu, slice));
-        self.plan_at(time + QUANTUM, Happening::QuantumEnd(cpu, slice));
+        self.plan_at(time + self.threads[thread].quantum, Happening::QuantumEnd(cpu, slice));
     }
 
     /// Lets the thread of a processor compute for so long.
@@ -214,7 +222,11 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread that did not want to stop waits for a processor: in front if it was preempted, else behind.
     fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
-        self.threads[thread].left = (self.cpus[cpu].until - self.tape.next()).max(1);
+        let now = self.tape.next();
+        let used = now - self.cpus[cpu].since;
+        let state = &mut self.threads[thread];
+        state.left = (self.cpus[cpu].until - now).max(1);
+        state.quantum = if behind { QUANTUM } else { (state.quantum - used).max(MICROSECOND) };
         let priority = self.plan.threads[thread].priority;
         let Some(queue) = self.ready.get_mut(usize::from(priority)) else { return };
         if behind { queue.push_back(thread) } else { queue.push_front(thread) }
