@@ -83,8 +83,7 @@ pub struct Scenario {
 /// All scenarios.
 pub static SCENARIOS: [Scenario; 1] = [Scenario {
     name: "office",
-    description: "an editor, a mail program and the document service that both ask, on four processors: samples, \
-                  switches of all kinds, calls, disk and file I/O, a process that starts and one that ends",
+    description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
     plan: office::plan,
 }];
 

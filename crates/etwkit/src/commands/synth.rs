@@ -33,12 +33,9 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(scenario) = etwkit_synth::find(&args.scenario) else {
         let names: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
-        bail!("there is no scenario \"{}\"; there is {}", args.scenario, names.join(", "));
+        bail!("there is no scenario \"{}\"; there are: {}", args.scenario, names.join(", "));
     };
     let truth_path = args.out.with_extension("truth.json");
-    if truth_path == args.out {
-        bail!("{} is the name of the file with the truth; give the trace another one", args.out.display());
-    }
     for path in [&args.out, &truth_path] {
         if path.exists() && !args.force {
             bail!("{} exists; --force overwrites it", path.display());

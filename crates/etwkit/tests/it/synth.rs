@@ -39,7 +39,6 @@ fn scenarios_are_listed_and_written() {
             &["synth", "write", "office", "--out", out, "--force", "--seed", "2"],
             &["synth", "write", "offic", "--out", "DIR/b.etl"],
             &["synth", "write", "office", "--out", "DIR/b.etl", "--scale", "0"],
-            &["synth", "write", "office", "--out", "DIR/b.truth.json"],
         ],
         "synth",
     );

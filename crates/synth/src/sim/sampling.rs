@@ -38,6 +38,7 @@ impl<W: Write + Seek> Sim<W> {
                 leaf.copied().unwrap_or_default()
             }
         };
+        let dpc_start = self.begin_interrupt(cpu);
         let (thread_id, process_id) = self.ids(current);
         let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
         let flags = priority << 3 | if in_dpc { IN_DPC } else { 0 };
@@ -47,7 +48,7 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
-            return self.dpc(cpu, kind::DPC, DISK_PORT, |_| Ok(()));
+            return self.end_dpc(cpu, kind::DPC, DISK_PORT, dpc_start);
         }
         if current.is_some() {
             let (kernel, user) = self.write_stack(cpu, StackOwner { timestamp, process_id, thread_id })?;
@@ -90,6 +91,10 @@ impl<W: Write + Seek> Sim<W> {
     ) -> Result<()> {
         let start = self.begin_interrupt(cpu);
         body(self)?;
+        self.end_dpc(cpu, kind, module, start)
+    }
+
+    fn end_dpc(&mut self, cpu: Cpu, kind: Kind, module: Module, start: i64) -> Result<()> {
         let routine = self.plan.modules[module].base + 0x2140;
         let end = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
             p.time(start).u64(routine);

@@ -161,6 +161,7 @@ fn quantum_ends_preemptions_and_terminations_are_told_by_the_switches() {
 fn interrupts_and_file_operations_follow_from_their_events() {
     let (trace, truth) = office(&seeded(4, true));
     let (mut dpcs, mut isrs) = ((0, 0), (0, 0));
+    let mut sampled_in_dpc: HashMap<u16, i64> = HashMap::new();
     let mut open_operations: HashMap<u64, (i64, &str)> = HashMap::new();
     let mut operations: BTreeMap<String, Operations> = BTreeMap::new();
     visit(&open(trace), |event| {
@@ -171,7 +172,14 @@ fn interrupts_and_file_operations_follow_from_their_events() {
             *sums = (sums.0 + 1, sums.1 + ticks * TICK_NS);
         };
         match event.hook_id() {
-            Some(0x0F44 | 0x0F45) => interrupt(&mut dpcs),
+            Some(0x0F2E) if u8_at(payload, 14).unwrap() & 1 != 0 => {
+                sampled_in_dpc.insert(event.cpu, time);
+            }
+            Some(0x0F44 | 0x0F45) => {
+                interrupt(&mut dpcs);
+                let sampled = sampled_in_dpc.remove(&event.cpu).unwrap_or(time);
+                assert!(i64_at(payload, 0).unwrap() <= sampled, "a sample in a DPC lies in it");
+            }
             Some(0x0F43) => interrupt(&mut isrs),
             Some(0x0440) => drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "create"))),
             Some(0x0442) => drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "close"))),
