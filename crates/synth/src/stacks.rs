@@ -18,7 +18,7 @@ use crate::table::{Module, Program, Table};
 /// Stacks that no event had before, in a thousand.
 pub(crate) const NEW_PER_MILLE: u64 = 324;
 /// Stacks of a program that come again.
-const RECENT: u64 = 192;
+const RECENT: u64 = 64;
 /// Digits of a stack's number, one frame each.
 const DIGITS: u32 = 6;
 const DIGIT_BITS: u32 = 7;
@@ -39,6 +39,19 @@ pub(crate) enum Taken {
     Ready,
 }
 
+/// Kinds of stacks: samples, readying, and one for each reason of a wait.
+const KINDS: usize = 48;
+
+impl Taken {
+    fn index(self) -> usize {
+        match self {
+            Self::Sample => 0,
+            Self::Ready => 1,
+            Self::Wait(reason) => (2 + usize::from(reason)).min(KINDS - 1),
+        }
+    }
+}
+
 /// Frames, innermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
@@ -52,8 +65,8 @@ pub(crate) struct Stacks {
     modules: Table<Module, u64>,
     /// Executable of each program; the kernel for programs without.
     executables: Table<Program, u64>,
-    /// The latest number for samples and for all else.
-    latest: Table<Program, [u64; 2]>,
+    /// The latest number of each program for each kind.
+    latest: Table<Program, [u64; KINDS]>,
 }
 
 impl Stacks {
@@ -63,13 +76,13 @@ impl Stacks {
         Self {
             modules: plan.modules.iter().map(|(_, module)| module.base).collect(),
             executables: plan.programs.iter().map(|(_, program)| own(program.modules.first())).collect(),
-            latest: plan.programs.iter().map(|_| [0; 2]).collect(),
+            latest: plan.programs.iter().map(|_| [0; KINDS]).collect(),
         }
     }
 
     /// Samples' distinct stacks so far.
     pub(crate) fn distinct_of_samples(&self) -> u64 {
-        self.latest.iter().map(|(_, [samples, _])| *samples).sum()
+        self.latest.iter().map(|(_, [samples, ..])| *samples).sum()
     }
 
     /// An address in a driver, as a DPC has it.
@@ -84,8 +97,7 @@ impl Stacks {
 
     /// Puts the frames of a stack of the program into `frames`.
     pub(crate) fn take(&mut self, program: Program, taken: Taken, rng: &mut Rng, frames: &mut Frames) {
-        let [of_samples, of_others] = &mut self.latest[program];
-        let latest = if taken == Taken::Sample { of_samples } else { of_others };
+        let Some(latest) = self.latest[program].get_mut(taken.index()) else { return };
         let number = if *latest == 0 || rng.chance(NEW_PER_MILLE) {
             *latest += 1;
             *latest
