@@ -27,6 +27,9 @@ pub(crate) enum Command {
     /// Print the events of a trace, decoded, or count them
     #[command(after_help = EVENTS_EXAMPLE)]
     Events(EventsArgs),
+    /// Write traces of simulated machines, with what is true of them
+    #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
+    Synth(SynthArgs),
 }
 
 const INFO_EXAMPLE: &str = "\
@@ -40,6 +43,11 @@ Example:
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --count slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
+
+const SYNTH_EXAMPLE: &str = "\
+Example:
+  etwkit synth list
+  etwkit synth write office --out office.etl --scale 60     and office.truth.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
@@ -106,6 +114,43 @@ pub(crate) struct TraceArgs {
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
     #[arg(long, value_name = "GIB", default_value_t = 64)]
     pub(crate) max_unpacked: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SynthArgs {
+    #[command(subcommand)]
+    pub(crate) command: SynthCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SynthCommand {
+    /// List the scenarios
+    List,
+    /// Write a trace of a scenario, and what is true of it into NAME.truth.json beside it
+    Write(SynthWriteArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SynthWriteArgs {
+    /// Name of the scenario, as "etwkit synth list" prints it
+    #[arg(value_name = "NAME")]
+    pub(crate) scenario: String,
+    /// The trace to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Length of the recording in seconds; the number of events grows with it
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(etwkit_synth::MAX_SCALE)))]
+    pub(crate) scale: u32,
+    /// Other seeds give other traces of the same kind; the same one gives the same bytes
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Compress the buffers
+    #[arg(long)]
+    pub(crate) compressed: bool,
+    /// Overwrite files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[cfg(test)]

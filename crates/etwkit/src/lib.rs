@@ -54,5 +54,6 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),
+        Command::Synth(args) => commands::synth::run(args, printer),
     }
 }

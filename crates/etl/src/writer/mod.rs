@@ -42,7 +42,7 @@ pub use record::{
     ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record,
     Width,
 };
-pub use stack::{StackOwner, StackPart};
+pub use stack::{StackCounts, StackOwner, StackPart};
 
 use std::io::{Seek, SeekFrom, Write};
 

@@ -54,6 +54,21 @@ pub enum StackPart {
     User,
 }
 
+/// Stack events of a writer so far, for those who must know how many events a trace gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StackCounts {
+    /// Whole stacks.
+    pub whole: u64,
+    /// References to kernel parts.
+    pub kernel: u64,
+    /// References to user parts.
+    pub user: u64,
+    /// Definitions of keys that got another meaning.
+    pub deleted: u64,
+    /// Keys in use: finishing the trace writes one more definition for each of them, on processor 0.
+    pub in_use: u64,
+}
+
 /// One key and what it stands for.
 #[derive(Debug)]
 struct Slot {
@@ -78,6 +93,7 @@ pub(super) struct StackKeys {
     /// Frames that were pushed out last.
     evicted: Vec<u64>,
     width: Width,
+    counts: StackCounts,
 }
 
 /// What to write for a reference.
@@ -92,7 +108,7 @@ enum Referral {
 impl StackKeys {
     pub(super) fn new(count: usize, width: Width) -> Self {
         let slots = || std::iter::repeat_with(|| Slot::UNUSED).take(count).collect();
-        Self { slots: [slots(), slots()], evicted: Vec::new(), width }
+        Self { slots: [slots(), slots()], evicted: Vec::new(), width, counts: StackCounts::default() }
     }
 
     const fn key(&self, slot: usize) -> u64 {
@@ -108,15 +124,18 @@ impl StackKeys {
         let slots = if part == StackPart::Kernel { kernel } else { user };
         let index = slot_of(frames, slots.len());
         let Some(slot) = slots.get_mut(index) else { return Referral::Whole };
-        // A reader finds the meaning of a key in the first definition behind the reference in time. With
-        // writers that jump back in time, or two events of one time, a stack is written whole instead.
+        // A reader finds the meaning of a key in the first definition at or behind the time of the reference.
+        // So the definition of the old meaning is stamped between its last reference and the first one of the
+        // new meaning. With writers that jump back in time, or leave no tick between two events, a stack is
+        // written whole instead.
         let known = slot.frames == frames;
         let reused = !known && !slot.frames.is_empty();
-        let earliest = if reused { slot.born.max(slot.referenced) } else { slot.born };
+        let earliest = if reused { slot.born.max(slot.referenced).saturating_add(1) } else { slot.born };
         if now <= earliest {
             return Referral::Whole;
         }
         slot.referenced = slot.referenced.max(now);
+        self.counts.in_use += u64::from(slot.frames.is_empty());
         if !known {
             self.evicted.clear();
             self.evicted.extend_from_slice(frames);
@@ -146,7 +165,15 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.write_stack_event(cpu, now, opcode::STACK, |width, out| {
             owner.write(out);
             write_pointers(frames, width, out);
-        })
+        })?;
+        self.stacks.counts.whole += 1;
+        Ok(())
+    }
+
+    /// Stack events so far.
+    #[must_use]
+    pub const fn stack_counts(&self) -> StackCounts {
+        self.stacks.counts
     }
 
     /// Writes a reference to one part of a stack, innermost frame first, into an event that is stamped
@@ -170,8 +197,9 @@ impl<W: Write + Seek> TraceWriter<W> {
             Referral::Key(key) => key,
             Referral::Reused(key) => {
                 let evicted = std::mem::take(&mut self.stacks.evicted);
-                self.write_stack_definition(cpu, now, opcode::KEY_DELETE, key, &evicted)?;
+                self.write_stack_definition(cpu, now - 1, opcode::KEY_DELETE, key, &evicted)?;
                 self.stacks.evicted = evicted;
+                self.stacks.counts.deleted += 1;
                 key
             }
         };
@@ -179,7 +207,10 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.write_stack_event(cpu, now, opcode, |width, out| {
             owner.write(out);
             write_pointers(&[key], width, out);
-        })
+        })?;
+        let counts = &mut self.stacks.counts;
+        *(if part == StackPart::Kernel { &mut counts.kernel } else { &mut counts.user }) += 1;
+        Ok(())
     }
 
     /// Defines all keys that are in use, behind everything that was written.

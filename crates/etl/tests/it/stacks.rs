@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io::Cursor;
 
 use etwkit_etl::bytes::{Cursor as Fields, utf16_text};
-use etwkit_etl::writer::{MergeRecord, SessionOptions, StackOwner, StackPart, TraceWriter, WriteError};
+use etwkit_etl::writer::{
+    MergeRecord, SessionOptions, StackCounts, StackOwner, StackPart, TraceWriter, WriteError,
+};
 use etwkit_etl::{Guid, Identity, Order};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -55,6 +57,37 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     (stacks, types)
 }
 
+/// The same by times alone: a key means what the first definition at or behind the time of the reference says,
+/// wherever the two lie in the file.
+fn resolve_by_time(file: &[u8]) -> Stacks {
+    let (mut stacks, mut references, mut definitions) = (Stacks::new(), Vec::new(), Vec::new());
+    visit(&open(&[file.to_vec()]), Order::File, |event| {
+        let Some(hook) = event.hook_id().filter(|hook| hook >> 8 == 0x18) else { return };
+        let size = event.pointer_size();
+        let mut fields = Fields::new(event.payload());
+        let mut owner = (0, 0, 0);
+        if matches!(hook & 0xFF, 32 | 37 | 38) {
+            let (time, process, thread) = (fields.i64(), fields.u32(), fields.u32());
+            owner = (time.unwrap(), thread.unwrap(), process.unwrap());
+        }
+        let words: Vec<u64> = std::iter::from_fn(|| fields.pointer(size)).collect();
+        match hook & 0xFF {
+            32 => drop(stacks.insert(owner, words)),
+            part @ (37 | 38) => references.push((event.timestamp, (words[0], part == 37), owner)),
+            _ => {
+                let kernel = *words.last().unwrap() >= if size == 8 { HIGH } else { 0x8000_0000 };
+                definitions.push((event.timestamp, (words[0], kernel), words[1..].to_vec()));
+            }
+        }
+    });
+    for (time, key, owner) in references {
+        let later = definitions.iter().filter(|(t, k, _)| *t >= time && *k == key);
+        let (_, _, frames) = later.min_by_key(|(t, ..)| *t).expect("a definition");
+        stacks.insert(owner, frames.clone());
+    }
+    stacks
+}
+
 fn frames(seed: u8, kernel: bool, wide: bool) -> Vec<u64> {
     let base = match (kernel, wide) {
         (true, true) => HIGH + 0x1000,
@@ -87,7 +120,8 @@ proptest! {
                 expected.insert((owner.timestamp, thread_id, 7), frames);
             }
         });
-        prop_assert_eq!(read_stacks(&file).0, expected);
+        prop_assert_eq!(&read_stacks(&file).0, &expected);
+        prop_assert_eq!(resolve_by_time(&file), expected);
     }
 }
 
@@ -101,6 +135,8 @@ fn all_forms_of_stack_events_are_written() {
         writer.write_stack_key(0, 22, owner(20), StackPart::User, &[1, 2]).unwrap();
         writer.write_stack_key(0, 31, owner(30), StackPart::User, &[3]).unwrap();
         writer.write_stack_key(0, 32, owner(32), StackPart::User, &[]).unwrap();
+        let counts = StackCounts { whole: 2, kernel: 1, user: 2, deleted: 1, in_use: 2 };
+        assert_eq!(writer.stack_counts(), counts);
     });
     let (stacks, types) = read_stacks(&file);
     let mut times: Vec<i64> = stacks.keys().map(|owner| owner.0).collect();

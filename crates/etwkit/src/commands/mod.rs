@@ -5,6 +5,7 @@ pub(crate) mod damage;
 pub(crate) mod events;
 mod health;
 pub(crate) mod info;
+pub(crate) mod synth;
 
 use etwkit_extract::Input;
 use serde_json::{Value, json};

@@ -73,6 +73,9 @@ fn crates_do_not_know_what_lies_above_them() {
         }
     }
     assert!(!closures["etwkit-extract"].contains("etwkit-decode"), "extract looks into events");
+    for reader in ["etwkit-decode", "etwkit-trace", "etwkit-extract"] {
+        assert!(!closures["etwkit-synth"].contains(reader), "synth knows {reader}");
+    }
     for (member, needed) in &closures {
         let is_kit = member == "etwkit-testkit";
         assert!(is_kit || !needed.contains("etwkit-testkit"), "{member} ships test code");
@@ -92,7 +95,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
-    for member in ["etl", "decode", "trace", "etwkit"] {
+    for member in ["etl", "decode", "trace", "synth", "etwkit"] {
         let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");
     }

@@ -13,6 +13,7 @@ mod hostile;
 mod made;
 mod output;
 mod support;
+mod synth;
 mod transcripts;
 mod truth;
 mod typed;

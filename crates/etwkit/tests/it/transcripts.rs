@@ -11,10 +11,15 @@ fn check(args: &[&str], name: &str) {
     let full: Vec<String> =
         args.iter().map(|arg| if arg.ends_with(".etl") { trace(arg) } else { (*arg).to_owned() }).collect();
     let Answer { out, err, exit } = run(&full.iter().map(String::as_str).collect::<Vec<_>>());
-    let printed = format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+    compare(&format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code()), name);
+}
+
+/// Compares with `tests/transcripts/NAME.txt`.
+#[track_caller]
+pub(crate) fn compare(printed: &str, name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/transcripts/{name}.txt"));
     if std::env::var_os("ETWKIT_BLESS").is_some() {
-        std::fs::write(&path, &printed).unwrap();
+        std::fs::write(&path, printed).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
     if printed != expected {
@@ -29,6 +34,8 @@ fn help() {
     check(&["--help"], "help");
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
+    check(&["synth", "--help"], "help-synth");
+    check(&["synth", "write", "--help"], "help-synth-write");
 }
 
 #[test]

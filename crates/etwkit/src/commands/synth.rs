@@ -1,0 +1,100 @@
+//! `etwkit synth`: traces whose numbers are known, because the machine they come from is simulated.
+
+use std::io::{BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use etwkit_synth::{Options, SCENARIOS, Scenario, Truth};
+use tempfile::NamedTempFile;
+
+use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
+use crate::exit::Exit;
+use crate::printer::{Align, Printer, Table, grouped};
+
+/// Bytes that are collected before they go to the disk.
+const OUT_BUFFER: usize = 1 << 20;
+
+pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    match &args.command {
+        SynthCommand::List => list(printer),
+        SynthCommand::Write(args) => write(args, printer),
+    }
+}
+
+fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let mut table = Table::new(&[("scenario", Align::Left), ("what happens", Align::Left)]);
+    for scenario in &SCENARIOS {
+        table.row([scenario.name.to_owned(), scenario.description.to_owned()]);
+    }
+    printer.table(&table)?;
+    Ok(Exit::Answered)
+}
+
+fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let Some(scenario) = etwkit_synth::find(&args.scenario) else {
+        let names: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+        bail!("there is no scenario \"{}\"; there are: {}", args.scenario, names.join(", "));
+    };
+    let truth_path = args.out.with_extension("truth.json");
+    for path in [&args.out, &truth_path] {
+        if path.exists() && !args.force {
+            bail!("{} exists; --force overwrites it", path.display());
+        }
+    }
+    let options = Options { scale: args.scale, seed: args.seed, compressed: args.compressed };
+    let (bytes, truth) = write_files(scenario, &options, &args.out, &truth_path, args.force)?;
+    let mut table = Table::pairs();
+    let seconds = truth.header.duration_ns as f64 / 1e9;
+    for (name, value) in [
+        ("trace", args.out.display().to_string()),
+        ("truth", truth_path.display().to_string()),
+        ("bytes", grouped(bytes)),
+        ("events", grouped(truth.counts.total)),
+        ("seconds", format!("{seconds:.3}")),
+    ] {
+        table.row([name.to_owned(), value]);
+    }
+    printer.heading(&format!("Wrote {} with seed {}", scenario.name, args.seed))?;
+    printer.table(&table)?;
+    Ok(Exit::Answered)
+}
+
+/// Writes both files under other names and renames them when they are complete, the trace last: where there is a
+/// trace, there is its truth. Returns the bytes of the trace.
+fn write_files(
+    scenario: &Scenario,
+    options: &Options,
+    out: &Path,
+    truth_path: &Path,
+    force: bool,
+) -> anyhow::Result<(u64, Truth)> {
+    let cannot = |path: &Path| format!("cannot write {}", path.display());
+    let mut sink = BufWriter::with_capacity(OUT_BUFFER, temporary_beside(out)?);
+    let (bytes, truth) = {
+        let (sink, truth) = scenario.write(&mut sink, options).with_context(|| cannot(out))?;
+        (sink.stream_position().with_context(|| cannot(out))?, truth)
+    };
+    let trace =
+        sink.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(|| cannot(out))?;
+    let mut told = temporary_beside(truth_path)?;
+    let mut text = serde_json::to_string_pretty(&truth)?;
+    text.push('\n');
+    told.write_all(text.as_bytes()).with_context(|| cannot(truth_path))?;
+    for (file, path) in [(told, truth_path), (trace, out)] {
+        let kept = if force { file.persist(path) } else { file.persist_noclobber(path) };
+        kept.with_context(|| cannot(path))?;
+    }
+    Ok((bytes, truth))
+}
+
+/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept.
+fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".etwkit-").suffix(".part");
+    // Readable for others as far as the user's mask allows, like any file; temporary ones usually are not.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(&folder).with_context(|| format!("cannot write into {}", folder.display()))
+}

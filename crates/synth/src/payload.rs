@@ -1,0 +1,53 @@
+//! Payloads, field after field, little-endian; pointers have 8 bytes.
+
+/// A payload that is being put together.
+#[derive(Debug, Default)]
+pub(crate) struct Payload(pub(crate) Vec<u8>);
+
+impl Payload {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    pub(crate) fn zeros(&mut self, count: usize) -> &mut Self {
+        self.0.resize(self.0.len() + count, 0);
+        self
+    }
+
+    pub(crate) fn u16(&mut self, value: u16) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    pub(crate) fn u64(&mut self, value: u64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    pub(crate) fn time(&mut self, value: i64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// 8-bit text with its end.
+    pub(crate) fn ansi(&mut self, text: &str) -> &mut Self {
+        self.bytes(text.as_bytes()).bytes(&[0])
+    }
+
+    /// UTF-16 text with its end.
+    pub(crate) fn wide(&mut self, text: &str) -> &mut Self {
+        text.encode_utf16().chain([0]).for_each(|unit| {
+            self.u16(unit);
+        });
+        self
+    }
+
+    /// UTF-16 text in a field of `units` units.
+    pub(crate) fn wide_fixed(&mut self, text: &str, units: usize) -> &mut Self {
+        let end = self.0.len() + 2 * units;
+        self.wide(text).0.resize(end, 0);
+        self
+    }
+}

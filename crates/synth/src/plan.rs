@@ -1,0 +1,141 @@
+//! What a scenario consists of: the machine, its programs, and what their threads do. Data only; [`crate::sim`]
+//! brings it to life.
+
+use crate::table::{File, Module, Program, Table, Thread};
+
+/// Why a thread waits (`KWAIT_REASON`).
+pub(crate) mod reason {
+    pub(crate) const EXECUTIVE: u8 = 0;
+    pub(crate) const DELAY_EXECUTION: u8 = 4;
+    pub(crate) const USER_REQUEST: u8 = 6;
+    pub(crate) const WR_USER_REQUEST: u8 = 13;
+    pub(crate) const WR_QUEUE: u8 = 15;
+    pub(crate) const WR_LPC_REPLY: u8 = 17;
+    pub(crate) const WR_TERMINATED: u8 = 22;
+    pub(crate) const WR_QUANTUM_END: u8 = 30;
+    pub(crate) const WR_PREEMPTED: u8 = 32;
+}
+
+/// A whole scenario.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) cpus: u16,
+    pub(crate) modules: Table<Module, ModulePlan>,
+    pub(crate) programs: Table<Program, ProgramPlan>,
+    pub(crate) threads: Table<Thread, ThreadPlan>,
+    pub(crate) files: Table<File, FilePlan>,
+    /// Marks: per mille of the duration, text.
+    pub(crate) marks: &'static [(u32, &'static str)],
+}
+
+/// An image.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModulePlan {
+    /// File name.
+    pub(crate) name: &'static str,
+    /// Folder as the kernel names it.
+    pub(crate) nt_folder: &'static str,
+    /// Folder as users name it.
+    pub(crate) dos_folder: &'static str,
+    pub(crate) base: u64,
+    pub(crate) size: u32,
+}
+
+impl ModulePlan {
+    pub(crate) fn nt_path(&self) -> String {
+        format!("{}{}", self.nt_folder, self.name)
+    }
+
+    pub(crate) fn dos_path(&self) -> String {
+        format!("{}{}", self.dos_folder, self.name)
+    }
+
+    pub(crate) const fn is_kernel(&self) -> bool {
+        self.base >> 63 != 0
+    }
+}
+
+/// A process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProgramPlan {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    pub(crate) session: u32,
+    pub(crate) name: &'static str,
+    pub(crate) command_line: &'static str,
+    /// Its images in the order of loading, the executable first; kernel images for process 0.
+    pub(crate) modules: &'static [Module],
+    /// The user it belongs to is the system.
+    pub(crate) system: bool,
+}
+
+/// A thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadPlan {
+    pub(crate) tid: u32,
+    pub(crate) program: Program,
+    pub(crate) priority: u8,
+    /// What it does, again and again: chance per mille of each action, in this order.
+    pub(crate) work: &'static [(u64, Action)],
+    /// The thread that starts it and when, in per mille of the duration. `None`: it runs from before.
+    pub(crate) born: Option<(Thread, u32)>,
+    /// When it ends, in per mille of the duration. `None`: it runs on.
+    pub(crate) dies: Option<u32>,
+}
+
+/// Something that a thread does. Durations are in microseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action {
+    /// Computes about so long.
+    Compute(u32),
+    /// Sleeps from..to.
+    Sleep(u32, u32),
+    /// Waits for input of the user, which comes after from..to.
+    Input(u32, u32),
+    /// Asks a server and waits for its answer.
+    Call,
+    /// Waits for a question.
+    Serve,
+    /// Answers it.
+    Reply,
+    /// Gives a work item to a kernel worker.
+    Post,
+    /// Waits for a work item.
+    TakeWork,
+    /// Wakes a thread that waits for a signal.
+    Signal(Thread),
+    /// Waits for a signal.
+    AwaitSignal,
+    /// Opens a file, reads from it, closes it. That many times in a thousand the cache has it.
+    Read {
+        /// Per mille.
+        cached: u64,
+    },
+    /// Opens a file, writes to it through the cache, closes it.
+    Write,
+}
+
+/// A file that programs read and write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FilePlan {
+    /// Path behind the volume.
+    pub(crate) path: &'static str,
+}
+
+/// The volume of all files, as the kernel names it and as users do.
+pub(crate) const VOLUME: (&str, &str) = (r"\Device\HarddiskVolume3\", r"C:\");
+
+impl FilePlan {
+    pub(crate) fn nt_path(&self) -> String {
+        format!("{}{}", VOLUME.0, self.path)
+    }
+
+    pub(crate) fn dos_path(&self) -> String {
+        format!("{}{}", VOLUME.1, self.path)
+    }
+}
+
+/// `FileKey` of a file.
+pub(crate) const fn file_key(file: File) -> u64 {
+    0xFFFF_C50B_2000_0000 + 0x1C0 * file.0 as u64
+}

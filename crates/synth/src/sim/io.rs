@@ -1,0 +1,174 @@
+//! File operations and transfers of the disk.
+
+use std::io::{Seek, Write};
+
+use super::times::TICK_NS;
+use super::{Happening, Sim, kind};
+use crate::Result;
+use crate::plan::file_key;
+use crate::table::{Cpu, File, Thread};
+use crate::tape::{Kind, MICROSECOND};
+use crate::truth::{Operations, Transfers};
+
+/// Number of the only disk.
+const DISK: u32 = 0;
+/// Request flags: not cached, synchronous, of normal priority.
+const IRP_FLAGS: u32 = 0x6_0043;
+
+/// An operation on a file that is not done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Open {
+    file: File,
+    write: bool,
+    /// The cache does it, the disk is not needed.
+    cached: bool,
+    /// 0 while the file is being opened.
+    bytes: u32,
+    started: i64,
+}
+
+/// A request to the disk.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) thread: Thread,
+    file: File,
+    write: bool,
+    bytes: u32,
+    offset: u64,
+    init: i64,
+}
+
+/// Address of something that a thread has one of.
+fn address(base: u64, tid: u32) -> u64 {
+    base + 0x400 * u64::from(tid)
+}
+
+const IRP: u64 = 0xFFFF_A08D_4000_0000;
+const FILE_OBJECT: u64 = 0xFFFF_A08D_7000_0000;
+
+impl<W: Write + Seek> Sim<W> {
+    /// Starts to open a file, to read or write it afterwards.
+    pub(super) fn open(&mut self, cpu: Cpu, thread: Thread, write: bool, cached: u64) -> Result<()> {
+        let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
+        let (tid, _) = self.ids(Some(thread));
+        let path = self.plan.files[file].nt_path();
+        let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CREATE, None, |p| {
+            p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u32(tid);
+            p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
+        })?;
+        let cached = self.rng.chance(cached);
+        self.threads[thread].io = Some(Open { file, write, cached, bytes: 0, started });
+        Ok(())
+    }
+
+    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has to wait
+    /// for the disk now.
+    pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
+        if open.bytes > 0 {
+            self.finish_io(cpu, thread, open)?;
+            return Ok(false);
+        }
+        self.end_operation(cpu, thread, ("create", open.started, 0))?;
+        open.bytes = 4096 * self.rng.between(1, 16);
+        let offset = 4096 * self.rng.below(100_000);
+        let (tid, _) = self.ids(Some(thread));
+        let operation = if open.write { kind::FILE_WRITE } else { kind::FILE_READ };
+        open.started = self.tape.kernel(cpu.0 as u16, operation, None, |p| {
+            p.u64(offset).u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u64(file_key(open.file));
+            p.u32(tid).u32(open.bytes).u32(0).u32(0);
+        })?;
+        self.threads[thread].io = Some(open);
+        if !open.cached {
+            self.submit(cpu, thread, open, offset)?;
+        }
+        Ok(!open.cached)
+    }
+
+    fn submit(&mut self, cpu: Cpu, thread: Thread, open: Open, offset: u64) -> Result<()> {
+        let Open { file, write, bytes, .. } = open;
+        let (tid, pid) = self.ids(Some(thread));
+        let kind = if write { kind::DISK_WRITE_INIT } else { kind::DISK_READ_INIT };
+        let init = self.tape.kernel(cpu.0 as u16, kind, Some((tid, pid)), |p| {
+            p.u64(address(IRP, tid)).u32(tid);
+        })?;
+        self.disk.push_back(Request { thread, file, write, bytes, offset, init });
+        let service = i64::from(self.rng.between(60, 260)) * MICROSECOND + i64::from(bytes / 512);
+        self.disk_free_at = self.disk_free_at.max(init) + service;
+        self.plan_at(self.disk_free_at, Happening::DiskDone);
+        Ok(())
+    }
+
+    pub(super) fn complete(&mut self, cpu: Cpu, request: &Request) -> Result<()> {
+        let (tid, pid) = self.ids(Some(request.thread));
+        let elapsed = self.tape.next() - request.init;
+        let kind = if request.write { kind::DISK_WRITE } else { kind::DISK_READ };
+        let time = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
+            p.u32(DISK).u32(IRP_FLAGS).u32(request.bytes).u32(0).u64(request.offset);
+            p.u64(file_key(request.file)).u64(address(IRP, tid)).time(elapsed).u32(tid);
+        })?;
+        let service = self.disk_completed_at.map_or(elapsed, |before| elapsed.min(time - before));
+        self.disk_completed_at = Some(time);
+        let path = self.plan.files[request.file].dos_path();
+        let disk = &mut self.truth.disk;
+        for sums in [
+            &mut disk.total,
+            disk.by_process.entry(pid.to_string()).or_default(),
+            disk.by_disk.entry(DISK).or_default(),
+            disk.by_file.entry(path).or_default(),
+        ] {
+            sums.add(request, elapsed * TICK_NS, service * TICK_NS);
+        }
+        Ok(())
+    }
+
+    /// Ends the read or write of a thread and closes its file.
+    fn finish_io(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
+        let name = if open.write { "write" } else { "read" };
+        self.end_operation(cpu, thread, (name, open.started, open.bytes))?;
+        let (tid, _) = self.ids(Some(thread));
+        let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CLOSE, None, |p| {
+            p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u64(file_key(open.file)).u32(tid);
+        })?;
+        self.end_operation(cpu, thread, ("close", started, 0))
+    }
+
+    fn end_operation(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        (name, started, bytes): (&str, i64, u32),
+    ) -> Result<()> {
+        const OPERATION_END: Kind = kind::FILE_OPERATION_END;
+        let (tid, pid) = self.ids(Some(thread));
+        let ended = self.tape.kernel(cpu.0 as u16, OPERATION_END, None, |p| {
+            p.u64(address(IRP, tid)).u64(bytes.into()).u32(0);
+        })?;
+        let io = &mut self.truth.file_io;
+        let of_process = io.by_process.entry(pid.to_string()).or_default();
+        for sums in [&mut io.by_operation, of_process] {
+            sums.entry(name.to_owned()).or_default().add(bytes, (ended - started) * TICK_NS);
+        }
+        Ok(())
+    }
+}
+
+impl Transfers {
+    fn add(&mut self, request: &Request, elapsed_ns: i64, service_ns: i64) {
+        let bytes = u64::from(request.bytes);
+        if request.write {
+            (self.writes, self.write_bytes) = (self.writes + 1, self.write_bytes + bytes);
+        } else {
+            (self.reads, self.read_bytes) = (self.reads + 1, self.read_bytes + bytes);
+        }
+        self.elapsed_ns += elapsed_ns;
+        self.service_ns += service_ns;
+    }
+}
+
+impl Operations {
+    fn add(&mut self, bytes: u32, duration_ns: i64) {
+        self.count += 1;
+        self.bytes += u64::from(bytes);
+        self.duration_ns += duration_ns;
+    }
+}

@@ -1,0 +1,41 @@
+//! The kernel events of the simulation: group, type, version.
+
+use crate::tape::Kind;
+
+pub(crate) const RUNDOWN_COMPLETE: Kind = Kind(0, 8, 2);
+pub(crate) const DISK_READ: Kind = Kind(1, 10, 3);
+pub(crate) const DISK_WRITE: Kind = Kind(1, 11, 3);
+pub(crate) const DISK_READ_INIT: Kind = Kind(1, 12, 3);
+pub(crate) const DISK_WRITE_INIT: Kind = Kind(1, 13, 3);
+pub(crate) const PROCESS_START: Kind = Kind(3, 1, 4);
+pub(crate) const PROCESS_END: Kind = Kind(3, 2, 4);
+pub(crate) const PROCESS_DC_START: Kind = Kind(3, 3, 4);
+pub(crate) const PROCESS_DC_END: Kind = Kind(3, 4, 4);
+pub(crate) const IMAGE_LOAD: Kind = Kind(3, 10, 3);
+pub(crate) const FILE_RUNDOWN: Kind = Kind(4, 36, 3);
+pub(crate) const FILE_CREATE: Kind = Kind(4, 64, 3);
+pub(crate) const FILE_CLOSE: Kind = Kind(4, 66, 3);
+pub(crate) const FILE_READ: Kind = Kind(4, 67, 3);
+pub(crate) const FILE_WRITE: Kind = Kind(4, 68, 3);
+pub(crate) const FILE_OPERATION_END: Kind = Kind(4, 76, 3);
+pub(crate) const THREAD_START: Kind = Kind(5, 1, 3);
+pub(crate) const THREAD_END: Kind = Kind(5, 2, 3);
+pub(crate) const THREAD_DC_START: Kind = Kind(5, 3, 3);
+pub(crate) const THREAD_DC_END: Kind = Kind(5, 4, 3);
+pub(crate) const CSWITCH: Kind = Kind(5, 36, 4);
+pub(crate) const READY_THREAD: Kind = Kind(5, 50, 2);
+pub(crate) const CONFIG_CPU: Kind = Kind(11, 10, 3);
+pub(crate) const CONFIG_PHYSICAL_DISK: Kind = Kind(11, 11, 2);
+pub(crate) const CONFIG_LOGICAL_DISK: Kind = Kind(11, 12, 2);
+pub(crate) const CONFIG_NIC: Kind = Kind(11, 13, 2);
+pub(crate) const MARK: Kind = Kind(15, 34, 0);
+pub(crate) const SAMPLE: Kind = Kind(15, 46, 2);
+pub(crate) const ISR: Kind = Kind(15, 67, 2);
+pub(crate) const DPC: Kind = Kind(15, 68, 2);
+pub(crate) const TIMER_DPC: Kind = Kind(15, 69, 2);
+pub(crate) const INTERVAL_START: Kind = Kind(15, 73, 3);
+pub(crate) const INTERVAL_END: Kind = Kind(15, 74, 3);
+pub(crate) const IMAGE_UNLOAD: Kind = Kind(20, 2, 3);
+pub(crate) const IMAGE_DC_START: Kind = Kind(20, 3, 3);
+pub(crate) const IMAGE_DC_END: Kind = Kind(20, 4, 3);
+pub(crate) const KERNEL_BASE: Kind = Kind(20, 33, 2);

@@ -1,0 +1,161 @@
+//! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and preemption.
+//!
+//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor, all else
+//! is sums.
+
+mod io;
+mod kind;
+mod lifetime;
+mod rundown;
+mod sampling;
+mod schedule;
+mod times;
+mod work;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{Seek, Write};
+
+use crate::plan::Plan;
+use crate::rng::Rng;
+use crate::stacks::{Frames, Stacks};
+use crate::table::{Cpu, Program, Table, Thread};
+use crate::tape::{SECOND, T0, Tape};
+use crate::truth::Truth;
+use crate::{Options, Result};
+use io::Request;
+use schedule::{CpuState, ThreadState};
+
+/// Something that will happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    /// The profile interrupt of a processor.
+    Sample(Cpu),
+    /// The thread of a processor has computed as long as it wanted; void if the processor switched since.
+    Computed(Cpu, u64),
+    /// Its quantum is over; void likewise.
+    QuantumEnd(Cpu, u64),
+    /// A processor looks for a better thread.
+    Dispatch(Cpu),
+    /// A timer wakes a thread.
+    Timer(Thread),
+    /// The user does what a thread waits for.
+    Input(Thread),
+    /// The disk is done with its oldest request.
+    DiskDone,
+    /// A mark is set.
+    Mark(usize),
+}
+
+/// A trace in the making.
+pub(crate) struct Sim<W> {
+    plan: Plan,
+    tape: Tape<W>,
+    rng: Rng,
+    truth: Truth,
+    stacks: Stacks,
+    frames: Frames,
+    queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
+    /// Entries of the queue so far: equal times happen in the order in which they were planned.
+    planned: u64,
+    /// When the simulation ends and the rundown begins.
+    end: i64,
+    cpus: Table<Cpu, CpuState>,
+    threads: Table<Thread, ThreadState>,
+    programs: Table<Program, lifetime::ProgramState>,
+    /// Threads that could run, by priority.
+    ready: Vec<VecDeque<Thread>>,
+    /// Clients that wait for a server, servers that wait for clients.
+    questions: VecDeque<Thread>,
+    idle_servers: VecDeque<Thread>,
+    /// Work items, and kernel workers without one.
+    work_items: u32,
+    idle_workers: VecDeque<Thread>,
+    disk: VecDeque<Request>,
+    disk_free_at: i64,
+    disk_completed_at: Option<i64>,
+}
+
+impl<W: Write + Seek> Sim<W> {
+    pub(crate) fn new(plan: Plan, sink: W, options: &Options) -> Result<Self> {
+        let length = i64::from(options.scale) * SECOND;
+        Ok(Self {
+            tape: Tape::new(sink, plan.cpus, options)?,
+            rng: Rng::new(options.seed),
+            truth: Truth::default(),
+            stacks: Stacks::new(&plan),
+            frames: Frames::default(),
+            queue: BinaryHeap::new(),
+            planned: 0,
+            end: T0 + length,
+            cpus: (0..plan.cpus).map(|_| CpuState::default()).collect(),
+            threads: plan.threads.iter().map(|(_, thread)| ThreadState::new(thread, length)).collect(),
+            programs: plan.programs.iter().map(|_| lifetime::ProgramState::default()).collect(),
+            ready: (0..32).map(|_| VecDeque::new()).collect(),
+            questions: VecDeque::new(),
+            idle_servers: VecDeque::new(),
+            work_items: 0,
+            idle_workers: VecDeque::new(),
+            disk: VecDeque::new(),
+            disk_free_at: T0,
+            disk_completed_at: None,
+            plan,
+        })
+    }
+
+    /// Writes the whole trace.
+    pub(crate) fn run(mut self) -> Result<(W, Truth)> {
+        self.rundown_at_start()?;
+        self.plan_first()?;
+        while let Some(Reverse((time, _, happening))) = self.queue.pop() {
+            if time >= self.end {
+                break;
+            }
+            self.tape.wait_until(time);
+            self.happen(happening)?;
+        }
+        self.tape.wait_until(self.end);
+        self.rundown_at_end()?;
+        self.finish()
+    }
+
+    fn plan_at(&mut self, time: i64, happening: Happening) {
+        self.planned += 1;
+        self.queue.push(Reverse((time, self.planned, happening)));
+    }
+
+    /// Samples, marks, and the threads that run from before the trace.
+    fn plan_first(&mut self) -> Result<()> {
+        let now = self.tape.now();
+        for cpu in self.cpus.keys() {
+            // Profile interrupts of the processors are spread over the interval.
+            self.plan_at(now + 1_000 + 2_500 * cpu.0 as i64, Happening::Sample(cpu));
+        }
+        for (index, (per_mille, _)) in self.plan.marks.iter().enumerate() {
+            let time = T0 + (self.end - T0) / 1000 * i64::from(*per_mille);
+            self.plan_at(time, Happening::Mark(index));
+        }
+        for thread in self.threads.keys() {
+            if self.plan.threads[thread].born.is_none() {
+                self.threads[thread].alive = true;
+                let time = now + 10 * i64::from(self.rng.between(10, 2000));
+                self.plan_at(time, Happening::Timer(thread));
+            }
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<()> {
+        match happening {
+            Happening::Sample(cpu) => self.sample(cpu),
+            Happening::Computed(cpu, slice) if self.cpus[cpu].slice == slice => self.act(cpu),
+            Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => self.quantum_end(cpu),
+            Happening::Computed(..) | Happening::QuantumEnd(..) => Ok(()),
+            Happening::Dispatch(cpu) => self.dispatch(cpu),
+            Happening::Timer(thread) => self.timer(thread),
+            Happening::Input(thread) => self.input(thread),
+            Happening::DiskDone => self.disk_done(),
+            Happening::Mark(index) => self.mark(index),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Samples, DPCs, interrupts, marks.
+
+use std::io::{Seek, Write};
+
+use etwkit_etl::writer::StackOwner;
+
+use super::times::TICK_NS;
+use super::{Happening, Sim, kind};
+use crate::Result;
+use crate::stacks::Taken;
+use crate::table::{Cpu, Module, Thread};
+use crate::tape::{Kind, T0};
+use crate::truth::Mark;
+
+/// Ticks between two samples of a processor.
+pub(super) const INTERVAL: i64 = 10_000;
+/// Per mille of samples that hit a DPC.
+const DPC_SAMPLES: u64 = 4;
+/// Driver of the keyboard.
+const KEYBOARD: Module = Module(9);
+/// Driver of the disk.
+const DISK_PORT: Module = Module(1);
+const IN_DPC: u8 = 1;
+
+impl<W: Write + Seek> Sim<W> {
+    pub(super) fn sample(&mut self, cpu: Cpu) -> Result<()> {
+        let start = self.tape.next();
+        self.plan_at(start + INTERVAL, Happening::Sample(cpu));
+        let current = self.cpus[cpu].current;
+        let in_dpc = self.rng.chance(DPC_SAMPLES);
+        let address = match current {
+            _ if in_dpc => self.stacks.driver_address(&mut self.rng),
+            None => self.stacks.idle_address(),
+            Some(thread) => {
+                let program = self.plan.threads[thread].program;
+                self.stacks.take(program, Taken::Sample, &mut self.rng, &mut self.frames);
+                let leaf = self.frames.kernel.first().or(self.frames.user.first());
+                leaf.copied().unwrap_or_default()
+            }
+        };
+        let dpc_start = self.begin_interrupt(cpu);
+        let (thread_id, process_id) = self.ids(current);
+        let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
+        let flags = priority << 3 | if in_dpc { IN_DPC } else { 0 };
+        let timestamp = self.tape.kernel(cpu.0 as u16, kind::SAMPLE, None, |p| {
+            p.u64(address).u32(thread_id).u16(1).bytes(&[flags, 0]);
+        })?;
+        let busy = in_dpc || current.is_some();
+        self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
+        if in_dpc {
+            return self.end_dpc(cpu, kind::DPC, DISK_PORT, dpc_start);
+        }
+        if current.is_some() {
+            let (kernel, user) = self.write_stack(cpu, StackOwner { timestamp, process_id, thread_id })?;
+            let stacks = &mut self.truth.samples.stacks;
+            stacks.samples_with_any_stack += 1;
+            stacks.samples_with_kernel_stack += u64::from(kernel > 0);
+            stacks.samples_with_user_stack += u64::from(user > 0);
+            stacks.frames += (kernel + user) as u64;
+        }
+        Ok(())
+    }
+
+    fn count_sample(&mut self, cpu: Cpu, (tid, pid): (u32, u32), busy: bool, in_dpc: bool, address: u64) {
+        let samples = &mut self.truth.samples;
+        let (cpu, process) = (cpu.0 as u16, pid.to_string());
+        samples.samples += 1;
+        samples.idle_samples += u64::from(!busy);
+        samples.busy_samples += u64::from(busy);
+        samples.dpc_isr_samples += u64::from(in_dpc);
+        *samples.by_thread.entry(format!("{pid}/{tid}")).or_default() += 1;
+        *samples.by_core.entry(cpu).or_default() += 1;
+        if busy {
+            *samples.busy_by_core.entry(cpu).or_default() += 1;
+            let inside = |base: u64, size: u32| (base..base + u64::from(size)).contains(&address);
+            let module = self.plan.modules.iter().find(|(_, m)| inside(m.base, m.size));
+            let path = module.map_or_else(|| "?".to_owned(), |(_, m)| m.dos_path());
+            let modules = samples.exclusive_by_module.entry(process.clone()).or_default();
+            *modules.entry(path).or_default() += 1;
+        }
+        *samples.by_process.entry(process).or_default() += 1;
+    }
+
+    /// A DPC that does something; its event comes when it is done.
+    pub(super) fn dpc(
+        &mut self,
+        cpu: Cpu,
+        kind: Kind,
+        module: Module,
+        body: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let start = self.begin_interrupt(cpu);
+        body(self)?;
+        self.end_dpc(cpu, kind, module, start)
+    }
+
+    fn end_dpc(&mut self, cpu: Cpu, kind: Kind, module: Module, start: i64) -> Result<()> {
+        let routine = self.plan.modules[module].base + 0x2140;
+        let end = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
+            p.time(start).u64(routine);
+        })?;
+        self.truth.interrupts.dpcs += 1;
+        self.truth.interrupts.dpc_ns += (end - start) * TICK_NS;
+        Ok(())
+    }
+
+    /// Some microseconds before now, but not before anything else on that processor.
+    fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
+        let long_ago = self.tape.next() - i64::from(self.rng.between(8, 60));
+        long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
+    }
+
+    fn isr(&mut self, cpu: Cpu, module: Module, vector: u16) -> Result<()> {
+        let start = self.begin_interrupt(cpu);
+        let routine = self.plan.modules[module].base + 0x1080;
+        let end = self.tape.kernel(cpu.0 as u16, kind::ISR, None, |p| {
+            p.time(start).u64(routine).bytes(&[1]).u16(vector).bytes(&[0]);
+        })?;
+        self.truth.interrupts.isrs += 1;
+        self.truth.interrupts.isr_ns += (end - start) * TICK_NS;
+        Ok(())
+    }
+
+    /// A timer that fires on some processor.
+    pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
+        let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
+        self.dpc(cpu, kind::TIMER_DPC, Module(0), |sim| sim.make_ready(cpu, thread, true))
+    }
+
+    pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
+        self.isr(Cpu(0), KEYBOARD, 0x91)?;
+        self.dpc(Cpu(0), kind::DPC, KEYBOARD, |sim| sim.make_ready(Cpu(0), thread, true))
+    }
+
+    /// The disk interrupts; the request that is done is completed in the DPC.
+    pub(super) fn disk_done(&mut self) -> Result<()> {
+        let Some(request) = self.disk.pop_front() else { return Ok(()) };
+        let cpu = Cpu(self.cpus.len() - 1);
+        self.isr(cpu, DISK_PORT, 0xB1)?;
+        self.dpc(cpu, kind::DPC, DISK_PORT, |sim| {
+            sim.complete(cpu, &request)?;
+            sim.make_ready(cpu, request.thread, true)
+        })
+    }
+
+    pub(super) fn mark(&mut self, index: usize) -> Result<()> {
+        let Some((_, text)) = self.plan.marks.get(index).copied() else { return Ok(()) };
+        let time = self.tape.kernel(0, kind::MARK, None, |p| {
+            p.ansi(text);
+        })?;
+        self.truth.marks.push(Mark { time_ns: (time - T0) * TICK_NS, text: text.to_owned() });
+        Ok(())
+    }
+}

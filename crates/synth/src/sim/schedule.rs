@@ -1,0 +1,271 @@
+//! Who runs where: switches, readiness, preemption, quanta.
+
+use std::io::{Seek, Write};
+
+use etwkit_etl::writer::{StackOwner, StackPart};
+
+use super::times::{Account, Out, state};
+use super::{Happening, Sim, kind};
+use crate::plan::{ThreadPlan, reason};
+use crate::stacks::Taken;
+use crate::table::{Cpu, Thread};
+use crate::tape::MICROSECOND;
+use crate::{Result, tape};
+
+/// How long a thread may run while others of its priority are ready.
+const QUANTUM: i64 = 20_000 * MICROSECOND;
+/// Per mille of stacks that are written whole; the others as keys.
+const WHOLE_STACKS: u64 = 420;
+
+/// A processor.
+#[derive(Debug, Default)]
+pub(super) struct CpuState {
+    /// `None`: idle.
+    pub(super) current: Option<Thread>,
+    /// Counts switches, so that what was planned for a slice is void behind it.
+    pub(super) slice: u64,
+    /// A look for a better thread is planned.
+    dispatching: bool,
+    /// When the thread that runs will have computed enough.
+    pub(super) until: i64,
+    /// When it was switched in.
+    since: i64,
+    busy_since: i64,
+    busy: i64,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub(super) struct ThreadState {
+    pub(super) alive: bool,
+    /// What is left to compute.
+    pub(super) left: i64,
+    /// What is left of its quantum: a preemption does not give it a new one.
+    quantum: i64,
+    /// Position in its work.
+    pub(super) step: usize,
+    /// It waits for a signal; or so many came before it waited.
+    pub(super) awaiting: bool,
+    pub(super) signals: u32,
+    /// Whom it serves.
+    pub(super) client: Option<Thread>,
+    pub(super) io: Option<super::io::Open>,
+    /// It has to load the images of its process.
+    pub(super) loads_images: bool,
+    /// When it ends.
+    pub(super) dies_at: i64,
+    last_cpu: Cpu,
+    pub(super) account: Account,
+}
+
+impl ThreadState {
+    pub(super) fn new(plan: &ThreadPlan, length: i64) -> Self {
+        let at = |per_mille: u32| tape::T0 + length / 1000 * i64::from(per_mille);
+        Self {
+            alive: false,
+            left: 0,
+            quantum: QUANTUM,
+            step: 0,
+            awaiting: false,
+            signals: 0,
+            client: None,
+            io: None,
+            loads_images: false,
+            dies_at: plan.dies.map_or(i64::MAX, at),
+            last_cpu: Cpu(0),
+            account: Account::default(),
+        }
+    }
+}
+
+impl<W: Write + Seek> Sim<W> {
+    /// Thread and process id; those of the idle process for `None`.
+    pub(super) fn ids(&self, thread: Option<Thread>) -> (u32, u32) {
+        thread.map_or((0, 0), |thread| {
+            let plan = &self.plan.threads[thread];
+            (plan.tid, self.plan.programs[plan.program].pid)
+        })
+    }
+
+    /// Ends the slice of a processor's thread; the best ready thread goes on, or nobody.
+    pub(super) fn block(&mut self, cpu: Cpu, state: u8, reason: u8) -> Result<()> {
+        if let Some(thread) = self.cpus[cpu].current {
+            self.threads[thread].quantum = QUANTUM;
+        }
+        let next = self.pop_ready();
+        self.switch(cpu, next, state, reason)
+    }
+
+    fn switch(&mut self, cpu: Cpu, new: Option<Thread>, state: u8, reason: u8) -> Result<()> {
+        let old = self.cpus[cpu].current;
+        let ((new_tid, new_pid), (old_tid, _)) = (self.ids(new), self.ids(old));
+        let priority = |thread: Option<Thread>| thread.map_or(0, |t| self.plan.threads[t].priority);
+        let c_state = if old.is_none() { self.rng.between(0, 1) as u8 } else { 0 };
+        let user_mode = u8::from(reason == reason::USER_REQUEST || reason == reason::WR_USER_REQUEST);
+        let flags = [priority(new), priority(old), c_state, 0, reason, user_mode, state, cpu.0 as u8];
+        let time = self.tape.kernel(cpu.0 as u16, kind::CSWITCH, None, |p| {
+            p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
+        })?;
+        if let Some(old) = old {
+            self.threads[old].account.switch_out(Out { time, state, reason });
+            self.threads[old].last_cpu = cpu;
+        }
+        let processor = &mut self.cpus[cpu];
+        match (old, new) {
+            (None, Some(_)) => processor.busy_since = time,
+            (Some(_), None) => processor.busy += time - processor.busy_since,
+            _ => {}
+        }
+        processor.current = new;
+        processor.slice += 1;
+        self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
+        let Some(new) = new else { return Ok(()) };
+        let waited = self.threads[new].account.switch_in(time);
+        self.start_slice(cpu, new, time);
+        let taken = Taken::Wait(waited.unwrap_or(reason::EXECUTIVE));
+        self.stack(cpu, new, StackOwner { timestamp: time, process_id: new_pid, thread_id: new_tid }, taken)?;
+        Ok(())
+    }
+
+    fn start_slice(&mut self, cpu: Cpu, thread: Thread, time: i64) {
+        let until = time + self.threads[thread].left.max(1);
+        let slice = self.cpus[cpu].slice;
+        (self.cpus[cpu].until, self.cpus[cpu].since) = (until, time);
+        self.plan_at(until, Happening::Computed(cpu, slice));
+        self.plan_at(time + self.threads[thread].quantum, Happening::QuantumEnd(cpu, slice));
+    }
+
+    /// Lets the thread of a processor compute for so long.
+    pub(super) fn compute(&mut self, cpu: Cpu, ticks: i64) {
+        let (until, slice) = (self.tape.now() + ticks, self.cpus[cpu].slice);
+        self.cpus[cpu].until = until;
+        self.plan_at(until, Happening::Computed(cpu, slice));
+    }
+
+    /// Makes a thread ready, on a processor whose thread or DPC does it.
+    pub(super) fn make_ready(&mut self, cpu: Cpu, thread: Thread, from_dpc: bool) -> Result<()> {
+        let (tid, _) = self.ids(Some(thread));
+        let time = self.tape.kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
+            p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
+        })?;
+        self.threads[thread].account.readied(time);
+        if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
+            let (thread_id, process_id) = self.ids(Some(readying));
+            let owner = StackOwner { timestamp: time, process_id, thread_id };
+            self.stack(cpu, readying, owner, Taken::Ready)?;
+        }
+        let priority = self.plan.threads[thread].priority;
+        if let Some(queue) = self.ready.get_mut(usize::from(priority)) {
+            queue.push_back(thread);
+        }
+        if let Some(target) = self.cpu_for(thread) {
+            self.cpus[target].dispatching = true;
+            let delay = if self.cpus[target].current.is_none() { (20, 150) } else { (15, 60) };
+            let time = self.tape.now() + i64::from(self.rng.between(delay.0, delay.1));
+            self.plan_at(time, Happening::Dispatch(target));
+        }
+        Ok(())
+    }
+
+    /// An idle processor, best the one where the thread ran before; else the one with the least important thread,
+    /// if that is less important.
+    fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
+        let last = self.threads[thread].last_cpu;
+        let free = |cpu: &Cpu| !self.cpus[*cpu].dispatching;
+        let idle = |cpu: &Cpu| self.cpus[*cpu].current.is_none();
+        let all = || self.cpus.keys().filter(free);
+        let priority = |cpu: &Cpu| self.cpus[*cpu].current.map_or(0, |t| self.plan.threads[t].priority);
+        all()
+            .find(|cpu| *cpu == last && idle(cpu))
+            .or_else(|| all().find(idle))
+            .or_else(|| all().min_by_key(priority))
+            .filter(|cpu| idle(cpu) || priority(cpu) < self.plan.threads[thread].priority)
+    }
+
+    fn best_ready(&self) -> Option<u8> {
+        let by_priority = (0u8..).zip(&self.ready);
+        by_priority.filter(|(_, queue)| !queue.is_empty()).map(|(priority, _)| priority).last()
+    }
+
+    fn pop_ready(&mut self) -> Option<Thread> {
+        self.ready.iter_mut().rev().find_map(std::collections::VecDeque::pop_front)
+    }
+
+    pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
+        self.cpus[cpu].dispatching = false;
+        let Some(best) = self.best_ready() else { return Ok(()) };
+        match self.cpus[cpu].current {
+            None => {
+                let next = self.pop_ready();
+                self.switch(cpu, next, state::RUNNING, 0)
+            }
+            Some(current) if self.plan.threads[current].priority < best => {
+                let next = self.pop_ready();
+                self.put_back(cpu, current, false);
+                self.switch(cpu, next, state::READY, reason::WR_PREEMPTED)
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn quantum_end(&mut self, cpu: Cpu) -> Result<()> {
+        let Some(current) = self.cpus[cpu].current else { return Ok(()) };
+        if self.best_ready().is_some_and(|best| best >= self.plan.threads[current].priority) {
+            let next = self.pop_ready();
+            self.put_back(cpu, current, true);
+            return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
+        }
+        let (time, slice) = (self.tape.now() + QUANTUM, self.cpus[cpu].slice);
+        self.plan_at(time, Happening::QuantumEnd(cpu, slice));
+        Ok(())
+    }
+
+    /// A thread that did not want to stop waits for a processor: in front if it was preempted, else behind.
+    fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
+        let now = self.tape.next();
+        let used = now - self.cpus[cpu].since;
+        let state = &mut self.threads[thread];
+        state.left = (self.cpus[cpu].until - now).max(1);
+        state.quantum = if behind { QUANTUM } else { (state.quantum - used).max(MICROSECOND) };
+        let priority = self.plan.threads[thread].priority;
+        let Some(queue) = self.ready.get_mut(usize::from(priority)) else { return };
+        if behind { queue.push_back(thread) } else { queue.push_front(thread) }
+    }
+
+    /// Writes a stack of a thread. Returns its number of frames in the kernel and in user mode.
+    pub(super) fn stack(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        owner: StackOwner,
+        taken: Taken,
+    ) -> Result<(usize, usize)> {
+        let program = self.plan.threads[thread].program;
+        self.stacks.take(program, taken, &mut self.rng, &mut self.frames);
+        self.write_stack(cpu, owner)
+    }
+
+    /// Writes the stack in `self.frames`: whole, or each part as a key.
+    pub(super) fn write_stack(&mut self, cpu: Cpu, owner: StackOwner) -> Result<(usize, usize)> {
+        let (cpu, frames) = (cpu.0 as u16, &mut self.frames);
+        let counts = (frames.kernel.len(), frames.user.len());
+        if self.rng.chance(WHOLE_STACKS) {
+            frames.kernel.append(&mut frames.user);
+            self.tape.whole_stack(cpu, owner, &frames.kernel)?;
+            return Ok(counts);
+        }
+        for (part, frames) in [(StackPart::Kernel, &frames.kernel), (StackPart::User, &frames.user)] {
+            if !frames.is_empty() {
+                self.tape.stack_part(cpu, owner, part, frames)?;
+            }
+        }
+        Ok(counts)
+    }
+}
+
+impl CpuState {
+    /// Ticks that the processor was busy until the end.
+    pub(super) fn busy_until(&self, end: i64) -> i64 {
+        self.busy + if self.current.is_some() { end - self.busy_since } else { 0 }
+    }
+}

@@ -1,0 +1,87 @@
+//! The account of one thread: how long it ran, waited and was ready.
+
+use crate::tape::T0;
+use crate::truth::{Open, ThreadTimes, Times};
+
+/// States of a thread at its switch-out (`KTHREAD_STATE`).
+pub(super) mod state {
+    pub(in crate::sim) const READY: u8 = 1;
+    pub(in crate::sim) const RUNNING: u8 = 2;
+    pub(in crate::sim) const TERMINATED: u8 = 4;
+    pub(in crate::sim) const WAITING: u8 = 5;
+}
+
+/// Nanoseconds of a tick.
+pub(super) const TICK_NS: i64 = 100;
+
+/// A switch-out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Out {
+    pub(super) time: i64,
+    pub(super) state: u8,
+    pub(super) reason: u8,
+}
+
+/// Sums of one thread, in ticks until they are told.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    sums: Times,
+    running_since: Option<i64>,
+    out: Option<Out>,
+    readied: Option<i64>,
+}
+
+impl Account {
+    pub(super) fn switch_out(&mut self, out: Out) {
+        if let Some(since) = self.running_since.take() {
+            self.sums.run_ns += out.time - since;
+        }
+        self.out = (out.state != state::TERMINATED).then_some(out);
+        self.readied = None;
+    }
+
+    /// Whether the thread was never readied and never ran.
+    pub(super) const fn is_new(&self) -> bool {
+        self.sums.switches_in == 0 && self.readied.is_none()
+    }
+
+    pub(super) fn readied(&mut self, time: i64) {
+        self.readied.get_or_insert(time);
+    }
+
+    /// Returns the reason of the wait that ends, if it was one.
+    pub(super) fn switch_in(&mut self, time: i64) -> Option<u8> {
+        self.sums.switches_in += 1;
+        self.running_since = Some(time);
+        let out = self.out.take()?;
+        if out.state == state::READY {
+            self.sums.preempted += 1;
+            self.sums.ready_ns += time - out.time;
+            return None;
+        }
+        let readied = self.readied.take()?;
+        self.sums.wait_ns += readied - out.time;
+        *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;
+        self.sums.ready_ns += time - readied;
+        Some(out.reason)
+    }
+
+    /// The sums in nanoseconds and what is open, if the trace ends at that time.
+    pub(super) fn finish(&self, end: i64) -> ThreadTimes {
+        let mut times = self.sums.clone();
+        times.run_open_end_ns = self.running_since.map_or(0, |since| end - since);
+        for ticks in [&mut times.run_ns, &mut times.run_open_end_ns, &mut times.wait_ns, &mut times.ready_ns]
+        {
+            *ticks *= TICK_NS;
+        }
+        times.wait_ns_by_reason.values_mut().for_each(|ticks| *ticks *= TICK_NS);
+        let ns = |time: i64| (time - T0) * TICK_NS;
+        let open = self.out.map(|out| Open {
+            since_ns: ns(out.time),
+            state: out.state,
+            reason: out.reason,
+            readied_ns: self.readied.map(ns),
+        });
+        ThreadTimes { times, open_at_end: open }
+    }
+}

@@ -1,0 +1,84 @@
+//! Rows that are named by a number of their own type, so that a thread cannot be mistaken for a process.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// The number of a row.
+pub(crate) trait Key: Copy {
+    fn new(index: usize) -> Self;
+    fn index(self) -> usize;
+}
+
+macro_rules! keys {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) struct $name(pub(crate) usize);
+
+        impl Key for $name {
+            fn new(index: usize) -> Self {
+                Self(index)
+            }
+
+            fn index(self) -> usize {
+                self.0
+            }
+        }
+    )*};
+}
+
+keys! {
+    /// A logical processor.
+    Cpu
+    /// A program: it is one process.
+    Program
+    /// A thread of a program.
+    Thread
+    /// An image.
+    Module
+    /// A file that programs read and write.
+    File
+}
+
+/// Rows by their key.
+#[derive(Debug, Clone)]
+pub(crate) struct Table<K, T> {
+    rows: Vec<T>,
+    key: PhantomData<K>,
+}
+
+impl<K: Key, T> FromIterator<T> for Table<K, T> {
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
+        Self { rows: rows.into_iter().collect(), key: PhantomData }
+    }
+}
+
+impl<K: Key, T> Table<K, T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &T)> {
+        self.rows.iter().enumerate().map(|(index, row)| (K::new(index), row))
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = K> + use<K, T> {
+        (0..self.rows.len()).map(K::new)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "keys are the positions of rows; no key comes from a file")]
+impl<K: Key, T> Index<K> for Table<K, T> {
+    type Output = T;
+
+    fn index(&self, key: K) -> &T {
+        &self.rows[key.index()]
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "keys are the positions of rows; no key comes from a file")]
+impl<K: Key, T> IndexMut<K> for Table<K, T> {
+    fn index_mut(&mut self, key: K) -> &mut T {
+        &mut self.rows[key.index()]
+    }
+}

@@ -1,0 +1,230 @@
+//! The trace that is being written, its clock, and the count of what went into it.
+//!
+//! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the merge
+//! records of an image, which share its time by design) have the same time: a reader has no ties to break.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+
+use etwkit_etl::wire::trace_header::TraceHeader;
+use etwkit_etl::writer::{
+    KernelContext, KernelEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style, TraceWriter,
+};
+
+use crate::payload::Payload;
+use crate::{Options, Result};
+
+/// Ticks of a second.
+pub(crate) const SECOND: i64 = 10_000_000;
+/// Ticks of a microsecond.
+pub(crate) const MICROSECOND: i64 = 10;
+/// Raw time of the header event: the machine ran for an hour or so.
+pub(crate) const T0: i64 = 43_217_000_123;
+/// 2024-05-06 08:30:00 UTC.
+const START_TIME: i64 = 133_594_650_000_000_000;
+/// Stacks that the writer keeps as keys: more than are in use at a time, so that most keys live long.
+const STACK_KEYS: u32 = 4096;
+
+/// Group, type and version of a kernel event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind(pub(crate) u8, pub(crate) u8, pub(crate) u8);
+
+/// How many events of what.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) kernel: BTreeMap<Kind, u64>,
+    /// By class, version and type.
+    pub(crate) classic: BTreeMap<(&'static str, u16, u8), u64>,
+    pub(crate) headers: BTreeMap<&'static str, u64>,
+    pub(crate) cpus: BTreeMap<u16, u64>,
+}
+
+impl Counts {
+    fn add(&mut self, cpu: u16, header: &'static str, count: u64) {
+        *self.headers.entry(header).or_default() += count;
+        *self.cpus.entry(cpu).or_default() += count;
+    }
+
+    fn add_kernel(&mut self, cpu: u16, kind: Kind, header: &'static str, count: u64) {
+        if count > 0 {
+            *self.kernel.entry(kind).or_default() += count;
+            self.add(cpu, header, count);
+        }
+    }
+}
+
+/// Group of stack events.
+const STACK: u8 = 24;
+const SYSTEM: &str = "system64";
+const PERFINFO: &str = "perfinfo64";
+
+/// The trace.
+pub(crate) struct Tape<W> {
+    writer: TraceWriter<W>,
+    now: i64,
+    /// Latest record of each processor.
+    latest: BTreeMap<u16, i64>,
+    pub(crate) counts: Counts,
+    payload: Payload,
+}
+
+impl<W: Write + Seek> Tape<W> {
+    pub(crate) fn new(sink: W, cpus: u16, options: &Options) -> Result<Self> {
+        let session = session_options(cpus, options);
+        let mut tape = Self {
+            writer: TraceWriter::new(sink, &session)?,
+            now: T0,
+            latest: BTreeMap::new(),
+            counts: Counts::default(),
+            payload: Payload::default(),
+        };
+        tape.counts.add_kernel(0, Kind(0, 0, 2), SYSTEM, 1);
+        // Group masks: processes, threads, images, disk, file I/O, switches, DPCs, interrupts, samples.
+        let mut masks = Payload::default();
+        masks.u32(0x0300_7F0F).zeros(28).u32(80);
+        for opcode in [5, 32] {
+            let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
+            let (timestamp, version) = (T0, 2);
+            let event =
+                KernelEvent { context, timestamp, opcode, version, payload, ..KernelEvent::default() };
+            tape.writer.write_header_record(event)?;
+            tape.counts.add_kernel(0, Kind(0, opcode, 2), SYSTEM, 1);
+        }
+        Ok(tape)
+    }
+
+    /// The time of the latest record.
+    pub(crate) const fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// Lets time pass, so that the next record is not before `time`.
+    pub(crate) fn wait_until(&mut self, time: i64) {
+        self.now = self.now.max(time.saturating_sub(1));
+    }
+
+    /// The time of the next record.
+    pub(crate) const fn next(&self) -> i64 {
+        self.now + 1
+    }
+
+    /// Time of the latest record of a processor.
+    pub(crate) fn latest(&self, cpu: u16) -> i64 {
+        self.latest.get(&cpu).copied().unwrap_or(T0)
+    }
+
+    /// Writes a kernel event. `ids` are thread and process of a SYSTEM header. Returns its time.
+    pub(crate) fn kernel(
+        &mut self,
+        cpu: u16,
+        kind: Kind,
+        ids: Option<(u32, u32)>,
+        payload: impl FnOnce(&mut Payload),
+    ) -> Result<i64> {
+        self.now += 1;
+        self.payload.0.clear();
+        payload(&mut self.payload);
+        let context = ids.map_or(KernelContext::None, |(tid, pid)| KernelContext::ids(tid, pid));
+        let Kind(group, opcode, version) = kind;
+        let (timestamp, payload) = (self.now, self.payload.0.as_slice());
+        let event =
+            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        self.writer.write(cpu, event)?;
+        self.latest.insert(cpu, self.now);
+        self.counts.add_kernel(cpu, kind, if ids.is_some() { SYSTEM } else { PERFINFO }, 1);
+        Ok(self.now)
+    }
+
+    /// Writes a record of the merge step, with the time of the event that comes next.
+    pub(crate) fn merge(&mut self, cpu: u16, record: &MergeRecord<'_>) -> Result<()> {
+        self.writer.write_merge_record(cpu, self.now + 1, record)?;
+        *self.counts.classic.entry(identity(record)).or_default() += 1;
+        self.counts.add(cpu, "full64", 1);
+        Ok(())
+    }
+
+    /// Writes a stack in one event.
+    pub(crate) fn whole_stack(&mut self, cpu: u16, owner: StackOwner, frames: &[u64]) -> Result<()> {
+        self.stack(cpu, |writer, now| writer.write_stack(cpu, now, owner, frames))
+    }
+
+    /// Writes a part of a stack as a key.
+    pub(crate) fn stack_part(
+        &mut self,
+        cpu: u16,
+        owner: StackOwner,
+        part: StackPart,
+        frames: &[u64],
+    ) -> Result<()> {
+        self.stack(cpu, |writer, now| writer.write_stack_key(cpu, now, owner, part, frames))
+    }
+
+    fn stack(
+        &mut self,
+        cpu: u16,
+        write: impl FnOnce(&mut TraceWriter<W>, i64) -> etwkit_etl::writer::Result<()>,
+    ) -> Result<()> {
+        // The tick in between is for the definition of a key that gets another meaning.
+        self.now += 2;
+        let before = self.writer.stack_counts();
+        write(&mut self.writer, self.now)?;
+        self.latest.insert(cpu, self.now);
+        let after = self.writer.stack_counts();
+        for (opcode, count) in [
+            (32, after.whole - before.whole),
+            (35, after.deleted - before.deleted),
+            (37, after.kernel - before.kernel),
+            (38, after.user - before.user),
+        ] {
+            self.counts.add_kernel(cpu, Kind(STACK, opcode, 2), PERFINFO, count);
+        }
+        Ok(())
+    }
+
+    /// Ends the trace. Gives back the sink, the counts and the raw time of the end.
+    pub(crate) fn finish(mut self) -> Result<(W, Counts, i64)> {
+        let keys = self.writer.stack_counts().in_use;
+        self.counts.add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
+        // Behind the definitions of keys, which the writer puts behind everything else.
+        let end = self.now + MICROSECOND;
+        let sink = self.writer.finish(START_TIME + (end - T0))?;
+        Ok((sink, self.counts, end))
+    }
+}
+
+fn session_options(cpus: u16, options: &Options) -> SessionOptions {
+    let default = SessionOptions::default();
+    let header = TraceHeader {
+        cpu_count: cpus.into(),
+        perf_freq: SECOND,
+        start_time: START_TIME,
+        boot_time: START_TIME - T0,
+        session_name: "NT Kernel Logger".to_owned(),
+        log_file_name: "synth.etl".to_owned(),
+        ..default.header.clone()
+    };
+    SessionOptions {
+        header,
+        t0: T0,
+        style: Style::Merged,
+        compressed: options.compressed,
+        stack_keys: STACK_KEYS,
+        ..default
+    }
+}
+
+const IMAGE_ID: &str = "b3e675d7-2554-4f18-830b-2762732560de";
+const SYSTEM_CONFIG: &str = "9b79ee91-b5fd-41c0-a243-4248e266e9d0";
+
+/// Class, version and type of the records that are used here.
+const fn identity(record: &MergeRecord<'_>) -> (&'static str, u16, u8) {
+    match record {
+        MergeRecord::ImageInfo { .. } => (IMAGE_ID, 2, 0),
+        MergeRecord::DbgIdRsds { .. } => (IMAGE_ID, 2, 36),
+        MergeRecord::FileVersion { .. } => (IMAGE_ID, 0, 64),
+        MergeRecord::BuildInfo { .. } => (SYSTEM_CONFIG, 0, 32),
+        MergeRecord::SystemPaths { .. } => (SYSTEM_CONFIG, 0, 33),
+        MergeRecord::VolumeMapping { .. } => (SYSTEM_CONFIG, 0, 35),
+        MergeRecord::EventInfo(_) => ("bbccf6c1-6cd1-48c4-80ff-839482e37671", 0, 32),
+    }
+}

@@ -1,0 +1,285 @@
+//! What is true of a trace: sums of the simulation, none of them read back.
+//!
+//! All times are integers of nanoseconds (a tick has 100). Times of points count from the header event. Processes are
+//! named by their id, threads by `process/thread`, processors, disks and reasons (`KWAIT_REASON`) by their number.
+//!
+//! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was ready T2 - T1. One
+//! that was preempted or ran out of its quantum (switched out in state Ready) waited not at all and was ready T2 - T0;
+//! it counts as preempted. The first switch-in of a thread has no T0: nothing is summed. A slice that is open at the
+//! end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Version of this form.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// Everything that is true of a trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Truth {
+    /// Where the trace comes from.
+    pub made: Made,
+    /// What the trace header says.
+    pub header: Header,
+    /// Counts of events.
+    pub counts: EventCounts,
+    /// By process id.
+    pub processes: BTreeMap<u32, Process>,
+    /// By `process/thread`; idle threads are not among them.
+    pub threads: BTreeMap<String, ThreadTimes>,
+    /// By processor.
+    pub cpus: BTreeMap<u16, CpuTimes>,
+    /// Samples.
+    pub samples: Samples,
+    /// DPCs and interrupts.
+    pub interrupts: Interrupts,
+    /// Transfers of the disk.
+    pub disk: Disk,
+    /// File operations, each with its end.
+    pub file_io: FileIo,
+    /// Points in time and their text.
+    pub marks: Vec<Mark>,
+}
+
+/// The arguments that give the same trace again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Made {
+    /// Version of the form of this page.
+    pub format_version: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Length in seconds.
+    pub scale: u32,
+    /// Seed.
+    pub seed: u64,
+    /// Whether buffers are compressed.
+    pub compressed: bool,
+}
+
+/// Facts of the trace header.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Header {
+    /// Logical processors.
+    pub cpu_count: u16,
+    /// Ticks of a second.
+    pub perf_freq: i64,
+    /// Header event to the end of the session.
+    pub duration_ns: i64,
+}
+
+/// Counts of events, the header event and the definitions of stack keys included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct EventCounts {
+    /// All.
+    pub total: u64,
+    /// By kind of header.
+    pub by_header: BTreeMap<String, u64>,
+    /// By processor of the buffer.
+    pub by_cpu: BTreeMap<u16, u64>,
+    /// Kernel events by `group/type/version`.
+    pub kernel: BTreeMap<String, u64>,
+    /// Records of the merge step by `class/id/version/type`.
+    pub provider: BTreeMap<String, u64>,
+}
+
+/// A process and the sums of its threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Process {
+    /// Name.
+    pub name: String,
+    /// Parent.
+    pub parent_pid: u32,
+    /// Command line.
+    pub command_line: String,
+    /// Start, if it lies in the trace.
+    pub start_ns: Option<i64>,
+    /// Stop, if it lies in the trace.
+    pub stop_ns: Option<i64>,
+    /// Threads that ran or wait.
+    pub threads: Vec<u32>,
+    /// Sums over the threads.
+    pub times: Times,
+}
+
+/// Where the time of threads went.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Times {
+    /// Switch-ins.
+    pub switches_in: u64,
+    /// Slices with both ends in the trace.
+    pub run_ns: i64,
+    /// From the last switch-in to the end, if it runs then.
+    pub run_open_end_ns: i64,
+    /// Waits that ended.
+    pub wait_ns: i64,
+    /// The same by reason.
+    pub wait_ns_by_reason: BTreeMap<u8, i64>,
+    /// Ready or preempted until switched in.
+    pub ready_ns: i64,
+    /// Switch-ins behind a preemption or the end of a quantum.
+    pub preempted: u64,
+}
+
+/// A thread.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ThreadTimes {
+    /// Sums.
+    #[serde(flatten)]
+    pub times: Times,
+    /// Its wait or readiness that the end of the trace cuts; none if it runs then, or ended.
+    pub open_at_end: Option<Open>,
+}
+
+/// A thread that is switched out when the trace ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Open {
+    /// Switch-out.
+    pub since_ns: i64,
+    /// State of the switch-out: 1 ready, 5 waiting.
+    pub state: u8,
+    /// Reason of the switch-out.
+    pub reason: u8,
+    /// Readied, but not switched in.
+    pub readied_ns: Option<i64>,
+}
+
+/// A processor.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CpuTimes {
+    /// With a thread that is not idle, from the header event to the end.
+    pub busy_ns: i64,
+    /// Context switches.
+    pub switches: u64,
+}
+
+/// Samples of the profile interrupt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Samples {
+    /// Interval in units of 100 ns.
+    pub profile_interval_100ns: u32,
+    /// All.
+    pub samples: u64,
+    /// Of idle threads, without DPCs.
+    pub idle_samples: u64,
+    /// The others.
+    pub busy_samples: u64,
+    /// In a DPC.
+    pub dpc_isr_samples: u64,
+    /// All by process.
+    pub by_process: BTreeMap<String, u64>,
+    /// All by thread.
+    pub by_thread: BTreeMap<String, u64>,
+    /// All by processor.
+    pub by_core: BTreeMap<u16, u64>,
+    /// Busy ones by processor.
+    pub busy_by_core: BTreeMap<u16, u64>,
+    /// Busy ones by process and path of the image of their address.
+    pub exclusive_by_module: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Their stacks.
+    pub stacks: SampleStacks,
+}
+
+/// Stacks of samples.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SampleStacks {
+    /// With a part in the kernel.
+    pub samples_with_kernel_stack: u64,
+    /// With a part in user mode.
+    pub samples_with_user_stack: u64,
+    /// With any.
+    pub samples_with_any_stack: u64,
+    /// Frames of all.
+    pub frames: u64,
+    /// Stacks that differ.
+    pub distinct: u64,
+}
+
+/// DPCs and interrupts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Interrupts {
+    /// DPCs, those of timers included.
+    pub dpcs: u64,
+    /// Their durations.
+    pub dpc_ns: i64,
+    /// Interrupts.
+    pub isrs: u64,
+    /// Their durations.
+    pub isr_ns: i64,
+}
+
+/// Transfers of the disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Disk {
+    /// All.
+    pub total: Transfers,
+    /// By process of the thread that asked.
+    pub by_process: BTreeMap<String, Transfers>,
+    /// By disk.
+    pub by_disk: BTreeMap<u32, Transfers>,
+    /// By path as users know it.
+    pub by_file: BTreeMap<String, Transfers>,
+}
+
+/// Sums over transfers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Transfers {
+    /// Reads.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// From the request to its completion.
+    pub elapsed_ns: i64,
+    /// From the request, or the completion before it on that disk, to its completion.
+    pub service_ns: i64,
+}
+
+/// File operations.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FileIo {
+    /// By operation: `create`, `read`, `write`, `close`.
+    pub by_operation: BTreeMap<String, Operations>,
+    /// By process and operation.
+    pub by_process: BTreeMap<String, BTreeMap<String, Operations>>,
+}
+
+/// Sums over operations that ended in the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Operations {
+    /// How many.
+    pub count: u64,
+    /// Bytes that they transferred.
+    pub bytes: u64,
+    /// From their start to their end.
+    pub duration_ns: i64,
+}
+
+/// A mark of a user.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    /// When.
+    pub time_ns: i64,
+    /// Its text.
+    pub text: String,
+}
+
+impl Times {
+    /// Adds the times of a thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.switches_in += other.switches_in;
+        self.run_ns += other.run_ns;
+        self.run_open_end_ns += other.run_open_end_ns;
+        self.wait_ns += other.wait_ns;
+        for (reason, ns) in &other.wait_ns_by_reason {
+            *self.wait_ns_by_reason.entry(*reason).or_default() += ns;
+        }
+        self.ready_ns += other.ready_ns;
+        self.preempted += other.preempted;
+    }
+}

@@ -1,0 +1,32 @@
+//! Traces in memory, and the session that reads them.
+
+use std::io::Cursor;
+use std::ops::ControlFlow;
+
+use etwkit_etl::source::ByteSource;
+use etwkit_etl::{Order, RawEvent, Session};
+use etwkit_synth::{Options, Truth, find};
+
+pub(crate) fn office(options: &Options) -> (Vec<u8>, Truth) {
+    let (sink, truth) = find("office").unwrap().write(Cursor::new(Vec::new()), options).unwrap();
+    assert_eq!(sink.position(), sink.get_ref().len() as u64);
+    (sink.into_inner(), truth)
+}
+
+pub(crate) fn seeded(seed: u64, compressed: bool) -> Options {
+    Options { seed, compressed, ..Options::default() }
+}
+
+pub(crate) fn open(trace: Vec<u8>) -> Session {
+    let session = Session::open(vec![Box::new(trace) as Box<dyn ByteSource>]).unwrap();
+    assert!(session.damage().is_empty());
+    session
+}
+
+pub(crate) fn visit(session: &Session, mut each: impl FnMut(&RawEvent<'_>)) {
+    let walk = session.for_each(Order::Time, |event| {
+        each(event);
+        ControlFlow::Continue(())
+    });
+    assert!(walk.unwrap().damage.is_empty());
+}

@@ -1,0 +1,110 @@
+//! What the readers of this workspace find in a trace is what its truth says.
+
+use etwkit_synth::truth::Transfers;
+use etwkit_testkit::Comparison;
+use etwkit_trace::summary::Summary;
+use serde_json::{Map, Value, json};
+
+use super::kit::{office, open, seeded};
+
+fn transfers(t: &Transfers) -> Value {
+    json!({
+        "reads": t.reads,
+        "read_bytes": t.read_bytes,
+        "writes": t.writes,
+        "write_bytes": t.write_bytes,
+        "flushes": t.flushes,
+        "elapsed_us": t.elapsed_ns as f64 / 1e3,
+        "service_us": t.service_ns as f64 / 1e3,
+    })
+}
+
+fn table<'t, K: ToString + 't>(rows: impl IntoIterator<Item = (&'t K, &'t Transfers)>) -> Value {
+    rows.into_iter().map(|(key, t)| (key.to_string(), transfers(t))).collect::<Map<_, _>>().into()
+}
+
+#[test]
+fn summaries_equal_the_truth() {
+    for options in [seeded(1, false), seeded(2, true)] {
+        let (trace, truth) = office(&options);
+        let session = open(trace);
+        let summary = Summary::read(&session).unwrap();
+        let compare = |section: &str, truth: &Value| {
+            Comparison::of(section, truth, &summary.sections[section]).assert_equal();
+        };
+        // Integers are compared exactly in both directions.
+        let counts = serde_json::to_value(&truth.counts).unwrap();
+        compare("counts", &counts);
+        for key in ["by_header", "by_cpu", "kernel", "provider"] {
+            assert_eq!(summary.sections["counts"][key], counts[key], "{key}");
+        }
+        let mut samples = serde_json::to_value(&truth.samples).unwrap();
+        samples["stacks"].as_object_mut().unwrap().remove("distinct");
+        compare("cpu", &samples);
+        for key in ["by_process", "by_thread", "by_core", "busy_by_core", "exclusive_by_module"] {
+            assert_eq!(summary.sections["cpu"][key], samples[key], "{key}");
+        }
+        assert_eq!(summary.sections["cpu"]["stacks"]["key_references_unresolved"], 0);
+        compare(
+            "disk",
+            &json!({
+                "total": transfers(&truth.disk.total),
+                "by_process": table(&truth.disk.by_process),
+                "by_disk": table(&truth.disk.by_disk),
+                "by_file": table(&truth.disk.by_file),
+            }),
+        );
+        let seconds = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e9);
+        for (pid, process) in &truth.processes {
+            let line = Some(process.command_line.as_str()).filter(|line| !line.is_empty());
+            let expected = json!({
+                "name": process.name,
+                "parent_pid": process.parent_pid,
+                "command_line": line,
+                "start_s": seconds(process.start_ns),
+                "stop_s": seconds(process.stop_ns),
+                "threads": process.threads.len(),
+                "image_count": 3,
+            });
+            let ours = &summary.sections["processes"][pid.to_string()];
+            if *pid == 4 {
+                assert_eq!(ours["image_count"], 1);
+            } else {
+                Comparison::of("process", &expected, ours).assert_equal();
+            }
+        }
+        assert_eq!(summary.sections["processes"].as_object().unwrap().len(), truth.processes.len());
+        assert_eq!(summary.sections["totals"]["images_with_pdb"], summary.sections["totals"]["images"]);
+        assert_eq!(summary.sections["totals"]["layout_fallbacks"], 0);
+        let marks = truth.marks.iter().map(|m| json!({ "time_s": m.time_ns as f64 / 1e9, "text": m.text }));
+        compare(
+            "sysconfig",
+            &json!({
+                "marks": marks.collect::<Vec<_>>(),
+                "volumes": { r"\Device\HarddiskVolume3\": r"C:\", r"\SystemRoot\": r"C:\Windows\" },
+                "cpu": { "mhz": 3000, "count": 4, "memory_mb": 16384, "computer_name": "ANNAS-PC", "domain_name": "ACME" },
+                "kernel_base": "0xfffff8021a400000",
+            }),
+        );
+        compare(
+            "header",
+            &json!({
+                "duration_s": truth.header.duration_ns as f64 / 1e9,
+                "cpu_count": truth.header.cpu_count,
+                "perf_freq": truth.header.perf_freq,
+                "log_file_mode": if options.compressed { "0x4010001" } else { "0x10001" },
+            }),
+        );
+    }
+}
+
+#[test]
+fn a_process_starts_and_one_ends() {
+    let (_, truth) = office(&seeded(1, false));
+    let viewer = &truth.processes[&7016];
+    assert!(viewer.start_ns.is_some_and(|ns| (300_000_000..400_000_000).contains(&ns)), "{viewer:?}");
+    assert!(viewer.times.run_ns > 0 && viewer.stop_ns.is_none());
+    let updater = &truth.processes[&6644];
+    assert!(updater.stop_ns.is_some_and(|ns| ns > 550_000_000) && updater.start_ns.is_none(), "{updater:?}");
+    assert!(truth.threads["5208/5388"].times.run_ns > 0);
+}
