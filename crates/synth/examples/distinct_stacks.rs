@@ -50,10 +50,9 @@ fn main() {
                 return;
             }
             (group::STACK, stack::opcode::STACK) => stack::frames(payload, Owner::LEN, 8).collect(),
-            (group::STACK, op @ (stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER)) => {
+            (group::STACK, stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER) => {
                 let Some(key) = stack::key(payload, Owner::LEN, 8) else { return };
-                let kernel = op == stack::opcode::REFERENCE_KERNEL;
-                let Some(id) = directory.stack_keys.resolve(event.timestamp, key, kernel) else { return };
+                let Some(id) = directory.stack_keys.resolve(event.timestamp, key) else { return };
                 directory.stacks.frames(id).collect()
             }
             _ => return,

@@ -121,7 +121,8 @@ impl Counts {
     /// By processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
-        self.by_cpu.iter().zip(0u16..).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
+        // A broken header can name processor 65535, behind which an open range would overflow.
+        self.by_cpu.iter().zip(0..=u16::MAX).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
     }
 
     /// One object; kernel events by `group/opcode/version`, others by `guid/id/version/opcode`.
@@ -141,4 +142,29 @@ impl Counts {
 
 fn object<K>(counts: BTreeMap<K, u64>, name: impl Fn(&K) -> String) -> Map<String, Value> {
     counts.into_iter().map(|(key, count)| (name(&key), count.into())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_processor_and_unknown_versions_are_counted() {
+        let mut counts = Counts::default();
+        for (cpu, version) in [(0, 2), (u16::MAX, 2), (u16::MAX, 200)] {
+            let mut record = vec![version, 0, 0x11, 0xC0, 16, 0, 46, 15];
+            record.extend([0; 8]);
+            counts.add(&RawEvent {
+                kind: HeaderKind::Perfinfo64,
+                timestamp: 0,
+                cpu,
+                file: 0,
+                buffer: 0,
+                position: 0x48,
+                record: &record,
+            });
+        }
+        assert_eq!(counts.cpus().into_iter().collect::<Vec<_>>(), [(0, 1), (u16::MAX, 2)]);
+        assert_eq!(counts.kernel().into_iter().collect::<Vec<_>>(), [((15, 46, 2), 2), ((15, 46, 200), 1)]);
+    }
 }

@@ -41,14 +41,18 @@ impl SwitchIn {
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
         let out = self.last_out?;
-        if self.was_preempted() { Some(0) } else { Some(self.readied? - out) }
+        if self.was_preempted() { Some(0) } else { Some(self.readied?.saturating_sub(out)) }
     }
 
     /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is not known.
     #[must_use]
     pub fn ready(&self) -> Option<i64> {
         let out = self.last_out?;
-        if self.was_preempted() { Some(self.time - out) } else { Some(self.time - self.readied?) }
+        if self.was_preempted() {
+            Some(self.time.saturating_sub(out))
+        } else {
+            Some(self.time.saturating_sub(self.readied?))
+        }
     }
 }
 

@@ -85,8 +85,8 @@ impl Slot {
 }
 
 /// The keys of a session. Their number is fixed: a stack whose place is taken pushes the older one out,
-/// so that keys change their meaning as they do in real traces. Kernel and user part have keys of their
-/// own with the same values, as in real traces, too.
+/// so that keys change their meaning as they do in real traces. A key is the address of one stack object, so that
+/// kernel and user parts never have the same key at one time.
 #[derive(Debug)]
 pub(super) struct StackKeys {
     slots: [Vec<Slot>; 2],
@@ -111,12 +111,12 @@ impl StackKeys {
         Self { slots: [slots(), slots()], evicted: Vec::new(), width, counts: StackCounts::default() }
     }
 
-    const fn key(&self, slot: usize) -> u64 {
+    const fn key(&self, part: StackPart, slot: usize) -> u64 {
         let base: u64 = match self.width {
             Width::Bits32 => 0x8A00_0000,
             Width::Bits64 => 0xFFFF_8A00_0000_0000,
         };
-        base + 0x40 * slot as u64
+        base + 0x40 * (2 * slot as u64 + part as u64)
     }
 
     fn refer(&mut self, now: i64, part: StackPart, frames: &[u64]) -> Referral {
@@ -144,7 +144,7 @@ impl StackKeys {
         if reused {
             slot.born = now;
         }
-        let key = self.key(index);
+        let key = self.key(part, index);
         if reused { Referral::Reused(key) } else { Referral::Key(key) }
     }
 }
@@ -216,9 +216,10 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Defines all keys that are in use, behind everything that was written.
     pub(super) fn rundown_stack_keys(&mut self) -> Result<()> {
         let now = self.last_time.saturating_add(1);
-        for part in std::mem::take(&mut self.stacks.slots) {
-            for (index, slot) in part.iter().enumerate().filter(|(_, slot)| !slot.frames.is_empty()) {
-                let key = self.stacks.key(index);
+        let slots = std::mem::take(&mut self.stacks.slots);
+        for (part, slots) in [StackPart::Kernel, StackPart::User].into_iter().zip(slots) {
+            for (index, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.frames.is_empty()) {
+                let key = self.stacks.key(part, index);
                 self.write_stack_definition(0, now, opcode::KEY_RUNDOWN, key, &slot.frames)?;
             }
         }

@@ -35,12 +35,17 @@ pub struct Times {
 }
 
 impl Times {
+    /// Broken time stamps can make any sum overflow; it stays at the limit then.
     fn add(&mut self, other: &Self) {
-        self.running += other.running;
-        self.running_at_start += other.running_at_start;
-        self.running_at_end += other.running_at_end;
-        self.ready += other.ready;
-        self.waiting += other.waiting;
+        for (sum, part) in [
+            (&mut self.running, other.running),
+            (&mut self.running_at_start, other.running_at_start),
+            (&mut self.running_at_end, other.running_at_end),
+            (&mut self.ready, other.ready),
+            (&mut self.waiting, other.waiting),
+        ] {
+            add(sum, part);
+        }
         self.switches += other.switches;
         self.preempted += other.preempted;
     }
@@ -48,8 +53,12 @@ impl Times {
     /// All time on a processor.
     #[must_use]
     pub const fn on_cpu(&self) -> i64 {
-        self.running + self.running_at_start + self.running_at_end
+        self.running.saturating_add(self.running_at_start).saturating_add(self.running_at_end)
     }
+}
+
+fn add(sum: &mut i64, ticks: i64) {
+    *sum = sum.saturating_add(ticks);
 }
 
 /// Times of every thread, and busy time of every processor.
@@ -128,8 +137,10 @@ impl<'d> ScheduleSummary<'d> {
         // A thread that ends is taken off at the time of its end.
         let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
         match run.since {
-            Some(since) => times.running += run.until - since,
-            None if first => times.running_at_start += run.until - self.session.clock().t0,
+            Some(since) => add(&mut times.running, run.until.saturating_sub(since)),
+            None if first => {
+                add(&mut times.running_at_start, run.until.saturating_sub(self.session.clock().t0));
+            }
             None => {}
         }
     }
@@ -139,11 +150,11 @@ impl<'d> ScheduleSummary<'d> {
         let times = self.threads.entry(owner).or_default();
         times.switches += 1;
         times.preempted += u64::from(switch.last_out.is_some() && switch.was_preempted());
-        times.ready += switch.ready().unwrap_or_default();
+        add(&mut times.ready, switch.ready().unwrap_or_default());
         let wait = switch.wait().unwrap_or_default();
-        times.waiting += wait;
+        add(&mut times.waiting, wait);
         if wait > 0 {
-            *self.wait_reasons.entry((owner.0, owner.1, switch.wait_reason)).or_default() += wait;
+            add(self.wait_reasons.entry((owner.0, owner.1, switch.wait_reason)).or_default(), wait);
         }
     }
 
@@ -152,7 +163,7 @@ impl<'d> ScheduleSummary<'d> {
         for run in std::mem::take(&mut self.schedule).finish(end) {
             let owner = self.owner(run.tid, run.since.unwrap_or(end));
             let times = self.threads.entry(owner).or_default();
-            times.running_at_end += run.since.map_or(0, |since| run.until - since);
+            add(&mut times.running_at_end, run.since.map_or(0, |since| run.until.saturating_sub(since)));
         }
     }
 
@@ -193,5 +204,17 @@ impl<'d> ScheduleSummary<'d> {
             (process_text(self.directory, *process), value)
         };
         json!({ "by_process": self.processes().iter().map(row).collect::<serde_json::Map<_, _>>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_broken_time_stamps_stay_at_the_limit() {
+        let mut sum = Times { running: i64::MAX, waiting: i64::MIN, ..Times::default() };
+        sum.add(&Times { running: 1, running_at_end: 1, waiting: -1, switches: 1, ..Times::default() });
+        assert_eq!((sum.running, sum.waiting, sum.on_cpu(), sum.switches), (i64::MAX, i64::MIN, i64::MAX, 1));
     }
 }
