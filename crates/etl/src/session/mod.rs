@@ -115,6 +115,12 @@ impl Session {
         &self.clock
     }
 
+    /// Pointer size of the machine in bytes, as the first file has it: 4 or 8.
+    #[must_use]
+    pub fn pointer_size(&self) -> usize {
+        if self.files.first().is_some_and(|file| file.header.pointer_size == 4) { 4 } else { 8 }
+    }
+
     /// Damage between buffers; that inside them is reported by each walk.
     #[must_use]
     pub const fn damage(&self) -> &Damage {

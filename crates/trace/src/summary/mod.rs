@@ -81,8 +81,7 @@ impl Summary {
             decoder.observe(event);
             ControlFlow::Continue(())
         })?;
-        let pointer_size = if machine_pointer_size(session) == 4 { 4 } else { 8 };
-        let directory = builder.finish(pointer_size);
+        let directory = builder.finish(session.pointer_size());
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
@@ -108,6 +107,7 @@ impl Summary {
         })?;
 
         schedule.finish(end_of(session, &counts));
+        let on_cpu = schedule.processes();
         let mut sections = Map::new();
         sections.insert("header".into(), header::section(session, &counts));
         sections.insert("counts".into(), counts.json());
@@ -115,7 +115,7 @@ impl Summary {
         sections.insert("processes".into(), processes::section(&directory, session.clock()));
         sections.insert("cpu".into(), cpu.section());
         let (disk, faults) = io.sections();
-        sections.insert("schedule".into(), schedule.section(session.clock()));
+        sections.insert("schedule".into(), schedule::section(&on_cpu, &directory, session.clock()));
         sections.insert("disk".into(), disk);
         sections.insert("faults".into(), faults);
         sections.insert("network".into(), network.section());
@@ -123,7 +123,7 @@ impl Summary {
         sections.insert("events".into(), events.to_json());
         sections.insert("sysconfig".into(), config.section(session.clock()));
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
-        let processes_on_cpu = scheduled(&directory, &schedule, session);
+        let processes_on_cpu = scheduled(&directory, &on_cpu, session);
         let profile_interval_100ns = cpu.profile_interval_100ns();
         let recorded = recorded::recorded(counts.identities());
         Ok(Self {
@@ -157,7 +157,11 @@ pub struct ScheduledRow {
     pub switches: u64,
 }
 
-fn scheduled(directory: &Directory, schedule: &ScheduleSummary<'_>, session: &Session) -> Vec<ScheduledRow> {
+fn scheduled(
+    directory: &Directory,
+    processes: &[(Option<ProcessKey>, Times)],
+    session: &Session,
+) -> Vec<ScheduledRow> {
     let seconds = |ticks| session.clock().duration_seconds(ticks);
     let row = |(process, t): &(Option<ProcessKey>, Times)| ScheduledRow {
         name: process_name(directory, *process),
@@ -166,7 +170,7 @@ fn scheduled(directory: &Directory, schedule: &ScheduleSummary<'_>, session: &Se
         waiting_s: seconds(t.waiting),
         switches: t.switches,
     };
-    schedule.processes().iter().map(row).collect()
+    processes.iter().map(row).collect()
 }
 
 /// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event.
@@ -190,10 +194,6 @@ fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
         Some(p) => format!("{} ({})", p.name, p.key_text()),
         None => "?".to_owned(),
     }
-}
-
-fn machine_pointer_size(session: &Session) -> u32 {
-    session.files().first().map_or(8, |file| file.header().pointer_size)
 }
 
 /// Key of a process in machine output: `?` where it is unknown.

@@ -190,21 +190,26 @@ impl<'d> ScheduleSummary<'d> {
         rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.on_cpu()));
         rows
     }
+}
 
-    pub(super) fn section(&self, clock: &Clock) -> Value {
-        let us = |ticks: i64| clock.duration_seconds(ticks) * 1e6;
-        let row = |(process, t): &(Option<ProcessKey>, Times)| {
-            let value = json!({
-                "running_us": us(t.on_cpu()),
-                "ready_us": us(t.ready),
-                "waiting_us": us(t.waiting),
-                "switches": t.switches,
-                "preempted": t.preempted,
-            });
-            (process_text(self.directory, *process), value)
-        };
-        json!({ "by_process": self.processes().iter().map(row).collect::<serde_json::Map<_, _>>() })
-    }
+/// The section, from the rows of [`ScheduleSummary::processes`].
+pub(super) fn section(
+    processes: &[(Option<ProcessKey>, Times)],
+    directory: &Directory,
+    clock: &Clock,
+) -> Value {
+    let us = |ticks: i64| clock.duration_seconds(ticks) * 1e6;
+    let row = |(process, t): &(Option<ProcessKey>, Times)| {
+        let value = json!({
+            "running_us": us(t.on_cpu()),
+            "ready_us": us(t.ready),
+            "waiting_us": us(t.waiting),
+            "switches": t.switches,
+            "preempted": t.preempted,
+        });
+        (process_text(directory, *process), value)
+    };
+    json!({ "by_process": processes.iter().map(row).collect::<serde_json::Map<_, _>>() })
 }
 
 #[cfg(test)]

@@ -59,8 +59,7 @@ fn first_pass(session: &Session) -> anyhow::Result<(Decoder, Directory)> {
         ControlFlow::Continue(())
     })?;
     decoder.finish_observing();
-    let pointer_size = session.files().first().map_or(8, |file| file.header().pointer_size);
-    Ok((decoder, builder.finish(if pointer_size == 4 { 4 } else { 8 })))
+    Ok((decoder, builder.finish(session.pointer_size())))
 }
 
 /// Damage ends the text; machine output says it in a line of its own, and only if there is some.
