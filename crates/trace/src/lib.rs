@@ -5,6 +5,8 @@
 //! - [`events`]: the events that the trace describes itself
 //! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
+//! - [`table`]: the tables of an extract, declared once
+//! - [`sink`]: where rows go
 //! - [`counts`], [`summary`]: what a trace contains
 //!
 //! This crate knows no files and no SQL.
@@ -17,5 +19,7 @@ pub mod directory;
 pub mod events;
 mod interner;
 pub mod schedule;
+pub mod sink;
 pub mod summary;
+pub mod table;
 pub mod tracker;

@@ -1,0 +1,3 @@
+//! Asks an extract in SQL: the DataFusion session, its functions and the SQL library.
+
+#![forbid(unsafe_code)]

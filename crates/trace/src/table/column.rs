@@ -1,0 +1,132 @@
+//! Columns: what a value of a row is, and how values become an Arrow array.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
+};
+use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array};
+use arrow_schema::DataType;
+
+/// Type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// 32-bit signed integer.
+    Int32,
+    /// 64-bit signed integer.
+    Int64,
+    /// Double.
+    Float64,
+    /// True or false.
+    Boolean,
+    /// UTF-8 text.
+    Text,
+    /// Bytes.
+    Binary,
+}
+
+impl Kind {
+    /// The Arrow type.
+    #[must_use]
+    pub const fn data_type(self) -> DataType {
+        match self {
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::Float64 => DataType::Float64,
+            Self::Boolean => DataType::Boolean,
+            Self::Text => DataType::Utf8,
+            Self::Binary => DataType::Binary,
+        }
+    }
+}
+
+/// The declaration of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Name; times end in `_ns` and sizes in `_bytes`.
+    pub name: &'static str,
+    /// Type.
+    pub kind: Kind,
+    /// Whether a value may be missing.
+    pub nullable: bool,
+    /// `ns`, `bytes`, `key` (of another table), or empty.
+    pub unit: &'static str,
+    /// What a value means.
+    pub doc: &'static str,
+}
+
+/// What a field of a row can be.
+pub trait Value {
+    /// Type of its column.
+    const KIND: Kind;
+    /// Whether it may be missing.
+    const NULLABLE: bool = false;
+    /// Collects values.
+    type Builder: Default;
+    /// Adds a value.
+    fn append(&self, builder: &mut Self::Builder);
+    /// Takes all values out.
+    fn finish(builder: &mut Self::Builder) -> ArrayRef;
+}
+
+/// Numbers that cannot be missing go through a plain vector: no bitmap is kept for them.
+macro_rules! number {
+    ($type:ty, $kind:ident, $array:ty, $builder:ty) => {
+        impl Value for $type {
+            const KIND: Kind = Kind::$kind;
+            type Builder = Vec<$type>;
+            #[inline]
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.push(*self);
+            }
+            fn finish(builder: &mut Self::Builder) -> ArrayRef {
+                Arc::new(<$array>::from(std::mem::take(builder)))
+            }
+        }
+        impl Value for Option<$type> {
+            const KIND: Kind = Kind::$kind;
+            const NULLABLE: bool = true;
+            type Builder = $builder;
+            #[inline]
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.append_option(*self);
+            }
+            fn finish(builder: &mut Self::Builder) -> ArrayRef {
+                Arc::new(builder.finish())
+            }
+        }
+    };
+}
+
+number!(i32, Int32, Int32Array, Int32Builder);
+number!(i64, Int64, Int64Array, Int64Builder);
+number!(f64, Float64, Float64Array, Float64Builder);
+
+macro_rules! by_builder {
+    ($($type:ty, $kind:ident, $nullable:literal, $builder:ty, |$self:ident, $b:ident| $append:expr;)*) => {$(
+        impl Value for $type {
+            const KIND: Kind = Kind::$kind;
+            const NULLABLE: bool = $nullable;
+            type Builder = $builder;
+            #[inline]
+            fn append(&self, $b: &mut Self::Builder) {
+                let $self = self;
+                $append;
+            }
+            fn finish(builder: &mut Self::Builder) -> ArrayRef {
+                Arc::new(builder.finish())
+            }
+        }
+    )*};
+}
+
+by_builder! {
+    bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v);
+    Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v);
+    &'static str, Text, false, StringBuilder, |v, b| b.append_value(v);
+    String, Text, false, StringBuilder, |v, b| b.append_value(v);
+    Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref());
+    Arc<str>, Text, false, StringBuilder, |v, b| b.append_value(v);
+    Option<Arc<str>>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref());
+    Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref());
+}

@@ -1,0 +1,180 @@
+//! Tables of processors: samples, switches, DPCs; and what is computed from them.
+
+tables! {
+    /// A CPU sample: what a processor did at one moment.
+    CpuSample / CpuSampleColumns = "cpu_sample", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Processor.
+        cpu: i32;
+        /// Process of the thread; null if the thread is not known.
+        process_key: Option<i32>, "key";
+        /// Thread that ran, or that a DPC or interrupt had interrupted.
+        thread_key: i32, "key";
+        /// Time that it stands for: its count times the sampling interval in force.
+        weight_ns: i64, "ns";
+        /// Its stack; a sample that recorded none has the one-frame stack of its address.
+        stack_id: i32, "key";
+        /// Whether the processor was idle. Idle samples are no CPU time.
+        is_idle: bool;
+        /// Whether a DPC or interrupt ran.
+        is_dpc_isr: bool;
+        /// Priority of the thread, where the sample tells it.
+        priority: Option<i32>;
+        /// Whether a stack was recorded.
+        has_stack: bool;
+    }
+
+    /// A stay of a thread on a processor, with what it waited for before; or a wait that was still open at the end.
+    ///
+    /// Rows are written when stays are over, so that long ones come after shorter ones that began later.
+    ContextSwitch / ContextSwitchColumns = "context_switch", order ["out_ns"] {
+        /// The thread.
+        thread_key: i32, "key";
+        /// Its process; null if the thread is not known.
+        process_key: Option<i32>, "key";
+        /// Processor; null for an open wait.
+        cpu: Option<i32>;
+        /// When it was last taken off a processor; null if not in the trace.
+        last_out_ns: Option<i64>, "ns";
+        /// When it was made ready; null if it was preempted or no event told it.
+        readied_ns: Option<i64>, "ns";
+        /// When it was switched in; null for an open wait and for a thread that ran when the trace began.
+        in_ns: Option<i64>, "ns";
+        /// When it was switched out; null for an open wait and for a thread that ran when the trace ended.
+        out_ns: Option<i64>, "ns";
+        /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
+        wait_ns: Option<i64>, "ns";
+        /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not known.
+        ready_ns: Option<i64>, "ns";
+        /// `out_ns` − `in_ns`, up to the ends of the trace for threads that ran then; null where it is not known.
+        run_ns: Option<i64>, "ns";
+        /// State in which it was taken off: number of `KTHREAD_STATE` (1 ready: it was preempted; 5 waiting).
+        prev_state: Option<i32>;
+        /// Why it was taken off: number of `KWAIT_REASON`.
+        wait_reason: Option<i32>;
+        /// Its stack when it was switched in, which shows what it waited for.
+        stack_id: Option<i32>, "key";
+        /// Thread that ran where it was made ready: the one that ended the wait, unless a DPC did.
+        readying_thread_key: Option<i32>, "key";
+        /// Stack that made it ready.
+        readying_stack_id: Option<i32>, "key";
+        /// Whether a DPC made it ready; the readying thread was only interrupted then.
+        is_readied_by_dpc: bool;
+        /// Whether the thread had not been switched in again when the trace ended.
+        is_open_wait: bool;
+        /// Priority with which it was switched in.
+        priority: Option<i32>;
+        /// Deepest C-state of the processor before it was switched in.
+        prev_c_state: Option<i32>;
+    }
+
+    /// A DPC or interrupt.
+    DpcIsr / DpcIsrColumns = "dpc_isr", order ["end_ns"] {
+        /// `dpc`, `timer_dpc`, `threaded_dpc` or `isr`.
+        kind: &'static str;
+        /// Processor.
+        cpu: i32;
+        /// Begin.
+        start_ns: i64, "ns";
+        /// End.
+        end_ns: i64, "ns";
+        /// `end_ns` − `start_ns`.
+        duration_ns: i64, "ns";
+        /// Its routine.
+        frame_id: i32, "key";
+        /// Message-signalled interrupt or vector, for interrupts.
+        vector: Option<i32>;
+        /// Stack, if one was recorded.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// CPU, waiting and ready time of a process.
+    ///
+    /// Idle is left out. `wait_ns` and `ready_ns` are lengths of unions over all threads: time in which at least one thread
+    /// waited. The sums add up over threads and exceed the length of the trace.
+    CpuProcess / CpuProcessColumns = "cpu_process", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// Busy samples.
+        samples: i64;
+        /// Sampled CPU.
+        cpu_ns: i64, "ns";
+        /// CPU from context switches; null if there are none in the trace.
+        run_ns: Option<i64>, "ns";
+        /// Union of the waits of its threads.
+        wait_ns: Option<i64>, "ns";
+        /// Union of the times in which its threads were ready.
+        ready_ns: Option<i64>, "ns";
+        /// Sum of the waits of its threads.
+        wait_sum_ns: Option<i64>, "ns";
+        /// Sum of the times in which its threads were ready.
+        ready_sum_ns: Option<i64>, "ns";
+        /// Switch-ins.
+        switches: Option<i64>;
+        /// Switch-ins after it had been preempted.
+        preemptions: Option<i64>;
+        /// Threads that were sampled or switched in.
+        threads: i64;
+        /// Mean priority: of the samples, else of the switch-ins, weighted by time.
+        priority: Option<f64>;
+        /// Processors it ran on, as ranges: `0-3,6`.
+        cores: String;
+        /// Number of processors it ran on.
+        core_count: i32;
+        /// First sample or switch-in.
+        first_ns: i64, "ns";
+        /// Last sample or switch-out.
+        last_ns: i64, "ns";
+    }
+
+    /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it is in, however often.
+    CpuMethod / CpuMethodColumns = "cpu_method", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the module; null if none was mapped there.
+        module: Option<String>;
+        /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
+        method: String;
+        /// Path of the module.
+        module_path: Option<String>;
+        /// Busy samples with the method in their stack.
+        samples: i64;
+        /// Sampled CPU with the method in the stack.
+        cpu_ns: i64, "ns";
+        /// Sampled CPU with the method as innermost frame.
+        exclusive_ns: i64, "ns";
+        /// Union of the waits of stacks with the method, over all threads.
+        wait_ns: Option<i64>, "ns";
+        /// Union of the times in which threads with the method in their stack were ready.
+        ready_ns: Option<i64>, "ns";
+        /// Sum of the waits.
+        wait_sum_ns: Option<i64>, "ns";
+        /// Sum of the times ready.
+        ready_sum_ns: Option<i64>, "ns";
+        /// Switch-ins with the method in the stack.
+        switches: Option<i64>;
+        /// Switch-ins with a known time ready.
+        ready_count: Option<i64>;
+        /// Threads.
+        threads: i64;
+        /// Mean number of frames between the method and the innermost frame.
+        depth: f64;
+        /// First sample or switch-in.
+        first_ns: i64, "ns";
+        /// Last sample or switch-out.
+        last_ns: i64, "ns";
+    }
+
+    /// CPU by process and stack: what is kept of the samples with `--detail summary`.
+    CpuStack / CpuStackColumns = "cpu_stack", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// The stack.
+        stack_id: i32, "key";
+        /// Busy samples.
+        samples: i64;
+        /// Sampled CPU.
+        cpu_ns: i64, "ns";
+    }
+}

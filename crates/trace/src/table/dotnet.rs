@@ -1,0 +1,65 @@
+//! Tables of the .NET runtime.
+
+tables! {
+    /// An exception that a .NET program threw.
+    Exception / ExceptionColumns = "exception", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// Type with namespace.
+        exception_type: String;
+        /// Message.
+        message: String;
+        /// HRESULT as bit pattern.
+        hresult: Option<i32>;
+        /// Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.
+        flags: i32;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A garbage collection of a .NET process.
+    Gc / GcColumns = "gc", order ["start_ns"] {
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Number of the collection in its process.
+        number: i32;
+        /// Generation that is collected.
+        generation: Option<i32>;
+        /// Why: number of `GC_REASON`.
+        reason: Option<i32>;
+        /// 0 blocking, 1 in the background, 2 blocking while one runs in the background.
+        gc_type: Option<i32>;
+        /// Start; null if it was not recorded.
+        start_ns: Option<i64>, "ns";
+        /// End; null if it was not recorded.
+        end_ns: Option<i64>, "ns";
+        /// `end_ns` − `start_ns`.
+        duration_ns: Option<i64>, "ns";
+        /// From the request to suspend until all threads ran again; null if not recorded.
+        suspended_ns: Option<i64>, "ns";
+    }
+
+    /// A method that was compiled at run time.
+    Jit / JitColumns = "jit", order ["ts_ns"] {
+        /// When compiled code was there.
+        ts_ns: i64, "ns";
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// `Namespace.Type.Method`.
+        method: String;
+        /// Start of the compilation; null if it was not recorded.
+        start_ns: Option<i64>, "ns";
+        /// `ts_ns` − `start_ns`.
+        duration_ns: Option<i64>, "ns";
+        /// Bytes of intermediate code; null without the event of the start.
+        il_size_bytes: Option<i64>, "bytes";
+        /// Bytes of compiled code.
+        size_bytes: i64, "bytes";
+    }
+}

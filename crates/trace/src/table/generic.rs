@@ -1,0 +1,55 @@
+//! Marks, and events that have no table of their own.
+
+tables! {
+    /// A mark that a user or program set.
+    Mark / MarkColumns = "mark", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Processor.
+        cpu: i32;
+        /// Process, if known.
+        process_key: Option<i32>, "key";
+        /// Thread, if known.
+        thread_key: Option<i32>, "key";
+        /// Text.
+        text: String;
+    }
+
+    /// An event that has no table of its own.
+    GenericEvent / GenericEventColumns = "generic_event", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Processor.
+        cpu: i32;
+        /// Process, if known.
+        process_key: Option<i32>, "key";
+        /// Thread, if known.
+        thread_key: Option<i32>, "key";
+        /// GUID of the provider or, for classic events, of the class.
+        provider_guid: Arc<str>;
+        /// Name of the provider, if known.
+        provider: Option<Arc<str>>;
+        /// Name of the event, if known.
+        name: Option<Arc<str>>;
+        /// Event id; 0 for classic events.
+        event_id: i32;
+        /// Version.
+        version: i32;
+        /// Opcode; for classic events the type.
+        opcode: i32;
+        /// Level: 1 critical … 5 verbose.
+        level: i32;
+        /// Keyword as bit pattern.
+        keyword: i64;
+        /// Task.
+        task: i32;
+        /// Decoded fields as a JSON object; null if the layout is not known.
+        fields: Option<String>;
+        /// Bytes that could not be decoded; null if all could, and with `--no-payload`.
+        payload: Option<Vec<u8>>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+}
+
+use std::sync::Arc;

@@ -1,0 +1,133 @@
+//! Tables that name things: processes, threads, modules, methods, frames, stacks.
+
+tables! {
+    /// A process instance. Windows reuses process ids; `process_key` does not repeat.
+    Process / ProcessColumns = "process", order ["process_key"] {
+        /// Number of the process in this extract, from 0.
+        process_key: i32, "key";
+        /// Process id.
+        pid: i32;
+        /// Process id of the parent.
+        parent_pid: Option<i32>;
+        /// The parent, if it is known and was the one with that id when this process started.
+        parent_process_key: Option<i32>, "key";
+        /// File name of the executable; `Idle` for process 0; null if no event told it.
+        name: Option<String>;
+        /// Command line.
+        command_line: Option<String>;
+        /// Terminal session; -1 for none.
+        session_id: Option<i32>;
+        /// Security id of the user, as `S-1-…`.
+        sid: Option<String>;
+        /// Start; null if it ran before the trace began.
+        start_ns: Option<i64>, "ns";
+        /// Stop; null if it ran on when the trace ended.
+        stop_ns: Option<i64>, "ns";
+        /// Exit code.
+        exit_code: Option<i32>;
+        /// Full name of the app package.
+        package: Option<String>;
+        /// Whether it had ended but something still referred to it.
+        is_defunct: bool;
+    }
+
+    /// A thread instance. Windows reuses thread ids; `thread_key` does not repeat.
+    Thread / ThreadColumns = "thread", order ["thread_key"] {
+        /// Number of the thread in this extract, from 0.
+        thread_key: i32, "key";
+        /// Thread id; 0 for the idle threads of all processors.
+        tid: i32;
+        /// Its process; null if no event told it.
+        process_key: Option<i32>, "key";
+        /// Start; null if it ran before the trace began.
+        start_ns: Option<i64>, "ns";
+        /// Stop; null if it ran on when the trace ended.
+        stop_ns: Option<i64>, "ns";
+    }
+
+    /// An executable file, library or driver, mapped into a process.
+    Module / ModuleColumns = "module", order ["module_id"] {
+        /// Number of the module in this extract, from 0.
+        module_id: i32, "key";
+        /// Process that mapped it; null for the kernel and its drivers.
+        process_key: Option<i32>, "key";
+        /// Path with drive letter, where volumes are known.
+        path: String;
+        /// File name, the last part of the path.
+        name: String;
+        /// First address, as bit pattern.
+        base: i64;
+        /// Size in memory.
+        size: i64;
+        /// Load; null if it was there before the trace began.
+        load_ns: Option<i64>, "ns";
+        /// Unload; null if it was there when the trace ended.
+        unload_ns: Option<i64>, "ns";
+        /// Identity of the symbol file: GUID.
+        pdb_guid: Option<String>;
+        /// Identity of the symbol file: age.
+        pdb_age: Option<i32>;
+        /// Path of the symbol file as the linker wrote it.
+        pdb_name: Option<String>;
+        /// File version of the version resource.
+        file_version: Option<String>;
+        /// Product version of the version resource.
+        product_version: Option<String>;
+        /// Product name of the version resource.
+        product_name: Option<String>;
+        /// Company of the version resource.
+        company: Option<String>;
+        /// Description of the version resource.
+        description: Option<String>;
+        /// Time stamp of the PE header, as bit pattern.
+        time_date_stamp: i32;
+        /// Checksum of the PE header, as bit pattern.
+        checksum: i32;
+    }
+
+    /// A named function: .NET methods from their own events, native ones from symbol files.
+    Method / MethodColumns = "method", order ["method_id"] {
+        /// Number of the method in this extract, from 0.
+        method_id: i32, "key";
+        /// Module that holds its code; null for code that was compiled at run time.
+        module_id: Option<i32>, "key";
+        /// `Namespace.Type.Method` or `Type::Method`.
+        name: String;
+        /// Signature, as the runtime tells it.
+        signature: Option<String>;
+        /// Process, for code that was compiled at run time.
+        process_key: Option<i32>, "key";
+        /// First address of its code, as bit pattern.
+        address: Option<i64>;
+        /// Bytes of code.
+        size_bytes: Option<i64>, "bytes";
+        /// File name of the managed module that it belongs to.
+        managed_module: Option<String>;
+    }
+
+    /// A code address of a process, at the times at which the same code lay there.
+    Frame / FrameColumns = "frame", order ["frame_id"] {
+        /// Number of the frame in this extract, from 0.
+        frame_id: i32, "key";
+        /// Module that holds it; null if none was mapped there.
+        module_id: Option<i32>, "key";
+        /// Offset in the module; null without a module.
+        rva: Option<i64>;
+        /// Address as bit pattern.
+        address: i64;
+        /// Its method, if the name is known.
+        method_id: Option<i32>, "key";
+    }
+
+    /// A node of the tree of call stacks. A stack is named by its innermost node; its parent is the caller.
+    Stack / StackColumns = "stack", order ["stack_id"] {
+        /// Number of the node in this extract, from 0.
+        stack_id: i32, "key";
+        /// Node of the caller; null for the outermost frame. It is always smaller than `stack_id`.
+        parent_id: Option<i32>, "key";
+        /// Its frame.
+        frame_id: i32, "key";
+        /// Number of callers: 0 for the outermost frame.
+        depth: i32;
+    }
+}

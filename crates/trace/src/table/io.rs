@@ -1,0 +1,177 @@
+//! Tables of disk, files, page faults and network; and what is computed from them.
+
+tables! {
+    /// A read, write or flush of a disk.
+    DiskIo / DiskIoColumns = "disk_io", order ["complete_ns"] {
+        /// `read`, `write` or `flush`.
+        kind: &'static str;
+        /// Number of the disk.
+        disk: i32;
+        /// Process that issued it, if its thread is known.
+        process_key: Option<i32>, "key";
+        /// Thread that issued it.
+        thread_key: Option<i32>, "key";
+        /// When it was issued.
+        init_ns: i64, "ns";
+        /// When it was complete.
+        complete_ns: i64, "ns";
+        /// `complete_ns` − `init_ns`: waiting in the queue and service.
+        io_ns: i64, "ns";
+        /// Service: from the later of `init_ns` and the completion before it on that disk, to `complete_ns`.
+        service_ns: i64, "ns";
+        /// `io_ns` − `service_ns`: waiting in the queue of the disk.
+        queue_ns: i64, "ns";
+        /// Position on the disk; null for a flush.
+        offset_bytes: Option<i64>, "bytes";
+        /// Bytes; 0 for a flush.
+        size_bytes: i64, "bytes";
+        /// Path with drive letter, where known; null for a flush and for files without a name.
+        path: Option<Arc<str>>;
+        /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
+        priority: i32;
+        /// Flags of the request packet, as bit pattern.
+        irp_flags: i32;
+        /// Stack that issued it.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// An operation on a file, from its start to its end.
+    FileIo / FileIoColumns = "file_io", order ["end_ns"] {
+        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`, `rename`, `dir_enum`, `dir_notify` or `fs_control`.
+        kind: &'static str;
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// Start; null if it began before the trace.
+        start_ns: Option<i64>, "ns";
+        /// End; null if no event told it.
+        end_ns: Option<i64>, "ns";
+        /// `end_ns` − `start_ns`.
+        duration_ns: Option<i64>, "ns";
+        /// Path with drive letter, where known.
+        path: Option<Arc<str>>;
+        /// Position in the file, for reads and writes.
+        offset_bytes: Option<i64>, "bytes";
+        /// Bytes asked for, for reads and writes.
+        size_bytes: Option<i64>, "bytes";
+        /// Bytes read or written; for other operations what the file system returned as information.
+        result_bytes: Option<i64>, "bytes";
+        /// NTSTATUS of the result, as bit pattern; 0 is success, negative an error or warning.
+        status: Option<i32>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A page fault that was served from a disk.
+    HardFault / HardFaultColumns = "hard_fault", order ["end_ns"] {
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread that faulted.
+        thread_key: i32, "key";
+        /// Fault.
+        start_ns: i64, "ns";
+        /// The page was there.
+        end_ns: i64, "ns";
+        /// `end_ns` − `start_ns`.
+        duration_ns: i64, "ns";
+        /// Address that faulted, as bit pattern.
+        address: i64;
+        /// Position in the file.
+        offset_bytes: i64, "bytes";
+        /// Bytes read.
+        size_bytes: i64, "bytes";
+        /// Path with drive letter, where known.
+        path: Option<Arc<str>>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A TCP or UDP transfer, as the kernel logs it.
+    NetIo / NetIoColumns = "net_io", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// `tcp` or `udp`.
+        protocol: &'static str;
+        /// `send`, `receive`, `connect`, `disconnect`, `retransmit`, `accept`, `reconnect`, `copy` or `fail`.
+        kind: &'static str;
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Bytes.
+        size_bytes: i64, "bytes";
+        /// Local address.
+        local_address: Option<String>;
+        /// Local port.
+        local_port: Option<i32>;
+        /// Remote address.
+        remote_address: Option<String>;
+        /// Remote port.
+        remote_port: Option<i32>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Disk I/O of a process by file.
+    DiskFile / DiskFileColumns = "disk_file", order ["path"] {
+        /// Path; null for flushes and for files without a name.
+        path: Option<Arc<str>>;
+        /// Number of the disk.
+        disk: i32;
+        /// Process; null if not known.
+        process_key: Option<i32>, "key";
+        /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
+        priority: i32;
+        /// Reads.
+        reads: i64;
+        /// Bytes read.
+        read_bytes: i64, "bytes";
+        /// Service time of reads.
+        read_service_ns: i64, "ns";
+        /// Time of reads, queue included.
+        read_io_ns: i64, "ns";
+        /// Writes.
+        writes: i64;
+        /// Bytes written.
+        write_bytes: i64, "bytes";
+        /// Service time of writes.
+        write_service_ns: i64, "ns";
+        /// Time of writes, queue included.
+        write_io_ns: i64, "ns";
+        /// Flushes.
+        flushes: i64;
+        /// Service time of flushes.
+        flush_service_ns: i64, "ns";
+        /// Time of flushes, queue included.
+        flush_io_ns: i64, "ns";
+        /// Longest I/O, queue included.
+        max_io_ns: i64, "ns";
+    }
+
+    /// Operations on files by process, path and kind.
+    FileFile / FileFileColumns = "file_file", order ["path"] {
+        /// Path; null where it is not known.
+        path: Option<Arc<str>>;
+        /// Process; null if not known.
+        process_key: Option<i32>, "key";
+        /// Kind of operation, as in `file_io`.
+        kind: &'static str;
+        /// Operations with a start in the trace.
+        count: i64;
+        /// Sum of the durations of those that ended; operations at the same time add up.
+        duration_ns: i64, "ns";
+        /// Longest operation.
+        max_duration_ns: i64, "ns";
+        /// Bytes asked for.
+        size_bytes: i64, "bytes";
+        /// Bytes read or written.
+        result_bytes: i64, "bytes";
+        /// Largest position behind a read or write.
+        max_position_bytes: i64, "bytes";
+        /// Operations whose status is an error.
+        failures: i64;
+        /// Distinct statuses of failed operations, as `0xc0000034`, with commas between.
+        failure_statuses: String;
+    }
+}
+
+use std::sync::Arc;

@@ -1,0 +1,129 @@
+//! Tables of the recording and the machine.
+
+tables! {
+    /// The recording; one row.
+    Trace / TraceColumns = "trace", order [] {
+        /// File name of the trace, without folder.
+        file_name: String;
+        /// Files that were read as one session.
+        files: i32;
+        /// Bytes of all files, as they lay on disk or in the archive after unpacking.
+        size_bytes: i64, "bytes";
+        /// Bytes of all event buffers, decompressed.
+        decompressed_bytes: i64, "bytes";
+        /// Name of the recording session.
+        session_name: Option<String>;
+        /// Computer.
+        computer: Option<String>;
+        /// Windows version, as `10.0.19041`.
+        os_version: Option<String>;
+        /// Windows edition and build, as the registry of the machine names it.
+        os_name: Option<String>;
+        /// Start of the recording, UTC, as `2024-05-01T10:00:00.1234567Z`.
+        start_utc: String;
+        /// Start of the recording in units of 100 ns since 1601.
+        start_filetime: i64;
+        /// Minutes that local time is behind UTC on the recorded machine.
+        time_zone_bias_minutes: Option<i32>;
+        /// Boot of the machine in units of 100 ns since 1601.
+        boot_filetime: Option<i64>;
+        /// Length of the recording.
+        duration_ns: i64, "ns";
+        /// Clock: `qpc`, `system_time` or `cpu_cycles`.
+        clock: String;
+        /// Ticks of the clock per second.
+        clock_frequency: i64;
+        /// Processors.
+        processors: i32;
+        /// Speed of the processors in MHz.
+        cpu_mhz: Option<i32>;
+        /// Bytes of a pointer of the machine: 4 or 8.
+        pointer_size: i32;
+        /// Memory of the machine.
+        memory_bytes: Option<i64>, "bytes";
+        /// Sampling interval at the start; null without samples.
+        sample_interval_ns: Option<i64>, "ns";
+        /// Events in the trace.
+        events: i64;
+        /// Events that the recorder lost.
+        lost_events: i64;
+        /// Buffers that the recorder lost.
+        lost_buffers: i64;
+        /// Begin of `--range`; null if all was extracted.
+        range_start_ns: Option<i64>, "ns";
+        /// End of `--range`; null if all was extracted.
+        range_end_ns: Option<i64>, "ns";
+    }
+
+    /// Something that a reader of the numbers should know: damage, loss, what could not be decoded.
+    Diagnostic / DiagnosticColumns = "diagnostic", order [] {
+        /// `error`, `warning` or `info`.
+        severity: String;
+        /// What it is about, as one word.
+        kind: String;
+        /// How often.
+        count: i64;
+        /// The first place: file name and offset, where it has one.
+        position: Option<String>;
+        /// The sentence for people.
+        message: String;
+    }
+
+    /// A fact about the machine, as the recorder wrote it at the end of the trace.
+    SystemConfigItem / SystemConfigColumns = "system_config", order [] {
+        /// Part of the machine, for example `cpu`, `nic` or `platform`.
+        topic: String;
+        /// Number of the part among its kind, from 0.
+        item: i32;
+        /// Name of the fact.
+        name: String;
+        /// Its value as text.
+        value: Option<String>;
+    }
+
+    /// A physical disk.
+    Disk / DiskColumns = "disk", order ["disk"] {
+        /// Number of the disk.
+        disk: i32;
+        /// Model, as the disk names itself.
+        model: Option<String>;
+        /// Size.
+        size_bytes: Option<i64>, "bytes";
+        /// Bytes of a sector.
+        sector_size_bytes: Option<i64>, "bytes";
+        /// Drive letter of the partition that Windows booted from, if it is on that disk.
+        boot_drive_letter: Option<String>;
+        /// Whether the write cache is on.
+        is_write_cache_enabled: Option<bool>;
+    }
+
+    /// A volume, and how paths of the kernel begin on it.
+    Volume / VolumeColumns = "volume", order [] {
+        /// Drive letter or other DOS path, as `C:`; null if it has none.
+        drive: Option<String>;
+        /// Path of the device, as `\Device\HarddiskVolume3`.
+        nt_path: Option<String>;
+        /// Number of the disk.
+        disk: Option<i32>;
+        /// File system.
+        file_system: Option<String>;
+        /// Size.
+        size_bytes: Option<i64>, "bytes";
+        /// Free space when the trace ended.
+        free_bytes: Option<i64>, "bytes";
+    }
+
+    /// A Windows service that ran.
+    Service / ServiceColumns = "service", order ["name"] {
+        /// Name.
+        name: String;
+        /// Name for people.
+        display_name: Option<String>;
+        /// File name of its process, as the recorder wrote it.
+        process_name: Option<String>;
+        /// Process id.
+        pid: i32;
+        /// Process.
+        process_key: Option<i32>, "key";
+    }
+}

@@ -1,0 +1,64 @@
+//! The language in which tables are declared.
+
+/// Declares tables. `Name in "sql_name" order [columns] { /// doc\n column: type, "unit"; … }`
+macro_rules! tables {
+    ($(
+        $(#[doc = $doc:literal])+
+        $row:ident / $columns:ident = $name:literal, order [$($order:literal),*] {
+            $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty $(, $unit:literal)?; )+
+        }
+    )+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct $row {
+            $( $(#[doc = $field_doc])+ pub $field: $type, )+
+        }
+
+        #[doc = concat!("Rows of `", $name, "`, by column.")]
+        #[derive(Debug, Default)]
+        pub struct $columns {
+            rows: usize,
+            $( $field: <$type as $crate::table::Value>::Builder, )+
+        }
+
+        impl $crate::table::Row for $row {
+            const TABLE: &'static $crate::table::Table = {
+                static TABLE: $crate::table::Table = $crate::table::Table {
+                    name: $name,
+                    doc: concat!($($doc, "\n"),+).trim_ascii(),
+                    order: &[$($order),*],
+                    columns: &[$( $crate::table::Column {
+                        name: stringify!($field),
+                        kind: <$type as $crate::table::Value>::KIND,
+                        nullable: <$type as $crate::table::Value>::NULLABLE,
+                        unit: concat!($($unit)?),
+                        doc: concat!($($field_doc, "\n"),+).trim_ascii(),
+                    }, )+],
+                };
+                &TABLE
+            };
+            type Columns = $columns;
+        }
+
+        impl $crate::table::Columns<$row> for $columns {
+            #[inline]
+            fn push(&mut self, row: &$row) {
+                self.rows += 1;
+                $( $crate::table::Value::append(&row.$field, &mut self.$field); )+
+            }
+
+            fn len(&self) -> usize {
+                self.rows
+            }
+
+            fn take(&mut self) -> arrow_array::RecordBatch {
+                let schema = <$row as $crate::table::Row>::TABLE.schema();
+                self.rows = 0;
+                let arrays = vec![$( <$type as $crate::table::Value>::finish(&mut self.$field) ),+];
+                // Types and lengths come from the same declaration; an empty batch is what remains if they ever did not fit.
+                arrow_array::RecordBatch::try_new(schema.clone(), arrays)
+                    .unwrap_or_else(|_| arrow_array::RecordBatch::new_empty(schema))
+            }
+        }
+    )+};
+}

@@ -1,0 +1,151 @@
+//! The tables of an extract: each column is declared once, with type, unit and meaning.
+//!
+//! A declaration (see [`topics`](self)) makes three things: a row type that importers fill, its Arrow columns, and a [`Table`] from which
+//! the SQL reference and the labels of other front ends are written. All integers are signed, since some readers of Parquet show unsigned
+//! 64-bit numbers as decimals; addresses are the bit pattern of an `Int64`.
+
+#[macro_use]
+mod macros;
+mod column;
+mod cpu;
+mod dotnet;
+mod generic;
+mod identity;
+mod io;
+mod machine;
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema};
+
+pub use column::{Column, Kind, Value};
+pub use cpu::*;
+pub use dotnet::*;
+pub use generic::*;
+pub use identity::*;
+pub use io::*;
+pub use machine::*;
+
+/// The declaration of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// Name, a singular noun.
+    pub name: &'static str,
+    /// What one row is.
+    pub doc: &'static str,
+    /// Columns by which rows are sorted, as well as a single pass can; empty if they have no order.
+    pub order: &'static [&'static str],
+    /// Columns in their order.
+    pub columns: &'static [Column],
+}
+
+impl Table {
+    /// The Arrow schema.
+    #[must_use]
+    pub fn schema(&self) -> Arc<Schema> {
+        let field = |column: &Column| Field::new(column.name, column.kind.data_type(), column.nullable);
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// The column with that name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+/// A row of a table.
+pub trait Row: Sized {
+    /// Its table.
+    const TABLE: &'static Table;
+    /// Collects rows by column.
+    type Columns: Columns<Self>;
+}
+
+/// Rows of one table, by column.
+pub trait Columns<R>: Default {
+    /// Adds a row.
+    fn push(&mut self, row: &R);
+    /// Rows so far.
+    fn len(&self) -> usize;
+    /// Whether there is no row.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Takes all rows out.
+    fn take(&mut self) -> RecordBatch;
+}
+
+/// All tables, those that name things first.
+pub static TABLES: &[&Table] = &[
+    Trace::TABLE,
+    Diagnostic::TABLE,
+    SystemConfigItem::TABLE,
+    Disk::TABLE,
+    Volume::TABLE,
+    Service::TABLE,
+    Process::TABLE,
+    Thread::TABLE,
+    Module::TABLE,
+    Method::TABLE,
+    Frame::TABLE,
+    Stack::TABLE,
+    CpuSample::TABLE,
+    ContextSwitch::TABLE,
+    DpcIsr::TABLE,
+    DiskIo::TABLE,
+    FileIo::TABLE,
+    HardFault::TABLE,
+    NetIo::TABLE,
+    Mark::TABLE,
+    Exception::TABLE,
+    Gc::TABLE,
+    Jit::TABLE,
+    GenericEvent::TABLE,
+];
+
+/// Tables that are computed from the others.
+pub static DERIVED: &[&Table] =
+    &[CpuProcess::TABLE, CpuMethod::TABLE, CpuStack::TABLE, DiskFile::TABLE, FileFile::TABLE];
+
+/// The table with that name, computed ones included.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().chain(DERIVED).find(|table| table.name == name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_declaration_is_complete_and_named_by_the_rules() {
+        let mut names = HashSet::new();
+        for table in TABLES.iter().chain(DERIVED) {
+            assert!(names.insert(table.name), "{} is declared twice", table.name);
+            assert!(!table.doc.is_empty() && !table.columns.is_empty(), "{}", table.name);
+            for column in table.columns {
+                let name = format!("{}.{}", table.name, column.name);
+                assert!(column.doc.ends_with('.') || column.doc.ends_with('`'), "{name}: {:?}", column.doc);
+                assert_eq!(column.name.ends_with("_ns"), column.unit == "ns", "{name}");
+                assert_eq!(column.name.ends_with("_bytes"), column.unit == "bytes", "{name}");
+            }
+            for column in table.order {
+                assert!(table.column(column).is_some(), "{} is sorted by {column}", table.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_become_columns_of_the_declared_types() {
+        let mut columns = <Mark as Row>::Columns::default();
+        columns.push(&Mark { ts_ns: 5, cpu: 1, text: "start".into(), ..Mark::default() });
+        assert_eq!((columns.len(), columns.is_empty()), (1, false));
+        let batch = columns.take();
+        assert_eq!(batch.schema(), Mark::TABLE.schema());
+        assert_eq!((batch.num_rows(), columns.len()), (1, 0));
+    }
+}
