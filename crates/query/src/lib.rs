@@ -10,11 +10,14 @@
 mod answer;
 mod catalog;
 mod error;
+pub mod filter;
 mod provider;
+pub mod range;
 mod runtime;
 mod session;
 mod source;
 mod statement;
+pub mod time_format;
 
 pub use answer::Answer;
 pub use datafusion::arrow;
