@@ -9,6 +9,7 @@
 
 mod answer;
 mod catalog;
+pub mod dump;
 mod error;
 pub mod filter;
 mod provider;

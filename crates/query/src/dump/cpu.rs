@@ -1,0 +1,287 @@
+//! CPU, waiting and ready time of processes.
+
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition};
+use super::{Error, Result, Top, ask, cpu_range, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Orders of rows with CPU times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CpuSort {
+    /// CPU.
+    #[default]
+    Cpu,
+    /// Waiting.
+    Wait,
+    /// Ready.
+    Ready,
+    /// CPU and waiting.
+    CpuWait,
+    /// CPU, waiting and ready.
+    CpuWaitReady,
+    /// Mean time ready; of methods only.
+    ReadyAvg,
+    /// Switch-ins.
+    Switches,
+    /// CPU, less for methods far from the innermost frame; of methods only.
+    StackDepth,
+    /// First sample or switch-in.
+    First,
+    /// Last sample or switch-out.
+    Last,
+    /// Priority; of processes only.
+    Priority,
+    /// Start of the process.
+    StartTime,
+}
+
+/// Which processes, and in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CpuRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// CPU in nanoseconds.
+    pub cpu: Range,
+    /// Waiting in nanoseconds.
+    pub wait: Range,
+    /// Ready in nanoseconds.
+    pub ready: Range,
+    /// Switch-ins.
+    pub switches: Range,
+    /// First sample or switch-in, in nanoseconds.
+    pub first: Range,
+    /// Last sample or switch-out, in nanoseconds.
+    pub last: Range,
+    /// From first to last, in nanoseconds.
+    pub duration: Range,
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    pub time: Range,
+    /// Order.
+    pub sort: CpuSort,
+    /// How many of the largest.
+    pub top: Top,
+}
+
+rows! {
+    /// CPU of a process.
+    pub struct CpuRow {
+        /// Key in the extract; missing for threads whose process is not known.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of its executable.
+        process: Option<String>,
+        /// Sampled CPU; without any samples in the trace, CPU from context switches.
+        cpu_ns: i64,
+        /// CPU from context switches.
+        run_ns: Option<i64>,
+        /// Time in which at least one thread waited.
+        wait_ns: Option<i64>,
+        /// Time in which at least one thread was ready.
+        ready_ns: Option<i64>,
+        /// Switch-ins.
+        switches: Option<i64>,
+        /// Switch-ins after the thread had been preempted.
+        preemptions: Option<i64>,
+        /// Threads that were sampled or switched in.
+        threads: i64,
+        /// Mean priority.
+        priority: Option<f64>,
+        /// Number of processors it ran on.
+        core_count: i64,
+        /// Processors it ran on.
+        cores: String,
+        /// First sample or switch-in.
+        first_ns: i64,
+        /// Last sample or switch-out.
+        last_ns: i64,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+}
+
+/// Sums of times. Waiting and ready times of several rows overlap; their sums exceed the time that passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CpuTotal {
+    /// CPU.
+    pub cpu_ns: i64,
+    /// Waiting; missing if no row knows it.
+    pub wait_ns: Option<i64>,
+    /// Ready; missing if no row knows it.
+    pub ready_ns: Option<i64>,
+    /// Switch-ins; missing if no row knows them.
+    pub switches: Option<i64>,
+}
+
+impl CpuTotal {
+    /// Adds a row.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_add(other.cpu_ns),
+            wait_ns: added(self.wait_ns, other.wait_ns),
+            ready_ns: added(self.ready_ns, other.ready_ns),
+            switches: added(self.switches, other.switches),
+        }
+    }
+
+    /// CPU and waiting; with `ready` ready, too.
+    #[must_use]
+    pub fn total_ns(self, ready: bool) -> i64 {
+        let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
+        self.cpu_ns.saturating_add(self.wait_ns.unwrap_or(0)).saturating_add(ready)
+    }
+
+    /// What processes are sorted by.
+    #[must_use]
+    pub fn sort_value(self, sort: CpuSort) -> i64 {
+        match sort {
+            CpuSort::Wait => self.wait_ns.unwrap_or(0),
+            CpuSort::Ready => self.ready_ns.unwrap_or(0),
+            CpuSort::CpuWait => self.total_ns(false),
+            CpuSort::CpuWaitReady => self.total_ns(true),
+            _ => self.cpu_ns,
+        }
+    }
+}
+
+fn added(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// CPU of processes, and of all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CpuAnswer {
+    /// The processes, ascending.
+    pub rows: Vec<CpuRow>,
+    /// Sums over these rows.
+    pub total: CpuTotal,
+}
+
+impl CpuAnswer {
+    /// An answer with the sums of its rows.
+    #[must_use]
+    pub fn new(rows: Vec<CpuRow>) -> Self {
+        let total = rows.iter().fold(CpuTotal::default(), |sum, row| {
+            let (wait_ns, ready_ns) = (row.wait_ns, row.ready_ns);
+            sum.plus(CpuTotal { cpu_ns: row.cpu_ns, wait_ns, ready_ns, switches: row.switches })
+        });
+        Self { rows, total }
+    }
+}
+
+impl CpuRequest {
+    /// The question.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        // Threads without a process are listed; the idle process is not.
+        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
+        conditions.extend(self.processes.conditions());
+        let (with, table) = if self.time.is_unlimited() {
+            (String::new(), "cpu_process")
+        } else {
+            (cpu_range::with(self.time), cpu_range::TABLE)
+        };
+        format!(
+            "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
+FROM (
+SELECT c.process_key, {PROCESS_COLUMNS},
+  CASE WHEN (SELECT coalesce(sum(samples), 0) FROM {table}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
+  c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
+  c.first_ns, c.last_ns
+FROM {table} c
+LEFT JOIN process p ON p.process_key = c.process_key{}
+) c{}
+ORDER BY sort_value, cpu_ns, process_key",
+            self.sort_value(),
+            filtered(&conditions),
+            filtered(&self.limits()),
+        )
+    }
+
+    fn limits(&self) -> Vec<String> {
+        let limits = [
+            ("cpu_ns", self.cpu),
+            ("wait_ns", self.wait),
+            ("ready_ns", self.ready),
+            ("switches", self.switches),
+            ("first_ns", self.first),
+            ("last_ns", self.last),
+            ("last_ns - first_ns", self.duration),
+        ];
+        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+    }
+
+    const fn sort_value(&self) -> &'static str {
+        match self.sort {
+            CpuSort::Cpu | CpuSort::ReadyAvg | CpuSort::StackDepth => "cpu_ns",
+            CpuSort::Wait => "coalesce(wait_ns, 0)",
+            CpuSort::Ready => "coalesce(ready_ns, 0)",
+            CpuSort::CpuWait => "cpu_ns + coalesce(wait_ns, 0)",
+            CpuSort::CpuWaitReady => "cpu_ns + coalesce(wait_ns, 0) + coalesce(ready_ns, 0)",
+            CpuSort::Switches => "coalesce(switches, 0)",
+            CpuSort::First => "first_ns",
+            CpuSort::Last => "last_ns",
+            CpuSort::Priority => "coalesce(priority, 0)",
+            CpuSort::StartTime => "coalesce(process_start_ns, 0)",
+        }
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// There are neither samples nor context switches; a range is asked of sums; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<CpuAnswer> {
+        check(session, self.time)?;
+        let mut rows: Vec<CpuRow> = ask(session, &self.sql())?;
+        self.top.cut(&mut rows);
+        Ok(CpuAnswer::new(rows))
+    }
+}
+
+/// Whether there are CPU times, and single rows if a part of the trace is asked.
+pub(super) fn check(session: &Session, time: Range) -> Result<()> {
+    let has_events =
+        || Ok::<_, Error>(has_rows(session, "cpu_sample")? || has_rows(session, "context_switch")?);
+    if has_rows(session, "cpu_process")? {
+        return if time.is_unlimited() || has_events()? {
+            Ok(())
+        } else {
+            Err(Error::NeedsRows { what: "samples and context switches" })
+        };
+    }
+    if !time.is_unlimited() && has_events()? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: "CPU samples and no context switches",
+        how: "record with the kernel keywords PROC_THREAD+LOADER+PROFILE (samples) and CSWITCH+DISPATCHER (waits), for example `wpr -start CPU`",
+    })
+}
+
+/// Whether there are waits, for questions about them.
+///
+/// # Errors
+/// There are none; the query fails.
+pub fn check_waits(session: &Session) -> Result<()> {
+    let sql = "SELECT count(run_ns) AS rows FROM cpu_process";
+    let counts: Vec<super::Count> = ask(session, sql)?;
+    if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: "context switches",
+        how: "waiting and ready times need the kernel keywords CSWITCH+DISPATCHER, for example `wpr -start CPU`",
+    })
+}

@@ -1,0 +1,301 @@
+//! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times do not overlap.
+
+use super::group::{Group, grouped};
+use super::path::folder_sql;
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
+use super::trace::TraceInfo;
+use super::{Error, Result, Top, ask, disk_range, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Orders of disk I/O.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DiskSort {
+    /// Bytes read and written.
+    #[default]
+    TotalSize,
+    /// Service time of reads, writes and flushes.
+    TotalTime,
+    /// Bytes read.
+    ReadSize,
+    /// Bytes written.
+    WriteSize,
+    /// Service time of reads.
+    ReadTime,
+    /// Service time of writes.
+    WriteTime,
+    /// Service time of flushes.
+    FlushTime,
+    /// Operations.
+    Count,
+}
+
+/// A kind of disk I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskOperation {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Flushes.
+    Flush,
+}
+
+/// Which I/O, put together how, in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DiskRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// Which files: a filter on whole paths.
+    pub file: Option<String>,
+    /// Folders below the drive that tell rows apart; from 100 on whole paths.
+    pub level: u32,
+    /// Rows for each process.
+    pub per_process: bool,
+    /// Only rows with such operations.
+    pub operation: Option<DiskOperation>,
+    /// Bytes read.
+    pub read_size: Range,
+    /// Bytes written.
+    pub write_size: Range,
+    /// Bytes read and written.
+    pub total_size: Range,
+    /// Service time of reads in nanoseconds.
+    pub read_time: Range,
+    /// Service time of writes in nanoseconds.
+    pub write_time: Range,
+    /// Service time in nanoseconds.
+    pub total_time: Range,
+    /// Only this part of the trace, in nanoseconds; times are clipped to it.
+    pub time: Range,
+    /// Order.
+    pub sort: DiskSort,
+    /// How many of the largest rows, of each process with `per_process`.
+    pub top: Top,
+    /// How many of the largest processes.
+    pub top_processes: Top,
+}
+
+rows! {
+    /// Disk I/O of a folder or file.
+    pub struct DiskRow {
+        /// Process, with rows for each process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Drive, folder or file; missing for flushes and for files without a name.
+        path: Option<String>,
+        /// Reads.
+        reads: i64,
+        /// Bytes read.
+        read_bytes: i64,
+        /// Service time of reads.
+        read_service_ns: i64,
+        /// Time of reads, queue included.
+        read_io_ns: i64,
+        /// Writes.
+        writes: i64,
+        /// Bytes written.
+        write_bytes: i64,
+        /// Service time of writes.
+        write_service_ns: i64,
+        /// Time of writes, queue included.
+        write_io_ns: i64,
+        /// Flushes.
+        flushes: i64,
+        /// Service time of flushes.
+        flush_service_ns: i64,
+        /// Longest operation, queue included.
+        max_io_ns: i64,
+        /// Bytes read and written.
+        total_bytes: i64,
+        /// Service time of all operations.
+        total_service_ns: i64,
+        /// Share of the time that a disk worked on them, in percent.
+        active_percent: f64,
+        /// Files with a name.
+        files: i64,
+        /// Processes.
+        processes: i64,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Its terminal session.
+        session_id: Option<i64>,
+        /// Its command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+    /// Sums of disk I/O.
+    pub struct DiskTotal {
+        /// Reads.
+        reads: i64,
+        /// Bytes read.
+        read_bytes: i64,
+        /// Service time of reads.
+        read_service_ns: i64,
+        /// Writes.
+        writes: i64,
+        /// Bytes written.
+        write_bytes: i64,
+        /// Service time of writes.
+        write_service_ns: i64,
+        /// Flushes.
+        flushes: i64,
+        /// Service time of flushes.
+        flush_service_ns: i64,
+        /// Service time of all operations.
+        total_service_ns: i64,
+        /// What groups are sorted by.
+        sort_value: f64,
+    }
+}
+
+/// Sums over rows.
+#[must_use]
+pub fn total(rows: &[DiskRow]) -> DiskTotal {
+    rows.iter().fold(DiskTotal::default(), |sum, row| DiskTotal {
+        reads: sum.reads.saturating_add(row.reads),
+        read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
+        read_service_ns: sum.read_service_ns.saturating_add(row.read_service_ns),
+        writes: sum.writes.saturating_add(row.writes),
+        write_bytes: sum.write_bytes.saturating_add(row.write_bytes),
+        write_service_ns: sum.write_service_ns.saturating_add(row.write_service_ns),
+        flushes: sum.flushes.saturating_add(row.flushes),
+        flush_service_ns: sum.flush_service_ns.saturating_add(row.flush_service_ns),
+        total_service_ns: sum.total_service_ns.saturating_add(row.total_service_ns),
+        sort_value: sum.sort_value + row.sort_value,
+    })
+}
+
+/// Disk I/O; one group with all rows unless they are by process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiskAnswer {
+    /// Groups, ascending by their sums.
+    pub groups: Vec<Group<DiskRow, DiskTotal>>,
+    /// Sums over all rows.
+    pub total: DiskTotal,
+}
+
+impl DiskAnswer {
+    /// An answer with the sums of its rows.
+    #[must_use]
+    pub fn new(rows: Vec<DiskRow>, request: &DiskRequest) -> Self {
+        let per_process = request.per_process;
+        let mut groups = grouped(rows, |row| row.process_key.filter(|_| per_process), request.top, total);
+        groups.sort_by(|a, b| a.total.sort_value.total_cmp(&b.total.sort_value));
+        if per_process {
+            request.top_processes.cut(&mut groups);
+        }
+        let all: Vec<DiskRow> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
+        Self { groups, total: total(&all) }
+    }
+}
+
+impl DiskRequest {
+    /// The question about a trace of that length.
+    #[must_use]
+    pub fn sql(&self, trace_ns: i64) -> String {
+        let mut conditions = self.processes.conditions();
+        conditions.extend(text_condition("d.path", self.file.as_deref()));
+        let (with, table, seen_ns) = if self.time.is_unlimited() {
+            (String::new(), "disk_file", trace_ns)
+        } else {
+            let length = self.time.max.min(trace_ns).saturating_sub(self.time.min.max(0));
+            (disk_range::with(self.time), disk_range::TABLE, length)
+        };
+        let process = if self.per_process {
+            format!("d.process_key, {PROCESS_COLUMNS}")
+        } else {
+            "CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS process, \
+             CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, \
+             CAST(NULL AS BIGINT) AS process_start_ns, CAST(NULL AS BIGINT) AS process_stop_ns"
+                .to_owned()
+        };
+        format!(
+            "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+SELECT *, read_bytes + write_bytes AS total_bytes,
+  read_service_ns + write_service_ns + flush_service_ns AS total_service_ns
+FROM (
+SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
+  sum(reads) AS reads, sum(read_bytes) AS read_bytes, sum(read_service_ns) AS read_service_ns, sum(read_io_ns) AS read_io_ns,
+  sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
+  sum(write_io_ns) AS write_io_ns, sum(flushes) AS flushes, sum(flush_service_ns) AS flush_service_ns,
+  max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
+FROM (
+SELECT {process}, {path} AS path, d.path AS file, d.process_key AS owner, d.reads, d.read_bytes, d.read_service_ns,
+  d.read_io_ns, d.writes, d.write_bytes, d.write_service_ns, d.write_io_ns, d.flushes, d.flush_service_ns, d.max_io_ns
+FROM {table} d
+LEFT JOIN process p ON p.process_key = d.process_key{conditions}
+)
+GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path
+)
+){limits}
+ORDER BY sort_value, total_service_ns, path, process_key",
+            seen = format_args!("{}.0", seen_ns.max(1)),
+            sort = self.sort_value(),
+            path = folder_sql("d.path", self.level),
+            conditions = filtered(&conditions),
+            limits = filtered(&self.limits()),
+        )
+    }
+
+    fn limits(&self) -> Vec<String> {
+        let operation = self.operation.map(|operation| match operation {
+            DiskOperation::Read => "reads > 0",
+            DiskOperation::Write => "writes > 0",
+            DiskOperation::Flush => "flushes > 0",
+        });
+        let limits = [
+            ("read_bytes", self.read_size),
+            ("write_bytes", self.write_size),
+            ("total_bytes", self.total_size),
+            ("read_service_ns", self.read_time),
+            ("write_service_ns", self.write_time),
+            ("total_service_ns", self.total_time),
+        ];
+        let ranges = limits.into_iter().filter_map(|(column, range)| range_condition(column, range));
+        operation.map(str::to_owned).into_iter().chain(ranges).collect()
+    }
+
+    const fn sort_value(&self) -> &'static str {
+        match self.sort {
+            DiskSort::TotalSize => "total_bytes",
+            DiskSort::TotalTime => "total_service_ns",
+            DiskSort::ReadSize => "read_bytes",
+            DiskSort::WriteSize => "write_bytes",
+            DiskSort::ReadTime => "read_service_ns",
+            DiskSort::WriteTime => "write_service_ns",
+            DiskSort::FlushTime => "flush_service_ns",
+            DiskSort::Count => "reads + writes + flushes",
+        }
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// There is no disk I/O; a range is asked of sums; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
+        check(session, self.time)?;
+        let rows = ask(session, &self.sql(TraceInfo::ask(session)?.duration_ns))?;
+        Ok(DiskAnswer::new(rows, self))
+    }
+}
+
+fn check(session: &Session, time: Range) -> Result<()> {
+    let has_sums = has_rows(session, "disk_file")?;
+    match (time.is_unlimited(), has_sums) {
+        (true, true) => Ok(()),
+        (false, _) if has_rows(session, "disk_io")? => Ok(()),
+        (false, true) => Err(Error::NeedsRows { what: "operations of disks" }),
+        _ => Err(Error::NotRecorded {
+            what: "disk I/O",
+            how: "record with the kernel keywords DISK_IO+DISK_IO_INIT (and FLT_IO_INIT for names), for example `wpr -start DiskIO`",
+        }),
+    }
+}

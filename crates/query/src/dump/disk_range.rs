@@ -1,0 +1,43 @@
+//! Disk I/O in a part of the trace, from single operations.
+
+use super::sql::ends;
+use crate::range::Range;
+
+/// Name of the rows, which look like those of `disk_file`.
+pub(super) const TABLE: &str = "disk_in_range";
+
+/// The `WITH` that makes the rows.
+///
+/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped.
+pub(super) fn with(time: Range) -> String {
+    let (a, b) = ends(time);
+    let sums = |kind: &str, many: &str| {
+        format!(
+            "  count(*) FILTER (WHERE kind = '{kind}') AS {many},
+  coalesce(sum(size_bytes) FILTER (WHERE kind = '{kind}'), 0) AS {kind}_bytes,
+  coalesce(sum(service_ns) FILTER (WHERE kind = '{kind}'), 0) AS {kind}_service_ns,
+  coalesce(sum(io_ns) FILTER (WHERE kind = '{kind}'), 0) AS {kind}_io_ns"
+        )
+    };
+    format!(
+        "WITH {TABLE} AS (
+SELECT path, process_key,
+{},
+{},
+{},
+  max(io_ns) AS max_io_ns
+FROM (
+  SELECT kind, path, process_key, size_bytes,
+    least(complete_ns, {b}) - greatest(init_ns, {a}) AS io_ns,
+    greatest(least(complete_ns, {b}) - greatest(complete_ns - service_ns, {a}), 0) AS service_ns
+  FROM disk_io
+  WHERE complete_ns >= {a} AND init_ns <= {b}
+)
+GROUP BY path, process_key
+)
+",
+        sums("read", "reads"),
+        sums("write", "writes"),
+        sums("flush", "flushes"),
+    )
+}

@@ -1,0 +1,45 @@
+//! Why a dump has no answer.
+
+/// Result of a dump.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a dump has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The query failed.
+    #[error(transparent)]
+    Query(#[from] crate::Error),
+    /// The trace did not record what is asked for.
+    #[error("the trace recorded no {what}")]
+    NotRecorded {
+        /// What is missing.
+        what: &'static str,
+        /// How to record it.
+        how: &'static str,
+    },
+    /// The extract holds sums, and the question needs single rows.
+    #[error("--range needs the single {what}, of which this extract keeps only sums")]
+    NeedsRows {
+        /// What single rows are.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Query(error) => error.hint(),
+            Self::NotRecorded { how, .. } => Some(how),
+            Self::NeedsRows { .. } => Some("extract the trace again with `etwkit extract --detail full`"),
+        }
+    }
+
+    /// Whether the question was understood and there just is nothing to answer.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        matches!(self, Self::NotRecorded { .. } | Self::NeedsRows { .. })
+    }
+}

@@ -1,0 +1,89 @@
+//! The largest rows of a list, and lists by process.
+
+/// How many of the largest rows of an ascending list are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Top {
+    /// Rows; all if missing.
+    pub count: Option<usize>,
+    /// So many of the largest rows are left out first.
+    pub skip: usize,
+}
+
+impl Top {
+    /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end remain.
+    pub fn cut<T>(&self, rows: &mut Vec<T>) {
+        rows.truncate(rows.len().saturating_sub(self.skip));
+        if let Some(count) = self.count {
+            rows.drain(..rows.len().saturating_sub(count));
+        }
+    }
+}
+
+/// Rows of one process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group<R, T> {
+    /// Sums over the rows.
+    pub total: T,
+    /// Its rows, ascending; never empty.
+    pub rows: Vec<R>,
+}
+
+/// Puts rows with the same key together: groups in the order of their first rows, rows in their order, at most the largest
+/// `top` of each group.
+pub fn grouped<R, K: Eq + std::hash::Hash, T>(
+    rows: Vec<R>,
+    key: impl Fn(&R) -> K,
+    top: Top,
+    total: impl Fn(&[R]) -> T,
+) -> Vec<Group<R, T>> {
+    let mut position = std::collections::HashMap::new();
+    let mut groups: Vec<Vec<R>> = Vec::new();
+    for row in rows {
+        let next = groups.len();
+        let at = *position.entry(key(&row)).or_insert(next);
+        match groups.get_mut(at) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.iter_mut().for_each(|rows| top.cut(rows));
+    groups.retain(|rows| !rows.is_empty());
+    groups.into_iter().map(|rows| Group { total: total(&rows), rows }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_rows_remain() {
+        for (count, skip, remaining) in [
+            (None, 0, vec![1, 2, 3, 4, 5]),
+            (Some(2), 0, vec![4, 5]),
+            (Some(2), 1, vec![3, 4]),
+            (Some(9), 0, vec![1, 2, 3, 4, 5]),
+            (Some(2), 4, vec![1]),
+            (Some(2), 9, vec![]),
+            (Some(0), 0, vec![]),
+        ] {
+            let mut rows = vec![1, 2, 3, 4, 5];
+            Top { count, skip }.cut(&mut rows);
+            assert_eq!(rows, remaining, "{count:?} {skip}");
+        }
+    }
+
+    #[test]
+    fn groups_keep_order_and_sum_what_remains() {
+        let rows = vec![("b", 1), ("a", 2), ("b", 3), ("b", 4)];
+        let groups = grouped(
+            rows,
+            |row| row.0,
+            Top { count: Some(2), skip: 0 },
+            |rows| rows.iter().map(|r| r.1).sum(),
+        );
+        assert_eq!(
+            groups,
+            [Group { total: 7, rows: vec![("b", 3), ("b", 4)] }, Group { total: 2, rows: vec![("a", 2)] }]
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! The ready-made questions: a request becomes SQL, its answer typed rows, sums and shares included.
+//!
+//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown in several places
+//! is computed in one. Rows come in ascending order: the largest one is the last. A request asks one extract; answers of several
+//! extracts are put together by who asks.
+
+#[macro_use]
+mod rows;
+pub mod cpu;
+mod cpu_range;
+pub mod disk;
+mod disk_range;
+pub mod error;
+pub mod file;
+pub mod group;
+pub mod method;
+pub mod path;
+pub mod process;
+mod sql;
+pub mod stats;
+pub mod trace;
+pub mod version;
+
+pub use error::{Error, Result};
+pub use group::Top;
+pub use rows::FromRows;
+pub use sql::ProcessQuery;
+
+use crate::Session;
+
+/// All rows of an answer.
+fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
+    let mut rows = Vec::new();
+    for batch in session.sql(sql)? {
+        rows.extend(R::read(&batch?)?);
+    }
+    Ok(rows)
+}
+
+rows! {
+    /// How many rows there are.
+    struct Count {
+        /// Rows.
+        rows: i64,
+    }
+}
+
+/// Whether a table has rows.
+fn has_rows(session: &Session, table: &str) -> Result<bool> {
+    let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
+    Ok(counts.iter().any(|count| count.rows > 0))
+}

@@ -1,0 +1,140 @@
+//! Typed rows of an answer.
+
+use datafusion::arrow::array::{
+    Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+
+use crate::{Error, Result};
+
+/// A row type that can be read from an answer.
+pub trait FromRows: Sized {
+    /// The rows of a batch.
+    ///
+    /// # Errors
+    /// A column is missing or of another type: the SQL and the row type do not fit.
+    fn read(batch: &RecordBatch) -> Result<Vec<Self>>;
+}
+
+/// What a field of a row can be.
+pub(crate) trait Cell: Sized {
+    /// Values of a column.
+    type Values;
+    /// The column with that name.
+    fn column(batch: &RecordBatch, name: &str) -> Result<Self::Values>;
+    /// The value of a row; what may not be missing but is, is zero or empty.
+    fn get(values: &Self::Values, row: usize) -> Self;
+}
+
+fn converted(batch: &RecordBatch, name: &str, to: &DataType) -> Result<std::sync::Arc<dyn Array>> {
+    let column =
+        batch.column_by_name(name).ok_or_else(|| failed(format!("the answer has no column {name}")))?;
+    cast(column, to).map_err(|error| failed(format!("column {name}: {error}")))
+}
+
+fn failed(message: String) -> Error {
+    Error::Failed { message }
+}
+
+macro_rules! cell {
+    ($($type:ty, $array:ty, $data_type:expr, |$any:ident| $downcast:expr, |$value:ident| $get:expr;)+) => {$(
+        impl Cell for Option<$type> {
+            type Values = $array;
+            fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
+                let $any = converted(batch, name, &$data_type)?;
+                Ok($downcast.clone())
+            }
+            fn get(values: &$array, row: usize) -> Self {
+                (row < values.len() && values.is_valid(row)).then(|| {
+                    let $value = values.value(row);
+                    $get
+                })
+            }
+        }
+
+        impl Cell for $type {
+            type Values = $array;
+            fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
+                <Option<$type> as Cell>::column(batch, name)
+            }
+            fn get(values: &$array, row: usize) -> Self {
+                <Option<$type> as Cell>::get(values, row).unwrap_or_default()
+            }
+        }
+    )+};
+}
+
+cell! {
+    i64, Int64Array, DataType::Int64, |any| any.as_primitive::<Int64Type>(), |value| value;
+    f64, Float64Array, DataType::Float64, |any| any.as_primitive::<Float64Type>(), |value| value;
+    bool, BooleanArray, DataType::Boolean, |any| any.as_boolean(), |value| value;
+    String, StringArray, DataType::Utf8, |any| any.as_string::<i32>(), |value| value.to_owned();
+}
+
+/// Declares row types whose fields are columns of an answer, in the order in which they are printed.
+macro_rules! rows {
+    ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident {
+        $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty, )+
+    } )+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+        $vis struct $row { $( $(#[doc = $field_doc])+ pub $field: $type, )+ }
+
+        impl $crate::dump::rows::FromRows for $row {
+            fn read(batch: &datafusion::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
+                use $crate::dump::rows::Cell;
+                $( let $field = <$type as Cell>::column(batch, stringify!($field))?; )+
+                let row = |row| Self { $( $field: <$type as Cell>::get(&$field, row), )+ };
+                Ok((0..batch.num_rows()).map(row).collect())
+            }
+        }
+    )+};
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::arrow::array::{ArrayRef, Int32Array};
+
+    use super::FromRows;
+    use super::*;
+
+    rows! {
+        /// A row.
+        struct Row {
+            /// May be missing.
+            pid: Option<i64>,
+            /// May not.
+            count: i64,
+            /// Text.
+            name: String,
+        }
+    }
+
+    fn batch(names: &[&str]) -> RecordBatch {
+        let columns: Vec<(&str, ArrayRef)> = names
+            .iter()
+            .map(|name| match *name {
+                "name" => (*name, Arc::new(StringArray::from(vec![Some("a"), None])) as ArrayRef),
+                _ => (*name, Arc::new(Int32Array::from(vec![Some(-7), None])) as ArrayRef),
+            })
+            .collect();
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+            .unwrap()
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_converted() {
+        let rows = Row::read(&batch(&["name", "count", "pid", "other"])).unwrap();
+        assert_eq!(rows[0], Row { pid: Some(-7), count: -7, name: "a".into() });
+        assert_eq!(rows[1], Row::default());
+    }
+
+    #[test]
+    fn a_missing_column_is_an_error() {
+        let error = Row::read(&batch(&["name", "count"])).unwrap_err();
+        assert_eq!(error.to_string(), "the answer has no column pid");
+    }
+}

@@ -1,0 +1,119 @@
+//! Pieces of SQL that several dumps use.
+
+use crate::range::Range;
+
+/// Which processes a question is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessQuery {
+    /// Names with or without `.exe`, or process ids: a [`ProcessFilter`](crate::filter::ProcessFilter).
+    pub process: Option<String>,
+    /// Command lines: a [`TextFilter`](crate::filter::TextFilter).
+    pub command_line: Option<String>,
+    /// 0 neither started nor ended in the trace, 1 started, -1 ended, 2 started and not ended, -2 ended and not started.
+    pub new_process: Option<i8>,
+    /// Terminal sessions: a filter on the number as text.
+    pub session: Option<String>,
+    /// Users: a filter on the security id.
+    pub user: Option<String>,
+}
+
+impl ProcessQuery {
+    /// Conditions on a `process` named `p`.
+    pub(super) fn conditions(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Some(filter) = &self.process {
+            all.push(format!("process_match(p.name, p.pid, {})", quoted(filter)));
+        }
+        all.extend(text_condition("p.command_line", self.command_line.as_deref()));
+        all.extend(text_condition("CAST(p.session_id AS VARCHAR)", self.session.as_deref()));
+        all.extend(text_condition("p.sid", self.user.as_deref()));
+        all.extend(self.new_process.map(|new| {
+            let condition = match new {
+                0 => "p.start_ns IS NULL AND p.stop_ns IS NULL AND p.process_key IS NOT NULL",
+                1 => "p.start_ns IS NOT NULL",
+                2 => "p.start_ns IS NOT NULL AND p.stop_ns IS NULL",
+                -2 => "p.stop_ns IS NOT NULL AND p.start_ns IS NULL",
+                _ => "p.stop_ns IS NOT NULL",
+            };
+            condition.to_owned()
+        }));
+        all
+    }
+}
+
+/// The columns of a `process` named `p` that rows of other dumps carry.
+pub(super) const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
+     p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
+
+/// A text as SQL literal.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The condition that a text passes a filter.
+pub(super) fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
+    filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
+}
+
+/// The condition that a number lies in a range; a missing one is 0.
+pub(super) fn range_condition(expression: &str, range: Range) -> Option<String> {
+    let value = format!("coalesce({expression}, 0)");
+    match (range.min, range.max) {
+        (i64::MIN, i64::MAX) => None,
+        (min, i64::MAX) => Some(format!("{value} >= {min}")),
+        (i64::MIN, max) => Some(format!("{value} <= {max}")),
+        (min, max) => Some(format!("{value} BETWEEN {min} AND {max}")),
+    }
+}
+
+/// `WHERE` with all conditions, or nothing.
+pub(super) fn filtered(conditions: &[String]) -> String {
+    if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
+}
+
+/// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
+pub(super) fn ends(range: Range) -> (i64, i64) {
+    const LIMIT: i64 = i64::MAX / 4;
+    (range.min.clamp(-LIMIT, LIMIT), range.max.clamp(-LIMIT, LIMIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_cannot_leave_a_literal() {
+        assert_eq!(quoted("a'; DROP --\\"), "'a''; DROP --\\'");
+    }
+
+    #[test]
+    fn filters_become_conditions() {
+        let query = ProcessQuery {
+            process: Some("cmd;!7".into()),
+            session: Some("1".into()),
+            new_process: Some(2),
+            ..ProcessQuery::default()
+        };
+        assert_eq!(
+            query.conditions(),
+            [
+                "process_match(p.name, p.pid, 'cmd;!7')",
+                "wildcard_match(CAST(p.session_id AS VARCHAR), '1')",
+                "p.start_ns IS NOT NULL AND p.stop_ns IS NULL",
+            ]
+        );
+        assert_eq!(filtered(&[]), "");
+    }
+
+    #[test]
+    fn ranges_become_conditions() {
+        for (min, max, condition) in [
+            (i64::MIN, i64::MAX, None),
+            (5, i64::MAX, Some("coalesce(x, 0) >= 5")),
+            (i64::MIN, 5, Some("coalesce(x, 0) <= 5")),
+            (-1, 5, Some("coalesce(x, 0) BETWEEN -1 AND 5")),
+        ] {
+            assert_eq!(range_condition("x", Range { min, max }).as_deref(), condition);
+        }
+    }
+}

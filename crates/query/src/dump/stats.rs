@@ -1,0 +1,106 @@
+//! Properties of the recording and the machine.
+
+use super::{Result, ask};
+use crate::Session;
+use crate::filter::TextFilter;
+
+/// Which properties.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatsRequest {
+    /// A filter on their names.
+    pub properties: Option<String>,
+}
+
+rows! {
+    /// A property.
+    pub struct Property {
+        /// Name.
+        name: String,
+        /// Value as text; times are UTC.
+        value: String,
+    }
+}
+
+/// Name of a property and the SQL of its value in `trace`.
+const OF_TRACE: &[(&str, &str)] = &[
+    ("SourceETLFileName", "file_name"),
+    ("Files", "files"),
+    ("SizeBytes", "size_bytes"),
+    ("SessionName", "session_name"),
+    ("Machine", "computer"),
+    ("OSName", "os_name"),
+    ("OSVersion", "os_version"),
+    ("OSBuild", "nullif(split_part(os_version, '.', 3), '')"),
+    ("MemorySizeMB", "memory_bytes / 1048576"),
+    ("NumberOfProcessors", "processors"),
+    ("CPUSpeedMHz", "cpu_mhz"),
+    ("PointerSize", "pointer_size"),
+    ("SessionStart", "start_utc"),
+    ("SessionEnd", "end_utc"),
+    ("SessionDurationS", "duration_ns / 1000000000"),
+    ("TimeZoneBiasMinutes", "time_zone_bias_minutes"),
+    ("ExtractStartTimeS", "range_start_ns / 1e9"),
+    ("ExtractEndTimeS", "range_end_ns / 1e9"),
+    ("BootTime", "boot_utc"),
+    ("BootToSessionStartS", "(start_filetime - boot_filetime) / 10000000"),
+    ("Clock", "clock"),
+    ("SampleIntervalUs", "sample_interval_ns / 1000"),
+    ("Events", "events"),
+    ("LostEvents", "lost_events"),
+    ("LostBuffers", "lost_buffers"),
+];
+
+/// A time in units of 100 ns since 1601 as text.
+fn utc(filetime: &str) -> String {
+    format!(
+        "concat(to_char(to_timestamp_micros(({filetime} - 116444736000000000) / 10), '%Y-%m-%dT%H:%M:%S%.6f'), 'Z')"
+    )
+}
+
+impl StatsRequest {
+    /// The question: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let of_trace: Vec<String> = (0..)
+            .zip(OF_TRACE)
+            .map(|(at, (name, value)): (i32, _)| {
+                format!("SELECT {at} AS at, '{name}' AS name, CAST({value} AS VARCHAR) AS value FROM traced")
+            })
+            .collect();
+        format!(
+            "WITH traced AS (
+  SELECT *, {boot} AS boot_utc, {end} AS end_utc FROM trace
+)
+SELECT name, value FROM (
+{}
+UNION ALL
+SELECT 100, concat('Disk', disk), concat_ws(', ', model, concat(size_bytes / 1073741824, ' GiB'),
+  concat('drive ', boot_drive_letter), CASE WHEN is_write_cache_enabled THEN 'write cache on'
+  WHEN NOT is_write_cache_enabled THEN 'write cache off' END) FROM disk
+UNION ALL
+SELECT 101, concat('Volume', coalesce(drive, nt_path, '')), concat_ws(', ', file_system,
+  concat(free_bytes / 1073741824, ' of ', size_bytes / 1073741824, ' GiB free')) FROM volume
+UNION ALL
+SELECT 200 + item, concat(topic, CASE WHEN item > 0 THEN CAST(item AS VARCHAR) ELSE '' END, '.', name), value FROM system_config
+)
+WHERE value IS NOT NULL AND value <> ''
+ORDER BY at, name, value",
+            of_trace.join("\nUNION ALL\n"),
+            boot = format_args!("CASE WHEN boot_filetime IS NOT NULL THEN {} END", utc("boot_filetime")),
+            end = utc("(start_filetime + duration_ns / 100)"),
+        )
+    }
+
+    /// Asks. A pattern that no property matches gives no rows.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub fn ask(&self, session: &Session) -> Result<Vec<Property>> {
+        let mut all: Vec<Property> = ask(session, &self.sql())?;
+        if let Some(filter) = &self.properties {
+            let filter = TextFilter::parse(&filter.replace([',', ' '], ";"));
+            all.retain(|property| filter.matches(Some(&property.name)));
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,40 @@
+//! What every dump needs to know of its trace.
+
+use super::{Result, ask};
+use crate::Session;
+use crate::time_format::TraceClock;
+
+rows! {
+    /// The recording, as headings and time formats need it.
+    pub struct TraceInfo {
+        /// File name of the trace.
+        file_name: String,
+        /// Computer.
+        computer: Option<String>,
+        /// Start in units of 100 ns since 1601.
+        start_filetime: i64,
+        /// Minutes that local time is behind UTC on the recorded machine.
+        time_zone_bias_minutes: Option<i64>,
+        /// Length.
+        duration_ns: i64,
+    }
+}
+
+impl TraceInfo {
+    /// The trace of a session with one extract; all zero if it does not tell.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub fn ask(session: &Session) -> Result<Self> {
+        let sql =
+            "SELECT file_name, computer, start_filetime, time_zone_bias_minutes, duration_ns FROM trace";
+        Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
+    }
+
+    /// Where its time begins.
+    #[must_use]
+    pub fn clock(&self) -> TraceClock {
+        let bias_minutes = self.time_zone_bias_minutes.and_then(|bias| i32::try_from(bias).ok());
+        TraceClock { start_filetime: self.start_filetime, bias_minutes }
+    }
+}

@@ -1,0 +1,37 @@
+//! Dumps: every number on rows that were made by hand.
+
+mod cpu;
+mod disk;
+mod file;
+mod process;
+mod stats;
+
+use etwkit_trace::table::{Process, Trace};
+
+/// One second in nanoseconds.
+const S: i64 = 1_000_000_000;
+
+/// One millisecond in nanoseconds.
+const MS: i64 = 1_000_000;
+
+fn process(process_key: i32, pid: i32, name: &str) -> Process {
+    Process { process_key, pid, name: Some(name.into()), ..Process::default() }
+}
+
+/// A recording of ten seconds.
+fn trace() -> Trace {
+    Trace {
+        file_name: "office.etl".into(),
+        computer: Some("DESK".into()),
+        os_version: Some("10.0.19041".into()),
+        start_utc: "2024-05-01T10:00:00.1234567Z".into(),
+        start_filetime: 116_444_736_000_000_000 + 17_145_576_001_234_567,
+        time_zone_bias_minutes: Some(-120),
+        boot_filetime: Some(116_444_736_000_000_000 + 17_145_575_001_234_567),
+        duration_ns: 10 * S,
+        clock: "qpc".into(),
+        processors: 4,
+        memory_bytes: Some(8 << 30),
+        ..Trace::default()
+    }
+}

@@ -1,0 +1,130 @@
+//! Properties, modules, missing symbol files.
+
+use etwkit_query::Session;
+use etwkit_query::dump::stats::StatsRequest;
+use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
+use etwkit_trace::table::{CpuMethod, Disk, Module, SystemConfigItem, Volume};
+
+use super::{MS, process, trace};
+use crate::support::rows;
+
+fn session() -> Session {
+    let disk = Disk {
+        disk: 0,
+        model: Some("SSD".into()),
+        size_bytes: Some(100 << 30),
+        is_write_cache_enabled: Some(true),
+        ..Disk::default()
+    };
+    let volume = Volume {
+        drive: Some("C:".into()),
+        size_bytes: Some(99 << 30),
+        free_bytes: Some(3 << 30),
+        ..Volume::default()
+    };
+    let item = |item, name: &str, value: Option<&str>| SystemConfigItem {
+        topic: "nic".into(),
+        item,
+        name: name.into(),
+        value: value.map(str::to_owned),
+    };
+    let items = [
+        item(0, "description", Some("Ethernet")),
+        item(1, "description", Some("WLAN")),
+        item(1, "mac", None),
+    ];
+    let module = |key: Option<i32>, name: &str, pdb: Option<&str>| Module {
+        process_key: key,
+        path: format!("C:\\{name}"),
+        name: name.into(),
+        pdb_name: pdb.map(str::to_owned),
+        pdb_guid: pdb.map(|_| "{1}".into()),
+        pdb_age: pdb.map(|_| 1),
+        file_version: Some("1.2".into()),
+        company: Some("Corp".into()),
+        ..Module::default()
+    };
+    let modules = [
+        module(None, "nt.exe", Some("nt.pdb")),
+        module(Some(1), "b.dll", Some(r"d:\build\b.pdb")),
+        module(Some(1), "a.exe", None),
+    ];
+    let method = CpuMethod {
+        process_key: Some(1),
+        module: Some("b.dll".into()),
+        module_path: Some("C:\\b.dll".into()),
+        method: "+0x10".into(),
+        cpu_ns: 3 * MS,
+        ..CpuMethod::default()
+    };
+    Session::from_batches(vec![
+        rows(&[trace()]),
+        rows(&[disk]),
+        rows(&[volume]),
+        rows(&items),
+        rows(&modules),
+        rows(&[method]),
+        rows(&[process(1, 4, "a.exe")]),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn properties_with_a_value_are_listed() {
+    let request = StatsRequest::default();
+    let all = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let value = |name: &str| all.iter().find(|p| p.name == name).map(|p| p.value.as_str());
+    for (name, expected) in [
+        ("Machine", Some("DESK")),
+        ("OSBuild", Some("19041")),
+        ("OSName", None),
+        ("MemorySizeMB", Some("8192")),
+        ("SessionStart", Some("2024-05-01T10:00:00.1234567Z")),
+        ("SessionEnd", Some("2024-05-01T10:00:10.123456Z")),
+        ("SessionDurationS", Some("10")),
+        ("BootTime", Some("2024-05-01T09:58:20.123456Z")),
+        ("BootToSessionStartS", Some("100")),
+        ("Disk0", Some("SSD, 100 GiB, drive , write cache on")),
+        ("VolumeC:", Some("3 of 99 GiB free")),
+        ("nic.description", Some("Ethernet")),
+        ("nic1.description", Some("WLAN")),
+        ("nic1.mac", None),
+    ] {
+        assert_eq!(value(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn properties_are_chosen_by_name() {
+    let names = |filter: &str| -> Vec<String> {
+        let request = StatsRequest { properties: Some(filter.into()) };
+        request.ask(&session()).unwrap().into_iter().map(|property| property.name).collect()
+    };
+    assert_eq!(names("machine,Session*"), ["Machine", "SessionStart", "SessionEnd", "SessionDurationS"]);
+    assert!(!names("!Session*").iter().any(|name| name.starts_with("Session")));
+    assert!(names("nosuch").is_empty());
+}
+
+#[test]
+fn modules_stand_below_their_process() {
+    let request = VersionRequest::default();
+    let groups = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let names: Vec<Vec<&str>> =
+        groups.iter().map(|group| group.rows.iter().map(|row| row.module.as_str()).collect()).collect();
+    assert_eq!(names, [vec!["nt.exe"], vec!["a.exe", "b.dll"]]);
+    let some = VersionRequest {
+        dll: Some("b*".into()),
+        version: Some("*corp*".into()),
+        ..VersionRequest::default()
+    };
+    let groups = some.ask(&session()).unwrap();
+    assert_eq!((groups.len(), groups[0].rows.len(), groups[0].total), (1, 1, 2));
+}
+
+#[test]
+fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
+    let missing = missing_pdbs(&session(), None).unwrap();
+    assert_eq!(missing.len(), 1);
+    assert_eq!((missing[0].pdb.as_str(), missing[0].cpu_ns, missing[0].all_pdbs), ("b.pdb", 3 * MS, 2));
+    assert!(missing_pdbs(&session(), Some("x*")).unwrap().is_empty());
+}
