@@ -12,6 +12,7 @@ mod catalog;
 pub mod dump;
 mod error;
 pub mod filter;
+pub mod nt_status;
 mod provider;
 pub mod range;
 mod runtime;

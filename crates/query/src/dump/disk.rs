@@ -2,8 +2,7 @@
 
 use super::group::{Group, grouped};
 use super::path::folder_sql;
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
-use super::trace::TraceInfo;
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, range_condition, text_condition};
 use super::{Error, Result, Top, ask, disk_range, has_rows};
 use crate::Session;
 use crate::range::Range;
@@ -197,17 +196,19 @@ impl DiskAnswer {
 }
 
 impl DiskRequest {
-    /// The question about a trace of that length.
+    /// The question.
     #[must_use]
-    pub fn sql(&self, trace_ns: i64) -> String {
+    pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("d.path", self.file.as_deref()));
-        let (with, table, seen_ns) = if self.time.is_unlimited() {
-            (String::new(), "disk_file", trace_ns)
+        let (from, to) = ends(self.time);
+        let (with, table) = if self.time.is_unlimited() {
+            (String::new(), "disk_file")
         } else {
-            let length = self.time.max.min(trace_ns).saturating_sub(self.time.min.max(0));
-            (disk_range::with(self.time), disk_range::TABLE, length)
+            (disk_range::with(self.time), disk_range::TABLE)
         };
+        // The time that was seen: the part of the range that lies in the trace.
+        let seen = format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
         let process = if self.per_process {
             format!("d.process_key, {PROCESS_COLUMNS}")
         } else {
@@ -237,7 +238,6 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY sort_value, total_service_ns, path, process_key",
-            seen = format_args!("{}.0", seen_ns.max(1)),
             sort = self.sort_value(),
             path = folder_sql("d.path", self.level),
             conditions = filtered(&conditions),
@@ -282,7 +282,7 @@ ORDER BY sort_value, total_service_ns, path, process_key",
     /// There is no disk I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
         check(session, self.time)?;
-        let rows = ask(session, &self.sql(TraceInfo::ask(session)?.duration_ns))?;
+        let rows = ask(session, &self.sql())?;
         Ok(DiskAnswer::new(rows, self))
     }
 }

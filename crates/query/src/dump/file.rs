@@ -233,7 +233,7 @@ fn with_range(time: Range) -> String {
     format!(
         "WITH file_in_range AS (
 SELECT path, process_key, kind, count(start_ns) AS count,
-  coalesce(sum(greatest(least(end_ns, {b}) - greatest(start_ns, {a}), 0)), 0) AS duration_ns,
+  coalesce(sum(greatest(least(end_ns, {b}) - greatest(start_ns, {a}), 0)) FILTER (WHERE end_ns IS NOT NULL), 0) AS duration_ns,
   coalesce(sum(size_bytes), 0) AS size_bytes,
   coalesce(max(offset_bytes + result_bytes), 0) AS max_position_bytes,
   count(*) FILTER (WHERE status < 0) AS failures,

@@ -39,7 +39,7 @@ fn session() -> Session {
 
 #[track_caller]
 fn ask(session: &Session, request: &DiskRequest) -> DiskAnswer {
-    request.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql(1)))
+    request.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
 }
 
 /// Paths of all rows with what they are sorted by.

@@ -38,7 +38,7 @@ fn session() -> Session {
         path: format!("C:\\{name}"),
         name: name.into(),
         pdb_name: pdb.map(str::to_owned),
-        pdb_guid: pdb.map(|_| "{1}".into()),
+        pdb_guid: pdb.map(|pdb| format!("guid of {pdb}")),
         pdb_age: pdb.map(|_| 1),
         file_version: Some("1.2".into()),
         company: Some("Corp".into()),

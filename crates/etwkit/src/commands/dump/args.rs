@@ -1,0 +1,157 @@
+//! Arguments that all dumps understand.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use etwkit_query::dump::{ProcessQuery, Top};
+use etwkit_query::range::{Range, Unit};
+use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    #[command(subcommand)]
+    pub(crate) dump: Dump,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Dump {
+    /// Processes: when they ran, what started them, how they ended
+    Process(super::process::ProcessArgs),
+    /// CPU, waiting and ready time of processes or methods
+    Cpu(super::cpu_args::CpuArgs),
+    /// Disk I/O by folder or file
+    Disk(super::disk::DiskArgs),
+    /// Operations on files by folder or file
+    File(super::file::FileArgs),
+    /// Properties of the recording and the machine
+    Stats(super::stats::StatsArgs),
+    /// Modules and their versions, symbol files that are missing
+    Version(super::version::VersionArgs),
+}
+
+/// What to read and how to print.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Extracts (NAME.etwx)
+    #[arg(value_name = "EXTRACT", required = true)]
+    pub(crate) extracts: Vec<PathBuf>,
+    /// Print a line that names the command and the format, then one object on each line
+    #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Write the rows to a file, as comma-separated values
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) csv: Option<PathBuf>,
+    /// Print the SQL instead of the answer
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) show_sql: bool,
+    /// How times are written: s, local, localtime, utc, utctime, here or heretime
+    #[arg(long, value_name = "FORMAT", default_value = "local", help_heading = OUTPUT)]
+    pub(crate) time_format: TimeFormat,
+    /// Digits of a second, 0 to 6
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_DIGITS, help_heading = OUTPUT,
+          value_parser = clap::value_parser!(u8).range(0..=i64::from(etwkit_query::time_format::MAX_DIGITS)))]
+    pub(crate) time_digits: u8,
+    /// Write numbers without spaces between groups of digits
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_digit_sep: bool,
+    /// Cut lines at the width of the terminal (or COLUMNS)
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) clip: bool,
+    /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
+    pub(crate) column: Option<String>,
+}
+
+/// Heading of the options that change how an answer is printed.
+pub(super) const OUTPUT: &str = "Output";
+
+/// Which processes, and how they are written.
+#[derive(Debug, Args)]
+pub(crate) struct ProcessFilters {
+    /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    process: Option<String>,
+    /// Only processes with such a command line (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "TEXT")]
+    cmdline: Option<String>,
+    /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not end, -2: ended and
+    /// did not start in the trace
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i8).range(-2..=2))]
+    new_process: Option<i8>,
+    /// Only processes of these terminal sessions
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    session: Option<String>,
+    /// Only processes of these users, by security id
+    #[arg(long, value_name = "SIDS")]
+    user: Option<String>,
+    /// Start and end behind names: none, or a time format; without it + and - mark processes that started or ended
+    #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
+    pub(crate) process_format: Option<ProcessFormat>,
+    /// Leave command lines out
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_cmdline: bool,
+}
+
+impl ProcessFilters {
+    /// As part of a request.
+    pub(super) fn query(&self) -> ProcessQuery {
+        ProcessQuery {
+            process: self.process.clone(),
+            command_line: self.cmdline.clone(),
+            new_process: self.new_process,
+            session: self.session.clone(),
+            user: self.user.clone(),
+        }
+    }
+}
+
+/// What stands behind the name of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProcessFormat {
+    /// Nothing.
+    None,
+    /// Times of start and end.
+    Times(TimeFormat),
+}
+
+fn process_format(text: &str) -> Result<ProcessFormat, String> {
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(ProcessFormat::None);
+    }
+    text.parse().map(ProcessFormat::Times).map_err(|error| format!("{error}, or none"))
+}
+
+/// The largest rows of a list.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// Only the N largest
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Leave the N largest out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
+}
+
+impl TopArgs {
+    pub(super) fn top(&self) -> Top {
+        Top { count: self.top, skip: self.skip }
+    }
+}
+
+/// The range that an option gives; everything without it.
+pub(super) fn range(option: &str, text: Option<&str>, unit: Unit) -> anyhow::Result<Range> {
+    let Some(text) = text else { return Ok(Range::default()) };
+    Range::parse(text, unit).with_context(|| format!("--{option}"))
+}
+
+/// A parser for one of several words.
+pub(super) fn word<T: Copy + Default + Send + Sync + 'static>(
+    words: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(|text| {
+        words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).unwrap_or_default()
+    })
+}

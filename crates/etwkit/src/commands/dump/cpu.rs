@@ -1,0 +1,143 @@
+//! `etwkit dump cpu`: sums of processes.
+
+use etwkit_query::dump::cpu::{CpuAnswer, CpuRow, CpuSort, CpuTotal, check_waits};
+use etwkit_query::dump::trace::TraceInfo;
+
+use super::cpu_args::CpuArgs;
+use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::text::{ProcessText, Text};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = args.request()?;
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let answers = ask(&args.common, "dump cpu", printer, |session| {
+        if args.asks_waits() {
+            check_waits(session)?;
+        }
+        request.ask(session)
+    })?;
+    let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        if args.merge {
+            merged(args, &answers, &mut lines)?;
+        } else {
+            each(args, &answers, &mut lines)?;
+        }
+    }
+    Ok(exit(count))
+}
+
+/// A row with its trace, whose clock its times are written in.
+struct Shown<'a> {
+    row: &'a CpuRow,
+    text: Text,
+    file: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    fn new(args: &CpuArgs, info: &'a TraceInfo, row: &'a CpuRow) -> Self {
+        Self { row, text: Text::new(&args.common, Some(&args.processes), info), file: &info.file_name }
+    }
+}
+
+/// A list for each extract.
+fn each(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let mut total = CpuTotal::default();
+    for Answered { info, answer } in answers {
+        let text = Text::new(&args.common, Some(&args.processes), info);
+        let sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
+        total = total.plus(answer.total);
+        lines.file(info, &text, &sums)?;
+        if args.shows().0 {
+            let shown: Vec<Shown<'_>> = answer.rows.iter().map(|row| Shown::new(args, info, row)).collect();
+            print(args, answer.total, &shown, lines)?;
+        }
+    }
+    if answers.len() > 1 {
+        all_extracts(args, answers, total, lines)?;
+    }
+    Ok(())
+}
+
+/// One list over all extracts: each row names its trace.
+fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let mut shown: Vec<Shown<'_>> = answers
+        .iter()
+        .flat_map(|one| one.answer.rows.iter().map(|row| Shown::new(args, &one.info, row)))
+        .collect();
+    shown.sort_by(|a, b| a.row.sort_value.total_cmp(&b.row.sort_value));
+    args.top.top().cut(&mut shown);
+    let total = CpuAnswer::new(shown.iter().map(|shown| shown.row.clone()).collect()).total;
+    print(args, total, &shown, lines)?;
+    all_extracts(args, answers, total, lines)
+}
+
+fn print(args: &CpuArgs, total: CpuTotal, rows: &[Shown<'_>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let printed = columns(args, total.wait_ns.is_some())?.lines(rows.iter());
+    printed.iter().try_for_each(|line| lines.line(line))
+}
+
+fn all_extracts(
+    args: &CpuArgs,
+    answers: &[Answered<CpuAnswer>],
+    total: CpuTotal,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let Some(first) = answers.first().filter(|_| args.shows_sums()) else { return Ok(()) };
+    let text = Text::new(&args.common, None, &first.info);
+    lines.heading(&format!("All extracts: {}", sums(&text, total, args.sort_by)))
+}
+
+fn columns<'a>(args: &'a CpuArgs, has_waits: bool) -> anyhow::Result<Columns<'a, Shown<'a>>> {
+    let has_ready = has_waits && !args.no_ready;
+    let mut columns = Columns::new();
+    columns.number("Cpu", "CPU ms", true, |s: &Shown<'a>| s.text.ms(s.row.cpu_ns));
+    columns.number("Wait", "Wait ms", has_waits, |s| s.text.maybe_ms(s.row.wait_ns));
+    columns.number("Ready", "Ready ms", has_ready, |s| s.text.maybe_ms(s.row.ready_ns));
+    columns.number("Switches", "Switches", has_waits, |s| s.text.maybe_int(s.row.switches));
+    let has_details = args.details;
+    columns.number("Preemptions", "Preempted", has_waits && has_details, |s| s.text.maybe_int(s.row.preemptions));
+    columns.number("Threads", "Threads", has_details || args.thread_count, |s| s.text.int(s.row.threads));
+    columns.number("Priority", "Priority", true, |s| {
+        let known = s.row.priority.filter(|priority| *priority > 0.0);
+        known.map(|priority| format!("{priority:.1}")).unwrap_or_default()
+    });
+    columns.number("Cores", "Cores", true, |s| {
+        if args.show_core_number { s.row.cores.clone() } else { s.text.int(s.row.core_count) }
+    });
+    columns.number("First", "First", args.first_last, |s| s.text.times.write(s.row.first_ns));
+    columns.number("Last", "Last", args.first_last, |s| s.text.times.write(s.row.last_ns));
+    columns.number("Session", "Session", has_details, |s| s.text.maybe_int(s.row.session_id));
+    columns.word("File", "File", args.merge, |s| s.file.to_owned());
+    columns.word("Process", "Process", true, |s| s.text.process_line(process(s.row)));
+    columns.choose(args.common.column.as_deref())?;
+    Ok(columns)
+}
+
+fn process(row: &CpuRow) -> ProcessText<'_> {
+    ProcessText {
+        name: row.process.as_deref(),
+        pid: row.pid,
+        start_ns: row.process_start_ns,
+        stop_ns: row.process_stop_ns,
+        command_line: row.command_line.as_deref(),
+    }
+}
+
+/// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
+pub(super) fn sums(text: &Text, total: CpuTotal, sort: CpuSort) -> String {
+    let mut parts = vec![format!("CPU {} ms", text.ms(total.cpu_ns))];
+    if let Some(wait) = total.wait_ns {
+        parts.push(format!("wait {} ms", text.ms(wait)));
+        parts.extend(total.ready_ns.map(|ready| format!("ready {} ms", text.ms(ready))));
+        let with_ready = sort == CpuSort::CpuWaitReady;
+        parts.push(format!("total {} ms", text.ms(total.total_ns(with_ready))));
+    }
+    parts.join(", ")
+}

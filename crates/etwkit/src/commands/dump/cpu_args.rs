@@ -1,0 +1,169 @@
+//! Arguments of `etwkit dump cpu`.
+
+use clap::Args;
+use etwkit_query::dump::Top;
+use etwkit_query::dump::cpu::{CpuRequest, CpuSort};
+use etwkit_query::dump::method::MethodRequest;
+use etwkit_query::range::Unit;
+
+use super::args::{Common, ProcessFilters, TopArgs, range, word};
+
+pub(super) const SORTS: &[(&str, CpuSort)] = &[
+    ("cpu", CpuSort::Cpu),
+    ("wait", CpuSort::Wait),
+    ("ready", CpuSort::Ready),
+    ("cpu-wait", CpuSort::CpuWait),
+    ("cpu-wait-ready", CpuSort::CpuWaitReady),
+    ("ready-avg", CpuSort::ReadyAvg),
+    ("switches", CpuSort::Switches),
+    ("stack-depth", CpuSort::StackDepth),
+    ("first", CpuSort::First),
+    ("last", CpuSort::Last),
+    ("priority", CpuSort::Priority),
+    ("start-time", CpuSort::StartTime),
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct CpuArgs {
+    #[command(flatten)]
+    pub(super) common: Common,
+    #[command(flatten)]
+    pub(super) processes: ProcessFilters,
+    #[command(flatten)]
+    pub(super) top: TopArgs,
+    /// Show these methods instead of sums of processes (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    methods: Option<String>,
+    /// Show only the N largest methods of each process
+    #[arg(long, value_name = "N")]
+    top_methods: Option<usize>,
+    /// Leave the N largest methods of each process out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_methods: usize,
+    /// Names of methods begin with their module: ntdll.dll!NtReadFile
+    #[arg(long)]
+    include_dll: bool,
+    /// Order
+    #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "cpu")]
+    pub(super) sort_by: CpuSort,
+    /// Only rows with such CPU (unit without one: ms)
+    #[arg(long, value_name = "A..B")]
+    cpu: Option<String>,
+    /// Only rows with such waiting time (ms)
+    #[arg(long, value_name = "A..B")]
+    wait: Option<String>,
+    /// Only rows with such time ready (ms)
+    #[arg(long, value_name = "A..B")]
+    ready: Option<String>,
+    /// Only methods with such a mean time ready (us)
+    #[arg(long, value_name = "A..B")]
+    ready_avg: Option<String>,
+    /// Only rows with so many switch-ins
+    #[arg(long, value_name = "A..B")]
+    switches: Option<String>,
+    /// Only rows that are first seen then (s)
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    first: Option<String>,
+    /// Only rows that are last seen then (s)
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    last: Option<String>,
+    /// Only rows with so much time from first to last (s)
+    #[arg(long, value_name = "A..B")]
+    duration: Option<String>,
+    /// Only this part of the trace (s), for sums of processes; intervals are clipped to it
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, conflicts_with_all = ["methods", "top_methods"])]
+    range: Option<String>,
+    /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too; none
+    #[arg(long, value_name = "WHAT", value_parser = ["none", "total", "process", "method", "file"])]
+    pub(super) show_total: Option<String>,
+    /// One list over all extracts, for sums of processes
+    #[arg(long, conflicts_with_all = ["methods", "top_methods"])]
+    pub(super) merge: bool,
+    /// Show terminal sessions, threads, switch-ins and mean times ready
+    #[arg(long)]
+    pub(super) details: bool,
+    /// Show which processors a process ran on instead of how many
+    #[arg(long)]
+    pub(super) show_core_number: bool,
+    /// Leave times ready out
+    #[arg(long)]
+    pub(super) no_ready: bool,
+    /// Show when a row is first and last seen, and the time between
+    #[arg(long)]
+    pub(super) first_last: bool,
+    /// Show the number of threads
+    #[arg(long)]
+    pub(super) thread_count: bool,
+    /// Show the process in the line of each method instead of a heading
+    #[arg(long)]
+    pub(super) show_on_method: bool,
+    /// Show path, version and company of the modules of methods
+    #[arg(long)]
+    pub(super) show_module: bool,
+}
+
+impl CpuArgs {
+    /// Whether methods are asked for instead of processes.
+    pub(super) fn asks_methods(&self) -> bool {
+        self.methods.is_some() || self.top_methods.is_some()
+    }
+
+    pub(super) fn request(&self) -> anyhow::Result<CpuRequest> {
+        Ok(CpuRequest {
+            processes: self.processes.query(),
+            cpu: range("cpu", self.cpu.as_deref(), Unit::Milliseconds)?,
+            wait: range("wait", self.wait.as_deref(), Unit::Milliseconds)?,
+            ready: range("ready", self.ready.as_deref(), Unit::Milliseconds)?,
+            switches: range("switches", self.switches.as_deref(), Unit::Count)?,
+            first: range("first", self.first.as_deref(), Unit::Seconds)?,
+            last: range("last", self.last.as_deref(), Unit::Seconds)?,
+            duration: range("duration", self.duration.as_deref(), Unit::Seconds)?,
+            time: range("range", self.range.as_deref(), Unit::Seconds)?,
+            sort: self.sort_by,
+            top: self.top.top(),
+        })
+    }
+
+    pub(super) fn method_request(&self) -> anyhow::Result<MethodRequest> {
+        let process = self.request()?;
+        Ok(MethodRequest {
+            processes: process.processes,
+            methods: self.methods.clone(),
+            include_dll: self.include_dll,
+            cpu: process.cpu,
+            wait: process.wait,
+            ready: process.ready,
+            ready_avg: range("ready-avg", self.ready_avg.as_deref(), Unit::Microseconds)?,
+            switches: process.switches,
+            first: process.first,
+            last: process.last,
+            duration: process.duration,
+            sort: self.sort_by,
+            top: self.top.top(),
+            top_methods: Top { count: self.top_methods, skip: self.skip_methods },
+        })
+    }
+
+    /// Whether the question is about waiting, which needs context switches.
+    pub(super) fn asks_waits(&self) -> bool {
+        let sorts = matches!(
+            self.sort_by,
+            CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches
+        );
+        sorts || [&self.wait, &self.ready, &self.ready_avg, &self.switches].into_iter().any(Option::is_some)
+    }
+
+    /// Whether rows are shown, and whether sums of processes are.
+    pub(super) fn shows(&self) -> (bool, bool) {
+        match self.show_total.as_deref() {
+            Some("total") => (false, false),
+            Some("process") => (false, true),
+            _ => (true, true),
+        }
+    }
+
+    /// Whether any sums are shown.
+    pub(super) fn shows_sums(&self) -> bool {
+        self.show_total.as_deref().is_some_and(|what| what != "none")
+    }
+}

@@ -1,0 +1,198 @@
+//! `etwkit dump disk`.
+
+use clap::Args;
+use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal};
+use etwkit_query::dump::path::{WHOLE_PATH, reversed};
+use etwkit_query::dump::Top;
+use etwkit_query::range::Unit;
+use etwkit_query::time_format::seconds;
+
+use super::args::{Common, ProcessFilters, TopArgs, range, word};
+use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::text::{ProcessText, Text};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+const SORTS: &[(&str, DiskSort)] = &[
+    ("total-size", DiskSort::TotalSize),
+    ("total-time", DiskSort::TotalTime),
+    ("read-size", DiskSort::ReadSize),
+    ("write-size", DiskSort::WriteSize),
+    ("read-time", DiskSort::ReadTime),
+    ("write-time", DiskSort::WriteTime),
+    ("flush-time", DiskSort::FlushTime),
+    ("count", DiskSort::Count),
+];
+
+const OPERATIONS: &[(&str, Option<DiskOperation>)] = &[
+    ("all", None),
+    ("read", Some(DiskOperation::Read)),
+    ("write", Some(DiskOperation::Write)),
+    ("flush", Some(DiskOperation::Flush)),
+];
+
+/// Bytes of a MB.
+const MB: i64 = 1_000_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct DiskArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    processes: ProcessFilters,
+    #[command(flatten)]
+    top: TopArgs,
+    /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    dir_level: u32,
+    /// Rows for each process
+    #[arg(long)]
+    per_process: bool,
+    /// With --per-process: only the N largest processes
+    #[arg(long, value_name = "N", requires = "per_process")]
+    top_processes: Option<usize>,
+    /// Only these files, by whole path (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "PATHS")]
+    file: Option<String>,
+    /// Only rows with such operations
+    #[arg(long, value_name = "KIND", value_parser = word(OPERATIONS), default_value = "all")]
+    operation: Option<DiskOperation>,
+    /// Order
+    #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "total-size")]
+    sort_by: DiskSort,
+    /// Only rows with so many bytes read
+    #[arg(long, value_name = "A..B")]
+    read_size: Option<String>,
+    /// Only rows with so many bytes written
+    #[arg(long, value_name = "A..B")]
+    write_size: Option<String>,
+    /// Only rows with so many bytes read and written
+    #[arg(long, value_name = "A..B")]
+    total_size: Option<String>,
+    /// Only rows with such service time of reads (s)
+    #[arg(long, value_name = "A..B")]
+    read_time: Option<String>,
+    /// Only rows with such service time of writes (s)
+    #[arg(long, value_name = "A..B")]
+    write_time: Option<String>,
+    /// Only rows with such service time of all operations (s)
+    #[arg(long, value_name = "A..B")]
+    total_time: Option<String>,
+    /// Only this part of the trace (s); times are clipped to it
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// Write paths from the file to the drive: a.txt\folder\C:
+    #[arg(long)]
+    reverse_file_name: bool,
+    /// Show sums of sizes and times, operations, queue times
+    #[arg(long)]
+    details: bool,
+}
+
+impl DiskArgs {
+    fn request(&self) -> anyhow::Result<DiskRequest> {
+        Ok(DiskRequest {
+            processes: self.processes.query(),
+            file: self.file.clone(),
+            level: self.dir_level,
+            per_process: self.per_process,
+            operation: self.operation,
+            read_size: range("read-size", self.read_size.as_deref(), Unit::Bytes)?,
+            write_size: range("write-size", self.write_size.as_deref(), Unit::Bytes)?,
+            total_size: range("total-size", self.total_size.as_deref(), Unit::Bytes)?,
+            read_time: range("read-time", self.read_time.as_deref(), Unit::Seconds)?,
+            write_time: range("write-time", self.write_time.as_deref(), Unit::Seconds)?,
+            total_time: range("total-time", self.total_time.as_deref(), Unit::Seconds)?,
+            time: range("range", self.range.as_deref(), Unit::Seconds)?,
+            sort: self.sort_by,
+            top: self.top.top(),
+            top_processes: Top { count: self.top_processes, skip: 0 },
+        })
+    }
+
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, DiskRow>> {
+        let time = |ns: i64| seconds(ns, 5);
+        let mut columns = Columns::new();
+        columns.number("ReadTime", "Read s", true, move |row: &DiskRow| time(row.read_service_ns));
+        columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
+        columns.number("ReadThroughput", "MB/s", true, |row| text.throughput(row.read_bytes, row.read_service_ns));
+        columns.number("ReadCount", "Reads", self.details, |row| text.int(row.reads));
+        columns.number("WriteTime", "Write s", true, move |row| time(row.write_service_ns));
+        columns.number("WriteSize", "MB", true, |row| text.size(row.write_bytes, MB));
+        columns.number("WriteThroughput", "MB/s", true, |row| text.throughput(row.write_bytes, row.write_service_ns));
+        columns.number("WriteCount", "Writes", self.details, |row| text.int(row.writes));
+        columns.number("FlushTime", "Flush s", true, move |row| time(row.flush_service_ns));
+        columns.number("FlushCount", "Flushes", self.details, |row| text.int(row.flushes));
+        columns.number("PercentActive", "Active %", true, |row| format!("{:.1}", row.active_percent));
+        columns.number("TotalSize", "Total MB", self.details, |row| text.size(row.total_bytes, MB));
+        columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
+        columns.number("MaxTime", "Longest s", self.details, move |row| time(row.max_io_ns));
+        let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
+        columns.word("FileDir", title, true, |row| match &row.path {
+            Some(path) if self.reverse_file_name => reversed(path),
+            Some(path) => path.clone(),
+            None if row.flushes > 0 => "(flushes and files without a name)".into(),
+            None => "(files without a name)".into(),
+        });
+        columns.choose(self.common.column.as_deref())?;
+        Ok(columns)
+    }
+}
+
+fn process(row: &DiskRow) -> ProcessText<'_> {
+    ProcessText {
+        name: row.process.as_deref(),
+        pid: row.pid,
+        start_ns: row.process_start_ns,
+        stop_ns: row.process_stop_ns,
+        command_line: row.command_line.as_deref(),
+    }
+}
+
+fn sums(text: &Text, total: &DiskTotal) -> String {
+    format!(
+        "{} s, read {} s {} MB, write {} s {} MB, flush {} s",
+        seconds(total.total_service_ns, 3),
+        seconds(total.read_service_ns, 3),
+        text.size(total.read_bytes, MB),
+        seconds(total.write_service_ns, 3),
+        text.size(total.write_bytes, MB),
+        seconds(total.flush_service_ns, 3),
+    )
+}
+
+fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let text = Text::new(&args.common, Some(&args.processes), &one.info);
+    lines.file(&one.info, &text, "")?;
+    let groups = &one.answer.groups;
+    let printed = args.columns(&text)?.lines(groups.iter().flat_map(|group| group.rows.iter()));
+    let mut printed = printed.iter();
+    printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
+    for group in groups {
+        if args.per_process
+            && let Some(row) = group.rows.first()
+        {
+            lines.line(&format!("  {}  [{}]", text.process_line(process(row)), sums(&text, &group.total)))?;
+        }
+        printed.by_ref().take(group.rows.len()).try_for_each(|line| lines.line(line))?;
+    }
+    let files: i64 = groups.iter().flat_map(|group| &group.rows).map(|row| row.files).sum();
+    lines.line(&format!("Total {}, {} files", sums(&text, &one.answer.total), text.int(files)))
+}
+
+pub(super) fn run(args: &DiskArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = args.request()?;
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let answers = ask(&args.common, "dump disk", printer, |session| request.ask(session))?;
+    let rows = answers.iter().flat_map(|one| {
+        one.answer.groups.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row)))
+    });
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+    }
+    Ok(exit(count))
+}

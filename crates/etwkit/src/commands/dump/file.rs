@@ -1,0 +1,243 @@
+//! `etwkit dump file`.
+
+use clap::Args;
+use etwkit_query::dump::Top;
+use etwkit_query::dump::file::{FileAnswer, FileRequest, FileRow, FileSort, FileTotal};
+use etwkit_query::dump::path::{WHOLE_PATH, reversed};
+use etwkit_query::range::Unit;
+use etwkit_query::time_format::seconds;
+
+use super::args::{Common, ProcessFilters, TopArgs, range, word};
+use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::text::{ProcessText, Text};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+const SORTS: &[(&str, FileSort)] = &[
+    ("total-size", FileSort::TotalSize),
+    ("count", FileSort::Count),
+    ("read-size", FileSort::ReadSize),
+    ("write-size", FileSort::WriteSize),
+    ("read-time", FileSort::ReadTime),
+    ("write-time", FileSort::WriteTime),
+    ("total-time", FileSort::TotalTime),
+    ("length", FileSort::Length),
+    ("max-read-pos", FileSort::MaxReadPos),
+    ("max-write-pos", FileSort::MaxWritePos),
+    ("open-close-time", FileSort::OpenCloseTime),
+];
+
+/// Names of operations and their kinds in the table.
+const OPERATIONS: &[(&str, Option<&str>)] = &[
+    ("all", None),
+    ("read", Some("read")),
+    ("write", Some("write")),
+    ("open", Some("create")),
+    ("close", Some("close")),
+    ("cleanup", Some("cleanup")),
+    ("set-info", Some("set_info")),
+    ("query-info", Some("query_info")),
+    ("delete", Some("delete")),
+    ("rename", Some("rename")),
+    ("flush", Some("flush")),
+    ("dir-enum", Some("dir_enum")),
+    ("dir-notify", Some("dir_notify")),
+    ("fs-control", Some("fs_control")),
+];
+
+/// Bytes of a KB.
+const KB: i64 = 1024;
+
+#[derive(Debug, Args)]
+pub(crate) struct FileArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    processes: ProcessFilters,
+    #[command(flatten)]
+    top: TopArgs,
+    /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    dir_level: u32,
+    /// Rows for each process
+    #[arg(long)]
+    per_process: bool,
+    /// With --per-process: only the N largest processes
+    #[arg(long, value_name = "N", requires = "per_process")]
+    top_processes: Option<usize>,
+    /// Only these files, by whole path (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "PATHS")]
+    file: Option<String>,
+    /// Only this kind of operation
+    #[arg(long, value_name = "KIND", value_parser = word(OPERATIONS), default_value = "all")]
+    operation: Option<&'static str>,
+    /// Show operations on files without a name, too
+    #[arg(long)]
+    all_files: bool,
+    /// Order
+    #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "total-size")]
+    sort_by: FileSort,
+    /// Only rows with so many bytes read
+    #[arg(long, value_name = "A..B")]
+    read_size: Option<String>,
+    /// Only rows with so many bytes written
+    #[arg(long, value_name = "A..B")]
+    write_size: Option<String>,
+    /// Only rows with so many bytes read and written
+    #[arg(long, value_name = "A..B")]
+    total_size: Option<String>,
+    /// Only rows with such duration of reads (s)
+    #[arg(long, value_name = "A..B")]
+    read_time: Option<String>,
+    /// Only rows with such duration of writes (s)
+    #[arg(long, value_name = "A..B")]
+    write_time: Option<String>,
+    /// Only rows with such duration of reads and writes (s)
+    #[arg(long, value_name = "A..B")]
+    total_time: Option<String>,
+    /// Only rows with so many operations
+    #[arg(long, value_name = "A..B")]
+    total_count: Option<String>,
+    /// Only this part of the trace (s); durations are clipped to it
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// Sums: total, only of the file; process, only of processes; file, both and rows; none
+    #[arg(long, value_name = "WHAT", value_parser = ["none", "total", "process", "file"])]
+    show_total: Option<String>,
+    /// Write paths from the file to the drive: a.txt\folder\C:
+    #[arg(long)]
+    reverse_file_name: bool,
+    /// Show throughput, largest positions, other operations and errors
+    #[arg(long)]
+    details: bool,
+}
+
+impl FileArgs {
+    fn request(&self) -> anyhow::Result<FileRequest> {
+        Ok(FileRequest {
+            processes: self.processes.query(),
+            file: self.file.clone(),
+            level: self.dir_level,
+            per_process: self.per_process || self.show_total.as_deref() == Some("process"),
+            operation: self.operation,
+            all_files: self.all_files,
+            read_size: range("read-size", self.read_size.as_deref(), Unit::Bytes)?,
+            write_size: range("write-size", self.write_size.as_deref(), Unit::Bytes)?,
+            total_size: range("total-size", self.total_size.as_deref(), Unit::Bytes)?,
+            read_time: range("read-time", self.read_time.as_deref(), Unit::Seconds)?,
+            write_time: range("write-time", self.write_time.as_deref(), Unit::Seconds)?,
+            total_time: range("total-time", self.total_time.as_deref(), Unit::Seconds)?,
+            total_count: range("total-count", self.total_count.as_deref(), Unit::Count)?,
+            time: range("range", self.range.as_deref(), Unit::Seconds)?,
+            sort: self.sort_by,
+            top: self.top.top(),
+            top_processes: Top { count: self.top_processes, skip: 0 },
+        })
+    }
+
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, FileRow>> {
+        let time = |ns: i64| seconds(ns, 5);
+        let more = self.details;
+        let mut columns = Columns::new();
+        columns.number("ReadSize", "Read KB", true, |row: &FileRow| text.size(row.read_bytes, KB));
+        columns.number("ReadMaxPos", "Up to KB", more, |row| text.size(row.read_max_position_bytes, KB));
+        columns.number("ReadDuration", "s", true, move |row| time(row.read_ns));
+        columns.number("ReadThroughput", "MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
+        columns.number("ReadCount", "Reads", true, |row| text.int(row.reads));
+        columns.number("WriteSize", "Write KB", true, |row| text.size(row.write_bytes, KB));
+        columns.number("WriteMaxPos", "Up to KB", more, |row| text.size(row.write_max_position_bytes, KB));
+        columns.number("WriteDuration", "s", true, move |row| time(row.write_ns));
+        columns.number("WriteThroughput", "MB/s", more, |row| text.throughput(row.write_bytes, row.write_ns));
+        columns.number("WriteCount", "Writes", true, |row| text.int(row.writes));
+        columns.number("OpenCloseDuration", "Open+close s", true, move |row| time(row.open_ns + row.close_ns));
+        columns.number("OpenCount", "Opens", true, |row| text.int(row.opens));
+        columns.number("CloseCount", "Closes", true, |row| text.int(row.closes));
+        columns.number("SetInfoCount", "Set", more, |row| text.int(row.set_infos));
+        columns.number("DeleteCount", "Deletes", more, |row| text.int(row.deletes));
+        columns.number("RenameCount", "Renames", more, |row| text.int(row.renames));
+        columns.number("OtherCount", "Other", more, |row| text.int(row.others));
+        columns.number("OtherDuration", "Other s", more, move |row| time(row.other_ns));
+        columns.number("Failures", "Failures", more, |row| text.int(row.failures));
+        columns.word("Status", "Status", more, |row| super::status::names(&row.failure_statuses));
+        columns.number("TotalDuration", "Total s", self.sort_by == FileSort::TotalTime, move |row| time(row.total_ns));
+        columns.number("TotalCount", "Count", self.sort_by == FileSort::Count, |row| text.int(row.total_count));
+        let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
+        columns.word("FileDir", title, true, |row| match &row.path {
+            Some(path) if self.reverse_file_name => reversed(path),
+            Some(path) => path.clone(),
+            None => "(files without a name)".into(),
+        });
+        columns.choose(self.common.column.as_deref())?;
+        Ok(columns)
+    }
+
+    /// Whether sums are shown: without a word for it, if there is more than one row.
+    fn shows_sums(&self, rows: usize) -> bool {
+        self.show_total.as_deref().map_or(rows > 1, |what| what != "none")
+    }
+}
+
+fn process(row: &FileRow) -> ProcessText<'_> {
+    ProcessText {
+        name: row.process.as_deref(),
+        pid: row.pid,
+        start_ns: row.process_start_ns,
+        stop_ns: row.process_stop_ns,
+        command_line: row.command_line.as_deref(),
+    }
+}
+
+fn sums(text: &Text, total: &FileTotal) -> String {
+    format!(
+        "{} s, read {} KB, write {} KB, open+close {} s, {} operations",
+        seconds(total.total_ns, 3),
+        text.size(total.read_bytes, KB),
+        text.size(total.write_bytes, KB),
+        seconds(total.open_close_ns, 3),
+        text.int(total.total_count),
+    )
+}
+
+fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let text = Text::new(&args.common, Some(&args.processes), &one.info);
+    lines.file(&one.info, &text, "")?;
+    let groups = &one.answer.groups;
+    let printed = args.columns(&text)?.lines(groups.iter().flat_map(|group| group.rows.iter()));
+    let rows = printed.len().saturating_sub(1);
+    let shows_rows = !matches!(args.show_total.as_deref(), Some("total" | "process"));
+    let mut printed = printed.iter();
+    printed.next().filter(|_| shows_rows).map_or(Ok(()), |titles| lines.line(titles))?;
+    for group in groups {
+        if let Some(row) = group.rows.first().filter(|_| args.per_process || args.show_total.as_deref() == Some("process")) {
+            let sums = if args.shows_sums(rows) { format!("  [{}]", sums(&text, &group.total)) } else { String::new() };
+            lines.line(&format!("  {}{sums}", text.process_line(process(row))))?;
+        }
+        for line in printed.by_ref().take(group.rows.len()) {
+            if shows_rows {
+                lines.line(line)?;
+            }
+        }
+    }
+    if args.shows_sums(rows) {
+        let total = &one.answer.total;
+        lines.line(&format!("Total {}, {} files", sums(&text, total), text.int(total.files)))?;
+    }
+    Ok(())
+}
+
+pub(super) fn run(args: &FileArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = args.request()?;
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let answers = ask(&args.common, "dump file", printer, |session| request.ask(session))?;
+    let rows = answers.iter().flat_map(|one| {
+        one.answer.groups.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row)))
+    });
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+    }
+    Ok(exit(count))
+}

@@ -1,0 +1,31 @@
+//! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
+
+pub(crate) mod args;
+mod cpu;
+mod cpu_args;
+mod disk;
+mod file;
+mod method;
+mod output;
+mod process;
+mod stats;
+mod status;
+mod text;
+mod version;
+
+use args::{Dump, DumpArgs};
+
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    match &args.dump {
+        Dump::Process(args) => process::run(args, printer),
+        Dump::Cpu(args) if args.asks_methods() => method::run(args, printer),
+        Dump::Cpu(args) => cpu::run(args, printer),
+        Dump::Disk(args) => disk::run(args, printer),
+        Dump::File(args) => file::run(args, printer),
+        Dump::Stats(args) => stats::run(args, printer),
+        Dump::Version(args) => version::run(args, printer),
+    }
+}

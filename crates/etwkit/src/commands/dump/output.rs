@@ -1,0 +1,289 @@
+//! Rows of all dumps as text, JSON lines or CSV.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::{self};
+use etwkit_query::filter::TextFilter;
+use etwkit_query::{Options, Session, Source};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::args::Common;
+use crate::exit::Exit;
+use crate::printer::{Align, Printer, Table};
+
+/// What an extract answered.
+pub(super) struct Answered<A> {
+    /// Its trace.
+    pub(super) info: TraceInfo,
+    pub(super) answer: A,
+}
+
+/// Asks all extracts, one after the other. Those that hold no answer are named; with none left the answer is empty.
+pub(super) fn ask<A>(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<A>,
+) -> anyhow::Result<Vec<Answered<A>>> {
+    if common.json {
+        printer.json_start(command)?;
+    }
+    let mut all = Vec::new();
+    for path in &common.extracts {
+        let name = path.display().to_string();
+        let session = open(path)?;
+        let info = TraceInfo::ask(&session).with_context(|| name.clone())?;
+        match question(&session) {
+            Ok(answer) => all.push(Answered { info, answer }),
+            Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing)?,
+            Err(error) => return Err(anyhow::Error::new(error).context(name)),
+        }
+    }
+    Ok(all)
+}
+
+fn open(path: &Path) -> anyhow::Result<Session> {
+    let is_trace = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("etl"));
+    if is_trace {
+        bail!("{} is a trace; dumps read extracts: `etwkit extract` makes one", path.display());
+    }
+    Ok(Session::new(vec![Source::open(path)?], &Options::default())?)
+}
+
+/// Why there is no answer, and what would give one.
+fn explain(common: &Common, printer: &mut Printer<'_>, name: &str, why: &dump::Error) -> anyhow::Result<()> {
+    let hint = why.hint().unwrap_or_default();
+    if common.json {
+        printer.json(&json!({"extract": name, "nothing": why.to_string(), "hint": hint}))?;
+    } else {
+        printer.line(&format!("{name}: {why}"))?;
+        printer.line(&format!("hint: {hint}"))?;
+    }
+    Ok(())
+}
+
+/// Prints the SQL, runnable as it is.
+pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<Exit> {
+    printer.block(sql)?;
+    Ok(Exit::Answered)
+}
+
+/// A row as JSON and CSV have it: the trace, then the columns of the SQL.
+fn object<R: Serialize>(info: &TraceInfo, row: &R) -> anyhow::Result<Map<String, Value>> {
+    let mut object = Map::new();
+    object.insert("trace".into(), Value::from(info.file_name.clone()));
+    if let Value::Object(columns) = serde_json::to_value(row)? {
+        object.extend(columns.into_iter().filter(|(name, _)| name != "sort_value"));
+    }
+    Ok(object)
+}
+
+/// Writes rows for machines, if that is asked for; says whether it was.
+pub(super) fn machine<'r, R: Serialize + 'r>(
+    common: &Common,
+    printer: &mut Printer<'_>,
+    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+) -> anyhow::Result<bool> {
+    if let Some(path) = &common.csv {
+        let written = csv_file(path, rows)?;
+        printer.line(&format!("wrote {written} rows to {}", path.display()))?;
+        return Ok(true);
+    }
+    if common.json {
+        for (info, row) in rows {
+            printer.json(&Value::Object(object(info, row)?))?;
+        }
+    }
+    Ok(common.json)
+}
+
+fn csv_file<'r, R: Serialize + 'r>(
+    path: &Path,
+    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+) -> anyhow::Result<usize> {
+    let mut writer = csv::Writer::from_path(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut written = 0;
+    for (info, row) in rows {
+        let object = object(info, row)?;
+        if written == 0 {
+            writer.write_record(object.keys())?;
+        }
+        writer.write_record(object.values().map(|value| match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }))?;
+        written += 1;
+    }
+    writer.flush().with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(written)
+}
+
+/// How the cell of a row is written.
+type CellText<'a, R> = Box<dyn Fn(&R) -> String + 'a>;
+
+/// A column of text.
+pub(super) struct Column<'a, R> {
+    /// Name for `--column`.
+    name: &'static str,
+    title: String,
+    align: Align,
+    shown: bool,
+    text: CellText<'a, R>,
+}
+
+/// Columns of text, and which of them are shown.
+pub(super) struct Columns<'a, R>(Vec<Column<'a, R>>);
+
+impl<'a, R> Columns<'a, R> {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a column of numbers.
+    pub(super) fn number(&mut self, name: &'static str, title: &str, shown: bool, text: impl Fn(&R) -> String + 'a) {
+        self.push(name, title, Align::Right, shown, text);
+    }
+
+    /// Adds a column of words.
+    pub(super) fn word(&mut self, name: &'static str, title: &str, shown: bool, text: impl Fn(&R) -> String + 'a) {
+        self.push(name, title, Align::Left, shown, text);
+    }
+
+    fn push(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        align: Align,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
+        self.0.push(Column { name, title: title.to_owned(), align, shown, text: Box::new(text) });
+    }
+
+    /// Applies `--column`: `a` only these, `!a` not these, `+a` these, too, in the order in which they stand.
+    pub(super) fn choose(&mut self, names: Option<&str>) -> anyhow::Result<()> {
+        let parts: Vec<&str> =
+            names.unwrap_or_default().split([';', ' ']).filter(|part| !part.is_empty()).collect();
+        let is_plain = |part: &&str| !part.starts_with(['!', '+']);
+        if parts.iter().any(is_plain) {
+            self.0.iter_mut().for_each(|column| column.shown = false);
+        }
+        for part in parts {
+            let shown = !part.starts_with('!');
+            let filter = TextFilter::parse(part.trim_start_matches(['!', '+']));
+            let mut found = false;
+            for column in self.0.iter_mut().filter(|column| filter.matches(Some(column.name))) {
+                (column.shown, found) = (shown, true);
+            }
+            if !found {
+                let names: Vec<&str> = self.0.iter().map(|column| column.name).collect();
+                bail!("--column {part:?}: there is no such column; there are: {}", names.join(" "));
+            }
+        }
+        Ok(())
+    }
+
+    /// A line of titles and one of each row.
+    pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<String>
+    where
+        R: 'r,
+    {
+        let shown: Vec<&Column<'a, R>> = self.0.iter().filter(|column| column.shown).collect();
+        let titles: Vec<(&str, Align)> = shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
+        let mut table = Table::new(&titles);
+        for row in rows {
+            table.row(shown.iter().map(|column| (column.text)(row)));
+        }
+        table.lines()
+    }
+}
+
+/// Prints lines of text, cut at the width of the terminal if that is asked for.
+pub(super) struct Lines<'p, 'w> {
+    printer: &'p mut Printer<'w>,
+    width: Option<usize>,
+}
+
+impl<'p, 'w> Lines<'p, 'w> {
+    pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
+        let width = || {
+            let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+            columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+        };
+        Self { width: if common.clip { width() } else { None }, printer }
+    }
+
+    pub(super) fn line(&mut self, line: &str) -> anyhow::Result<()> {
+        Ok(self.printer.line(&clipped(line, self.width))?)
+    }
+
+    pub(super) fn heading(&mut self, line: &str) -> anyhow::Result<()> {
+        Ok(self.printer.heading(&clipped(line, self.width))?)
+    }
+
+    /// The heading of an extract: when its trace started, sums, its name.
+    pub(super) fn file(&mut self, info: &TraceInfo, text: &super::text::Text, sums: &str) -> anyhow::Result<()> {
+        let start = text.times.write(0);
+        let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
+        self.heading(&format!("{start}{sums}  {}", info.file_name))
+    }
+}
+
+/// The line, or its begin with `...` if it is too long.
+fn clipped(line: &str, width: Option<usize>) -> String {
+    // Escaped first: the width is that of what reaches the terminal.
+    let line = crate::sanitize::text(line.trim_end()).into_owned();
+    match width {
+        Some(width) if line.chars().count() > width => {
+            let kept: String = line.chars().take(width.saturating_sub(3)).collect();
+            format!("{kept}...")
+        }
+        _ => line,
+    }
+}
+
+/// How a command ends that printed so many rows.
+pub(super) const fn exit(rows: usize) -> Exit {
+    if rows > 0 { Exit::Answered } else { Exit::Nothing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_chosen_by_name() {
+        let chosen = |names: &str| {
+            let mut columns: Columns<'_, ()> = Columns::new();
+            columns.word("Path", "path", true, |()| String::new());
+            columns.number("ReadSize", "read", true, |()| String::new());
+            columns.number("ReadTime", "time", false, |()| String::new());
+            columns.choose(Some(names)).map(|()| columns.lines([].iter())[0].trim().to_owned())
+        };
+        for (names, titles) in [
+            ("", "path  read"),
+            ("path", "path"),
+            ("!path", "read"),
+            ("+readtime", "path  read  time"),
+            ("!*;ReadSize", "read"),
+            ("Read*;!readsize", "time"),
+            ("Path ReadTime", "path  time"),
+        ] {
+            assert_eq!(chosen(names).unwrap(), titles, "{names}");
+        }
+        let error = chosen("+nosuch").unwrap_err().to_string();
+        assert_eq!(error, "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime");
+    }
+
+    #[test]
+    fn lines_are_cut_at_the_width_of_what_is_printed() {
+        assert_eq!(clipped("123456", Some(6)), "123456");
+        assert_eq!(clipped("1234567", Some(6)), "123...");
+        assert_eq!(clipped("1\u{1b}567", Some(6)), "1\\u...");
+        assert_eq!(clipped("1234567", None), "1234567");
+    }
+}

@@ -1,0 +1,148 @@
+//! `etwkit dump process`.
+
+use clap::Args;
+use etwkit_query::dump::process::{ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
+use etwkit_query::nt_status;
+use etwkit_query::range::Unit;
+
+use super::args::{Common, ProcessFilters, TopArgs, range, word};
+use super::output::{Columns, Lines, ask, exit, machine, show_sql};
+use super::text::{ProcessText, Text, duration};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+const SORTS: &[(&str, ProcessSort)] = &[
+    ("name", ProcessSort::Name),
+    ("time", ProcessSort::Time),
+    ("stop-time", ProcessSort::StopTime),
+    ("session", ProcessSort::Session),
+    ("tree", ProcessSort::Tree),
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct ProcessArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    processes: ProcessFilters,
+    #[command(flatten)]
+    top: TopArgs,
+    /// Only these parents and what they started
+    #[arg(long, value_name = "NAMES")]
+    parent: Option<String>,
+    /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
+    #[arg(long, value_name = "A..B")]
+    duration: Option<String>,
+    /// Only processes that started at such seconds of the trace
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    start: Option<String>,
+    /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
+    #[arg(long)]
+    crash: bool,
+    /// Order
+    #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "name")]
+    sort_by: ProcessSort,
+    /// Show users
+    #[arg(long)]
+    show_user: bool,
+    /// Show terminal sessions and app packages
+    #[arg(long)]
+    details: bool,
+    /// Show the name of the trace in each line
+    #[arg(long)]
+    show_file_on_line: bool,
+    /// Sums: none, or total over all extracts, too
+    #[arg(long, value_name = "WHAT", value_parser = ["none", "total"])]
+    show_total: Option<String>,
+}
+
+impl ProcessArgs {
+    fn request(&self) -> anyhow::Result<ProcessRequest> {
+        Ok(ProcessRequest {
+            processes: self.processes.query(),
+            parent: self.parent.clone(),
+            duration: range("duration", self.duration.as_deref(), Unit::Seconds)?,
+            start: range("start", self.start.as_deref(), Unit::Seconds)?,
+            crashed: self.crash,
+            sort: self.sort_by,
+            top: self.top.top(),
+        })
+    }
+
+    fn columns<'a>(&'a self, text: &'a Text, file: &'a str) -> anyhow::Result<Columns<'a, ProcessRow>> {
+        let mut columns = Columns::new();
+        let is_tree = self.sort_by == ProcessSort::Tree;
+        let time = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
+        columns.number("ProcessId", "Pid", !is_tree, |row: &ProcessRow| row.pid.to_string());
+        columns.word("StartTime", "Start", !is_tree, move |row| time(row.start_ns));
+        columns.word("StopTime", "Stop", !is_tree, move |row| time(row.stop_ns));
+        columns.number("Duration", "Duration", !is_tree, |row| row.duration_ns.map(duration).unwrap_or_default());
+        columns.word("ReturnCode", "Return code", true, |row| return_code(row.exit_code));
+        columns.number("Session", "Session", self.details, |row| text.maybe_int(row.session_id));
+        columns.word("User", "User", self.show_user, |row| row.sid.clone().unwrap_or_default());
+        columns.number("ParentPid", "Parent", !is_tree, |row| row.parent_pid.map(|pid| pid.to_string()).unwrap_or_default());
+        columns.word("ParentProcess", "Parent process", false, |row| row.parent.clone().unwrap_or_default());
+        columns.word("Process", "Process", true, move |row| {
+            let branch = if row.level > 0 { "|- " } else { "" };
+            let indent = usize::try_from(row.level).unwrap_or(0).min(64) * 2;
+            format!("{:indent$}{branch}{}", "", text.process(process(row)))
+        });
+        columns.word("CommandLine", "Command line", !self.processes.no_cmdline, |row| {
+            row.command_line.clone().unwrap_or_default()
+        });
+        columns.word("Package", "Package", self.details, |row| row.package.clone().unwrap_or_default());
+        columns.word("FileName", "File", self.show_file_on_line, move |_| file.to_owned());
+        columns.choose(self.common.column.as_deref())?;
+        Ok(columns)
+    }
+}
+
+fn process(row: &ProcessRow) -> ProcessText<'_> {
+    ProcessText {
+        name: row.name.as_deref(),
+        pid: Some(row.pid),
+        start_ns: row.start_ns,
+        stop_ns: row.stop_ns,
+        command_line: row.command_line.as_deref(),
+    }
+}
+
+/// The name of an error of Windows, or the number.
+fn return_code(code: Option<i64>) -> String {
+    let Some(code) = code else { return String::new() };
+    let name = i32::try_from(code).ok().and_then(nt_status::error_name);
+    name.map_or_else(|| code.to_string(), str::to_owned)
+}
+
+fn summary(counts: ProcessCounts) -> String {
+    let ProcessCounts { processes, started, ended, permanent, sessions, users } = counts;
+    format!(
+        "{processes} processes: {started} started, {ended} ended, {permanent} did neither; {sessions} sessions, {users} users"
+    )
+}
+
+pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = args.request()?;
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let answers = ask(&args.common, "dump process", printer, |session| request.ask(session))?;
+    let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
+    let all: Vec<ProcessRow> = rows.clone().map(|(_, row)| row.clone()).collect();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        for one in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), &one.info);
+            lines.file(&one.info, &text, "")?;
+            let columns = args.columns(&text, &one.info.file_name)?;
+            columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
+            if one.answer.rows.len() > 1 && args.show_total.as_deref() != Some("none") {
+                lines.line(&summary(one.answer.counts))?;
+            }
+        }
+        if args.show_total.as_deref() == Some("total") && answers.len() > 1 {
+            lines.heading(&format!("All extracts: {}", summary(ProcessCounts::of(&all))))?;
+        }
+    }
+    Ok(exit(all.len()))
+}

@@ -1,0 +1,65 @@
+//! `etwkit dump stats`.
+
+use anyhow::bail;
+use clap::Args;
+use etwkit_query::dump::stats::{Property, StatsRequest};
+
+use super::args::Common;
+use super::output::{Lines, ask, exit, machine, show_sql};
+use super::text::Text;
+use crate::exit::Exit;
+use crate::printer::{Printer, Table};
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Only these properties: names with , ; or blanks between (*, ?, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    properties: Option<String>,
+    /// All properties of an extract on one line
+    #[arg(long)]
+    one_line: bool,
+}
+
+pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = StatsRequest { properties: args.properties.clone() };
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let mut known = Vec::new();
+    let answers = ask(&args.common, "dump stats", printer, |session| {
+        let rows = request.ask(session)?;
+        if rows.is_empty() {
+            known = StatsRequest::default().ask(session)?.into_iter().map(|property| property.name).collect();
+        }
+        Ok(rows)
+    })?;
+    if !known.is_empty() && answers.iter().all(|one| one.answer.is_empty()) {
+        let asked = args.properties.as_deref().unwrap_or_default();
+        bail!("--properties {asked:?}: no such property; there are: {}", known.join(" "));
+    }
+    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        for one in &answers {
+            let text = Text::new(&args.common, None, &one.info);
+            lines.file(&one.info, &text, "")?;
+            print(&one.answer, args.one_line, &mut lines)?;
+        }
+    }
+    Ok(exit(count))
+}
+
+fn print(properties: &[Property], one_line: bool, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    if one_line {
+        let all: Vec<String> = properties.iter().map(|p| format!("{}: {}", p.name, p.value)).collect();
+        return lines.line(&format!("  {}", all.join("; ")));
+    }
+    let mut table = Table::pairs();
+    for property in properties {
+        table.row([property.name.clone(), property.value.clone()]);
+    }
+    table.lines().iter().try_for_each(|line| lines.line(line))
+}

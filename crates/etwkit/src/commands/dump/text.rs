@@ -1,0 +1,169 @@
+//! Numbers and processes as text for people.
+
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::time_format::{TimeWriter, seconds};
+
+use super::args::{Common, ProcessFilters, ProcessFormat};
+use crate::printer::grouped;
+
+/// Writes numbers, times and processes of one trace as the options ask for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text {
+    separate: bool,
+    pub(super) times: TimeWriter,
+    process_times: Option<ProcessFormat>,
+    process_writer: TimeWriter,
+    command_lines: bool,
+}
+
+/// A process as rows carry it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProcessText<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) pid: Option<i64>,
+    pub(super) start_ns: Option<i64>,
+    pub(super) stop_ns: Option<i64>,
+    pub(super) command_line: Option<&'a str>,
+}
+
+impl Text {
+    pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
+        let process_times = processes.and_then(|processes| processes.process_format);
+        let process_format = match process_times {
+            Some(ProcessFormat::Times(format)) => format,
+            _ => common.time_format,
+        };
+        Self {
+            separate: !common.no_digit_sep,
+            times: TimeWriter::new(common.time_format, common.time_digits, info.clock()),
+            process_times,
+            process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
+            command_lines: processes.is_none_or(|processes| !processes.no_cmdline),
+        }
+    }
+
+    /// A whole number, digits in groups.
+    pub(super) fn int(&self, number: i64) -> String {
+        let digits = number.unsigned_abs();
+        let digits = if self.separate { grouped(digits) } else { digits.to_string() };
+        if number < 0 { format!("-{digits}") } else { digits }
+    }
+
+    /// The number, or nothing where it is missing.
+    pub(super) fn maybe_int(&self, number: Option<i64>) -> String {
+        number.map(|number| self.int(number)).unwrap_or_default()
+    }
+
+    /// Nanoseconds in whole milliseconds, rounded half to even.
+    pub(super) fn ms(&self, ns: i64) -> String {
+        self.int(rounded(ns, 1_000_000))
+    }
+
+    pub(super) fn maybe_ms(&self, ns: Option<i64>) -> String {
+        ns.map(|ns| self.ms(ns)).unwrap_or_default()
+    }
+
+    /// Bytes in whole units of that size, rounded half to even.
+    pub(super) fn size(&self, bytes: i64, unit: i64) -> String {
+        self.int(rounded(bytes, unit))
+    }
+
+    /// MB per second, without fraction; 0 where no time passed.
+    pub(super) fn throughput(&self, bytes: i64, ns: i64) -> String {
+        let per_second = if ns > 0 { i128::from(bytes) * 1000 / i128::from(ns) } else { 0 };
+        self.int(i64::try_from(per_second).unwrap_or(i64::MAX))
+    }
+
+    /// `name(pid)` with marks of start and end.
+    pub(super) fn process(&self, process: ProcessText<'_>) -> String {
+        let name = process.name.unwrap_or("(unknown)");
+        let pid = process.pid.map(|pid| format!("({pid})")).unwrap_or_default();
+        format!("{name}{pid}{}", self.tags(process))
+    }
+
+    /// The same with the command line behind it, unless that is not wanted.
+    pub(super) fn process_line(&self, process: ProcessText<'_>) -> String {
+        let line = process.command_line.filter(|_| self.command_lines).map(arguments).unwrap_or_default();
+        format!("{} {line}", self.process(process)).trim_end().to_owned()
+    }
+
+    fn tags(&self, process: ProcessText<'_>) -> String {
+        let (start, stop) = (process.start_ns, process.stop_ns);
+        match self.process_times {
+            Some(ProcessFormat::None) => String::new(),
+            None => match (start, stop) {
+                (None, None) => String::new(),
+                (Some(_), None) => " +".into(),
+                (None, Some(_)) => " -".into(),
+                (Some(_), Some(_)) => " +-".into(),
+            },
+            Some(ProcessFormat::Times(_)) => {
+                let start_text = start.map(|ns| format!(" +{}", self.process_writer.write(ns)));
+                let stop_text = stop.map(|ns| format!(" -{}", self.process_writer.write(ns)));
+                let length = start.zip(stop).map(|(start, stop)| {
+                    format!(" {}", duration(stop.saturating_sub(start)))
+                });
+                [start_text, stop_text, length].into_iter().flatten().collect()
+            }
+        }
+    }
+}
+
+/// A quotient, rounded half to even.
+fn rounded(number: i64, unit: i64) -> i64 {
+    let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
+    let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
+    let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
+    i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
+}
+
+/// Nanoseconds as `1.02:03:04.567`, days only if there are some.
+pub(super) fn duration(ns: i64) -> String {
+    let whole = ns.max(0) / 1_000_000_000;
+    let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);
+    let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
+    let days = if days > 0 { format!("{days}.") } else { String::new() };
+    format!("{days}{hours:02}:{minutes:02}:{:02}{}", whole % 60, fraction.trim_start_matches('0'))
+}
+
+/// What stands behind the executable in a command line; all of it where that cannot be told.
+fn arguments(line: &str) -> &str {
+    let lower = line.to_ascii_lowercase();
+    let Some(end) = lower.find(".exe").map(|at| at + 4) else { return line };
+    let rest = line.get(end..).unwrap_or_default();
+    rest.strip_prefix('"').unwrap_or(rest).trim_start()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_to_even() {
+        for (number, unit, expected) in
+            [(500, 1000, 0), (1500, 1000, 2), (2500, 1000, 2), (2501, 1000, 3), (-500, 1000, 0), (-1500, 1000, -2)]
+        {
+            assert_eq!(rounded(number, unit), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn command_lines_are_shown_behind_the_executable() {
+        for (line, shown) in [
+            (r#""C:\Program Files\a.exe" -x"#, "-x"),
+            ("CMD.EXE /c b.exe", "/c b.exe"),
+            ("a.exe", ""),
+            ("no executable", "no executable"),
+            ("İ.exe y", "y"),
+        ] {
+            assert_eq!(arguments(line), shown, "{line}");
+        }
+    }
+
+    #[test]
+    fn durations_have_days_only_where_needed() {
+        assert_eq!(duration(3_723_456_999_999), "01:02:03.456");
+        assert_eq!(duration(86_400_000_000_000), "1.00:00:00.000");
+        assert_eq!(duration(-5), "00:00:00.000");
+    }
+}

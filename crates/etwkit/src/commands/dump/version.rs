@@ -1,0 +1,137 @@
+//! `etwkit dump version`.
+
+use clap::Args;
+use etwkit_query::dump::group::Group;
+use etwkit_query::dump::version::{MissingPdb, ModuleRow, VersionRequest, missing_pdbs, missing_pdbs_sql};
+
+use super::args::{Common, ProcessFilters, TopArgs};
+use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::text::{ProcessText, Text};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    processes: ProcessFilters,
+    #[command(flatten)]
+    top: TopArgs,
+    /// Only modules with these file names (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    dll: Option<String>,
+    /// Only modules where path, versions, product, company and description, one behind the other, fit
+    #[arg(long, value_name = "TEXT")]
+    version: Option<String>,
+    /// Symbol files that are missing for code with CPU samples instead; only those with such names
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "*", conflicts_with_all = ["dll", "version"])]
+    missing_pdb: Option<String>,
+    /// Sums: none, or total without modules
+    #[arg(long, value_name = "WHAT", value_parser = ["none", "total"])]
+    show_total: Option<String>,
+}
+
+pub(super) fn run(args: &VersionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    match &args.missing_pdb {
+        Some(filter) => pdbs(args, filter, printer),
+        None => modules(args, printer),
+    }
+}
+
+fn modules(args: &VersionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = VersionRequest {
+        processes: args.processes.query(),
+        dll: args.dll.clone(),
+        version: args.version.clone(),
+        top: args.top.top(),
+    };
+    if args.common.show_sql {
+        return show_sql(printer, &request.sql());
+    }
+    let answers = ask(&args.common, "dump version", printer, |session| request.ask(session))?;
+    let rows = answers
+        .iter()
+        .flat_map(|one| one.answer.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row))));
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+    }
+    Ok(exit(count))
+}
+
+fn print(
+    args: &VersionArgs,
+    one: &Answered<Vec<Group<ModuleRow, i64>>>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let text = Text::new(&args.common, Some(&args.processes), &one.info);
+    lines.file(&one.info, &text, "")?;
+    let mut columns = Columns::new();
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    columns.word("Module", "Module", true, |row: &ModuleRow| row.module.clone());
+    columns.word("FileVersion", "File version", true, move |row| or_empty(&row.file_version));
+    columns.word("ProductVersion", "Product version", true, move |row| or_empty(&row.product_version));
+    columns.word("ProductName", "Product", true, move |row| or_empty(&row.product_name));
+    columns.word("Company", "Company", false, move |row| or_empty(&row.company));
+    columns.word("Description", "Description", false, move |row| or_empty(&row.description));
+    columns.word("Path", "Path", true, |row| row.path.clone());
+    columns.choose(args.common.column.as_deref())?;
+    let printed = columns.lines(one.answer.iter().flat_map(|group| group.rows.iter()));
+    let (shows_rows, shows_sums) = (args.show_total.as_deref() != Some("total"), args.show_total.as_deref() != Some("none"));
+    let mut printed = printed.iter();
+    printed.next().filter(|_| shows_rows).map_or(Ok(()), |titles| lines.line(titles))?;
+    for group in &one.answer {
+        let selected = if shows_sums { format!("  [{} of {} modules]", group.rows.len(), group.total) } else { String::new() };
+        let process = group.rows.first().map(|row| owner(&text, row)).unwrap_or_default();
+        lines.line(&format!("  {process}{selected}"))?;
+        for line in printed.by_ref().take(group.rows.len()) {
+            if shows_rows {
+                lines.line(line)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The process that mapped a module.
+fn owner(text: &Text, row: &ModuleRow) -> String {
+    if row.process_key.is_none() {
+        return "kernel and drivers".into();
+    }
+    text.process_line(ProcessText {
+        name: row.process.as_deref(),
+        pid: row.pid,
+        start_ns: row.process_start_ns,
+        stop_ns: row.process_stop_ns,
+        command_line: row.command_line.as_deref(),
+    })
+}
+
+fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if args.common.show_sql {
+        return show_sql(printer, &missing_pdbs_sql(Some(filter)));
+    }
+    let answers = ask(&args.common, "dump version", printer, |session| missing_pdbs(session, Some(filter)))?;
+    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
+    let count = rows.clone().count();
+    if !machine(&args.common, printer, rows)? {
+        let mut lines = Lines::new(&args.common, printer);
+        for one in &answers {
+            let text = Text::new(&args.common, None, &one.info);
+            lines.file(&one.info, &text, "")?;
+            let mut columns = Columns::new();
+            columns.number("Cpu", "CPU ms up to", true, |row: &MissingPdb| text.ms(row.cpu_ns));
+            columns.word("Pdb", "Symbol file", true, |row| row.pdb.clone());
+            columns.number("Age", "Age", true, |row| text.maybe_int(row.pdb_age));
+            columns.word("Id", "Id", true, |row| row.pdb_guid.clone().unwrap_or_default());
+            columns.word("Module", "Module", true, |row| row.module.clone());
+            columns.choose(args.common.column.as_deref())?;
+            columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+            let all = one.answer.first().map_or(0, |row| row.all_pdbs);
+            lines.line(&format!("{} of {all} symbol files are missing for code with CPU samples", one.answer.len()))?;
+        }
+    }
+    Ok(exit(count))
+}
