@@ -29,6 +29,19 @@ pub struct Method {
     pub end: i64,
 }
 
+impl Method {
+    fn is_there_at(&self, timestamp: i64) -> bool {
+        (self.begin..=self.end).contains(&timestamp)
+    }
+
+    /// The first raw times at which it is there and not there any more.
+    fn change_times(&self) -> impl Iterator<Item = i64> {
+        let begin = Some(self.begin).filter(|t| *t != i64::MIN);
+        let end = Some(self.end).filter(|t| *t != i64::MAX).map(|t| t + 1);
+        begin.into_iter().chain(end)
+    }
+}
+
 /// All .NET methods of a session, by process id.
 #[derive(Debug, Default)]
 pub struct MethodTracker {
@@ -74,31 +87,59 @@ impl MethodTracker {
     /// The method that holds an address at a raw time; of several the one that came last.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.last_holding(pid, address, |m| (m.begin..=m.end).contains(&timestamp))
+        let index = self.last_holding(pid, address, |m| m.is_there_at(timestamp))?;
+        self.methods.get(&pid)?.get(index)
     }
 
     /// The same; where no method was there at that time, the last one that was ever met at the address: the
     /// load of a method is logged behind its compilation, and can be late or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.find(pid, address, timestamp).or_else(|| self.last_holding(pid, address, |_| true))
+        self.methods.get(&pid)?.get(self.find_known_index(pid, address, timestamp)?)
     }
 
-    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<&Method> {
+    /// Position of that method among those of its process id, in the order of [`MethodTracker::processes`].
+    #[must_use]
+    pub fn find_known_index(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
+        let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
+        then.or_else(|| self.last_holding(pid, address, |_| true))
+    }
+
+    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<usize> {
         let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
         let behind = methods.partition_point(|m| m.start <= address);
-        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).rev();
-        let mut best: Option<&Method> = None;
-        for (method, reach) in candidates {
+        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).enumerate().rev();
+        let mut best: Option<(usize, i64)> = None;
+        for (index, (method, reach)) in candidates {
             if *reach <= address {
                 break;
             }
             let holds = address - method.start < u64::from(method.size);
-            if holds && is_meant(method) && best.is_none_or(|b| method.begin > b.begin) {
-                best = Some(method);
+            if holds && is_meant(method) && best.is_none_or(|(_, begin)| method.begin > begin) {
+                best = Some((index, method.begin));
             }
         }
-        best
+        best.map(|(index, _)| index)
+    }
+
+    /// By process id, the raw times at which an address can begin to mean another method: begins and ends of methods
+    /// whose code shares addresses with others.
+    pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
+        self.methods.iter().map(|(pid, methods)| {
+            let mut times = Vec::new();
+            let mut reached: Option<&Method> = None;
+            for method in methods {
+                if let Some(before) = reached.filter(|b| b.start.saturating_add(b.size.into()) > method.start)
+                {
+                    times.extend([before, method].into_iter().flat_map(Method::change_times));
+                }
+                let end = |m: &Method| m.start.saturating_add(m.size.into());
+                if reached.is_none_or(|before| end(method) >= end(before)) {
+                    reached = Some(method);
+                }
+            }
+            (*pid, times)
+        })
     }
 
     /// Distinct methods of each process id: one that was loaded again at its old place counts once.
