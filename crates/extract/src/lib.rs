@@ -1,9 +1,14 @@
-//! Opening traces: what the user names becomes one [`etwkit_etl::Session`].
+//! Opening traces, writing and reading extracts.
+//!
+//! What the user names becomes one [`etwkit_etl::Session`].
 //!
 //! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) that holds some; its
 //! first bytes decide which, not its name. Files are mapped into memory, or read by position where a
 //! mapping would be unsafe or is not wanted. Members of archives are spooled to temporary files without
 //! a name first.
+//!
+//! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
+//! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
 //! This crate knows files and archives; it does not know what the events mean.
 
@@ -11,12 +16,22 @@
 
 mod archive;
 mod error;
+mod hash;
 mod kind;
+pub mod manifest;
 mod open;
 mod options;
+mod partial;
+pub mod reader;
 mod source;
 mod spool;
+mod store_error;
+pub mod writer;
 
 pub use error::{Error, Result};
+pub use manifest::{DerivedManifest, Manifest};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
+pub use reader::{Extract, Slice, TableFile};
+pub use store_error::{StoreError, StoreResult};
+pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

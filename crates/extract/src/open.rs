@@ -8,7 +8,9 @@ use etwkit_etl::Session;
 use etwkit_etl::source::ByteSource;
 
 use crate::archive::{self, Archive};
+use crate::hash::source_hash;
 use crate::kind::{Kind, MAGIC_LEN};
+use crate::manifest::{SourceFile, TraceSource};
 use crate::options::Options;
 use crate::source::{Source, is_remote};
 use crate::spool::Spool;
@@ -18,6 +20,7 @@ use crate::{Error, Result};
 pub struct Input {
     session: Session,
     parts: Vec<Part>,
+    sources: Vec<Source>,
 }
 
 /// One `.etl` file of the session, as index `file` of its events and damage counts them.
@@ -56,6 +59,32 @@ impl Input {
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
+
+    /// 16 hexadecimal digits that tell traces apart without reading all of them: the first 8 bytes of BLAKE3 over, for
+    /// each file in its order, its size in bytes (8 bytes, little endian), its first MiB and its last MiB, unpacked. Of
+    /// a file with less than a MiB both are the whole file. The header event lies in the first buffer, so it is in it.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn source_hash(&self) -> Result<String> {
+        source_hash(&self.sources).map_err(|(index, source)| {
+            let path = self.parts.get(index).map(|part| part.path.clone()).unwrap_or_default();
+            Error::Open { path, source }
+        })
+    }
+
+    /// The files and their hash, as the manifest of an extract names them.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn trace_source(&self) -> Result<TraceSource> {
+        let file = |part: &Part| SourceFile {
+            name: part.name.clone(),
+            archive: part.archive.clone(),
+            size_bytes: part.size,
+        };
+        Ok(TraceSource { files: self.parts.iter().map(file).collect(), hash: self.source_hash()? })
+    }
 }
 
 /// Opens one or several inputs as one session.
@@ -80,7 +109,8 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     }
     let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
     let session = Session::open(sources).map_err(|e| blame(e, &opened))?;
-    Ok(Input { session, parts: opened.into_iter().map(|(part, _)| part).collect() })
+    let (parts, sources) = opened.into_iter().unzip();
+    Ok(Input { session, parts, sources })
 }
 
 fn boxed(source: &Source) -> Box<dyn ByteSource> {

@@ -9,6 +9,8 @@
 
 mod files;
 mod real;
+mod round_trip;
+mod rows;
 mod seven_zip;
 mod support;
 mod zip_archive;

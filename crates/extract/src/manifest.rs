@@ -1,0 +1,301 @@
+//! `manifest.json`: what an extract is of, and what is in it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::store_error::{StoreError, StoreResult};
+
+/// Value of the field `format`.
+pub const FORMAT: &str = "etwkit-extract";
+/// Value of the field `format` of derived tables.
+pub const DERIVED_FORMAT: &str = "etwkit-derived";
+/// Format that this version writes. A reader takes every minor version of its own major one.
+pub const VERSION: Version = Version { major: 1, minor: 0 };
+/// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
+pub const DERIVED_VERSION: u32 = 1;
+
+/// Name of both manifests.
+pub(crate) const FILE: &str = "manifest.json";
+/// Folder of the derived tables, and its manifest as messages name it.
+pub(crate) const DERIVED: &str = "derived";
+pub(crate) const DERIVED_FILE: &str = "derived/manifest.json";
+/// No manifest is that long; a larger one is not read.
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
+
+/// Version of the format, `1.0` in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Version {
+    /// Readers refuse what is newer.
+    pub major: u32,
+    /// Rises with additions that older readers can ignore.
+    pub minor: u32,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> Self {
+        version.to_string()
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts = text.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
+        match parts {
+            Some((Ok(major), Ok(minor))) => Ok(Self { major, minor }),
+            _ => Err(format!("a version like 1.0, found {text:?}")),
+        }
+    }
+}
+
+/// The manifest of an extract. [`Writer::finish`](crate::Writer::finish) fills `format`, versions and tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Version of the format.
+    pub format_version: Version,
+    /// Version of the program that wrote it.
+    pub etwkit_version: String,
+    /// How much was kept.
+    pub detail: Detail,
+    /// The trace.
+    pub source: TraceSource,
+    /// Its clock.
+    pub clock: Clock,
+    /// The recorded machine.
+    pub machine: Machine,
+    /// What was and what was not recorded.
+    #[serde(default)]
+    pub topics: Vec<Topic>,
+    /// What a reader of the numbers should know.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
+    /// Tables with rows, by name; derived ones have their own manifest.
+    pub tables: BTreeMap<String, TableEntry>,
+}
+
+impl Manifest {
+    /// A manifest without topics, diagnostics and tables, of this version.
+    #[must_use]
+    pub fn new(detail: Detail, source: TraceSource, clock: Clock, machine: Machine) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            format_version: VERSION,
+            etwkit_version: env!("CARGO_PKG_VERSION").to_owned(),
+            detail,
+            source,
+            clock,
+            machine,
+            topics: Vec::new(),
+            diagnostics: Vec::new(),
+            tables: BTreeMap::new(),
+        }
+    }
+}
+
+/// How much of the trace an extract keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// All tables.
+    Full,
+    /// Sums instead of the tables with a row for each event.
+    Summary,
+}
+
+/// The trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceSource {
+    /// Its files in the order in which they were read.
+    pub files: Vec<SourceFile>,
+    /// 16 hexadecimal digits that tell traces apart, see [`Input::source_hash`](crate::Input::source_hash).
+    pub hash: String,
+}
+
+/// One file of the trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Name without folders.
+    pub name: String,
+    /// Archive that it lay in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+    /// Bytes, unpacked.
+    pub size_bytes: u64,
+}
+
+/// The clock of the trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// `qpc`, `system_time` or `cpu_cycles`.
+    pub kind: String,
+    /// Ticks per second.
+    pub frequency: i64,
+    /// Time zero, as `2024-05-01T10:00:00.1234567Z`.
+    pub start_utc: String,
+    /// Time zero in units of 100 ns since 1601.
+    pub start_filetime: i64,
+}
+
+/// The recorded machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Its name.
+    #[serde(default)]
+    pub computer: Option<String>,
+    /// Windows version, as `10.0.19041`.
+    #[serde(default)]
+    pub os_version: Option<String>,
+    /// Number of processors.
+    pub processors: i32,
+}
+
+/// A kind of information that a trace can hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Topic {
+    /// For example `cpu_samples`, `context_switches` or `disk_io`.
+    pub topic: String,
+    /// Whether the trace holds any.
+    pub recorded: bool,
+    /// How to record it, if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A row of the table `diagnostic`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// `error`, `warning` or `info`.
+    pub severity: String,
+    /// What it is about, as one word.
+    pub kind: String,
+    /// How often.
+    pub count: i64,
+    /// The first place: file name and offset, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// The sentence for people.
+    pub message: String,
+}
+
+/// A table file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableEntry {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sorted_by: Vec<String>,
+}
+
+/// The manifest of the derived tables of an extract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DerivedManifest {
+    /// [`DERIVED_FORMAT`].
+    pub format: String,
+    /// Version of the format of the files.
+    pub format_version: Version,
+    /// Version of what the tables mean, see [`DERIVED_VERSION`].
+    pub derived_version: u32,
+    /// Version of the program that wrote it.
+    pub etwkit_version: String,
+    /// What else went into the tables, for example `symbols` and `stack_tags`, each with a hash or version: where that
+    /// changed, the tables are computed again.
+    #[serde(default)]
+    pub depends_on: BTreeMap<String, String>,
+    /// Tables with rows, by name.
+    pub tables: BTreeMap<String, TableEntry>,
+}
+
+impl DerivedManifest {
+    /// A manifest without tables, of this version.
+    #[must_use]
+    pub fn new(depends_on: BTreeMap<String, String>) -> Self {
+        Self {
+            format: DERIVED_FORMAT.to_owned(),
+            format_version: VERSION,
+            derived_version: DERIVED_VERSION,
+            etwkit_version: env!("CARGO_PKG_VERSION").to_owned(),
+            depends_on,
+            tables: BTreeMap::new(),
+        }
+    }
+}
+
+/// The part that all versions share.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    format_version: Version,
+}
+
+/// Reads a manifest of the extract at `path`. The version is judged before the rest is looked at.
+fn parse<T: for<'a> Deserialize<'a>>(
+    bytes: &[u8],
+    path: &Path,
+    name: &'static str,
+    format: &str,
+) -> StoreResult<T> {
+    let damaged = |expected: String| StoreError::Manifest { path: path.to_owned(), name, expected };
+    let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
+    if head.format != format {
+        return Err(damaged(format!("the format {format:?}, found {:?}", head.format)));
+    }
+    let found = head.format_version;
+    if found.major > VERSION.major {
+        let (found, supported) = (found.to_string(), VERSION.to_string());
+        return Err(StoreError::Newer { path: path.to_owned(), found, supported });
+    }
+    if found.major < VERSION.major {
+        let (found, supported) = (found.to_string(), format!("{}.0", VERSION.major));
+        return Err(StoreError::Older { path: path.to_owned(), found, supported });
+    }
+    serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))
+}
+
+/// Table names become file names, so they are words.
+fn check_names(tables: &BTreeMap<String, TableEntry>, path: &Path, name: &'static str) -> StoreResult<()> {
+    let is_word = |text: &str| {
+        !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+    };
+    match tables.keys().find(|table| !is_word(table)) {
+        None => Ok(()),
+        Some(table) => Err(StoreError::Manifest {
+            path: path.to_owned(),
+            name,
+            expected: format!("table names of letters, digits and _, found {table:?}"),
+        }),
+    }
+}
+
+impl Manifest {
+    /// Reads `manifest.json` of the extract at `path`.
+    pub(crate) fn parse(bytes: &[u8], path: &Path) -> StoreResult<Self> {
+        let manifest: Self = parse(bytes, path, FILE, FORMAT)?;
+        check_names(&manifest.tables, path, FILE)?;
+        Ok(manifest)
+    }
+}
+
+impl DerivedManifest {
+    /// Reads `derived/manifest.json` of the extract at `path`.
+    pub(crate) fn parse(bytes: &[u8], path: &Path) -> StoreResult<Self> {
+        let manifest: Self = parse(bytes, path, DERIVED_FILE, DERIVED_FORMAT)?;
+        check_names(&manifest.tables, path, DERIVED_FILE)?;
+        Ok(manifest)
+    }
+}

@@ -1,0 +1,214 @@
+//! A folder that appears under its name only when it is complete.
+//!
+//! Everything is written into `.NAME.<random>.partial/content` beside the target. Publishing makes all of it
+//! durable and renames `content` to the target; what was there before ends up in the partial folder, by one atomic exchange
+//! where the system has that. Whenever the process is killed, the target is the old folder, the new one, or absent.
+//!
+//! A partial folder holds a lock file that its writer keeps locked. The system unlocks it when the process
+//! dies, whatever it dies of, and the next writer beside it removes the folder.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store_error::{StoreError, StoreResult};
+
+/// Name of the lock file in a partial folder, which also tells that a folder is one of ours.
+const LOCK: &str = "etwkit.lock";
+const CONTENT: &str = "content";
+const SUFFIX: &str = ".partial";
+/// Other writers may take the name between two steps, but hardly that often.
+const ATTEMPTS: u32 = 100;
+
+/// A folder on its way to `target`; removed when it is dropped before it is published.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    target: PathBuf,
+    folder: PathBuf,
+    content: PathBuf,
+    /// Held for the life of the folder.
+    lock: File,
+}
+
+impl Partial {
+    /// Makes the folder beside `target`, and removes those that dead processes left there.
+    pub(crate) fn create(target: &Path) -> StoreResult<Self> {
+        let name = target.file_name().ok_or_else(|| StoreError::NoName { path: target.to_owned() })?;
+        let parent = parent_of(target);
+        if !parent.is_dir() {
+            return Err(StoreError::NoParent { path: parent.to_owned() });
+        }
+        sweep(parent);
+        let failed = StoreError::io("create a folder in", parent);
+        let (folder, lock) = locked_folder(parent, name).map_err(failed)?;
+        let partial = Self { target: target.to_owned(), content: folder.join(CONTENT), folder, lock };
+        fs::create_dir(&partial.content).map_err(StoreError::io("create", &partial.content))?;
+        Ok(partial)
+    }
+
+    /// Where to write.
+    pub(crate) fn content(&self) -> &Path {
+        &self.content
+    }
+
+    /// Where it will be.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Puts the folder under its name, in place of what is there.
+    pub(crate) fn publish(self) -> StoreResult<()> {
+        sync_tree(&self.content)?;
+        self.put().map_err(StoreError::io("put the finished extract at", &self.target))?;
+        let parent = parent_of(&self.target);
+        sync_folder(parent).map_err(StoreError::io("write", parent))
+        // Dropping removes the partial folder, and with it what was replaced.
+    }
+
+    fn put(&self) -> io::Result<()> {
+        let mut attempt = 0;
+        loop {
+            let Err(error) = rename_new(&self.content, &self.target) else { return Ok(()) };
+            attempt += 1;
+            if attempt > ATTEMPTS || self.target.symlink_metadata().is_err() {
+                return Err(error);
+            }
+            if exchange(&self.content, &self.target).is_ok() {
+                return Ok(());
+            }
+            // No exchange here, or somebody else was faster: move what is there out of the way and begin again.
+            match fs::rename(&self.target, self.folder.join(format!("replaced-{attempt}"))) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next writer, once the lock is gone.
+        let _ = remove(&self.folder);
+        let _ = self.lock.unlock();
+    }
+}
+
+/// The folder that holds `path`; the current one for a bare name.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    for _ in 0..ATTEMPTS {
+        let made =
+            tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).rand_bytes(8).tempdir_in(parent)?;
+        let folder = made.keep();
+        let path = folder.join(LOCK);
+        // A sweeper may see the folder before its lock is held; then it is gone, and another one is made.
+        let Ok(lock) = OpenOptions::new().write(true).create_new(true).open(&path) else {
+            if folder.exists() {
+                fs::remove_dir(&folder)?;
+            }
+            continue;
+        };
+        // Where the file system has no locks, nobody can sweep either.
+        if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.exists() {
+            return Ok((folder, lock));
+        }
+    }
+    Err(io::Error::other("the folder vanished again and again"))
+}
+
+/// Removes the partial folders of processes that are gone. What fails is left for the next time.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !name.starts_with(b".") || !name.ends_with(SUFFIX.as_bytes()) {
+            continue;
+        }
+        let folder = entry.path();
+        match OpenOptions::new().write(true).open(folder.join(LOCK)) {
+            Ok(lock) if lock.try_lock().is_ok() => {
+                let _ = remove(&folder);
+            }
+            // Without a lock file: not ours, just made (then its maker makes another), or an empty remainder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let _ = fs::remove_dir(&folder);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Removes a partial folder, its lock last: what a crash leaves of it can still be recognised.
+fn remove(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(folder.join(LOCK))?;
+    fs::remove_dir(folder)
+}
+
+/// Makes every file and folder below `folder` durable.
+fn sync_tree(folder: &Path) -> StoreResult<()> {
+    for entry in fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
+        let entry = entry.map_err(StoreError::io("read", folder))?;
+        let path = entry.path();
+        if path.is_dir() {
+            sync_tree(&path)?;
+        } else {
+            let synced = OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_all());
+            synced.map_err(StoreError::io("write", &path))?;
+        }
+    }
+    sync_folder(folder).map_err(StoreError::io("write", folder))
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some network file systems do not sync folders.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
+/// Windows keeps folders in its journal and offers no way to wait for it.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Renames to a name that must be free; an empty folder counts as free.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    if cfg!(windows) && to.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

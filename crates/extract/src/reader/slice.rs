@@ -1,0 +1,168 @@
+//! A table file: a file of its own, or a range of an archive.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+use etwkit_etl::source::ByteSource;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::source::Source;
+use crate::store_error::{StoreError, StoreResult};
+
+/// Where the Parquet file of a table lies, and what the manifest says about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableFile {
+    /// Name of the table.
+    pub name: String,
+    /// The file to open: the table's own, or the archive.
+    pub path: PathBuf,
+    /// First byte of the Parquet file in it.
+    pub offset: u64,
+    /// Bytes of the Parquet file.
+    pub length: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Columns by which the rows are in fact sorted: ascending, missing values last.
+    pub sorted_by: Vec<String>,
+    /// Whether it is computed from other tables.
+    pub derived: bool,
+    /// The extract, and the file inside it, for messages.
+    pub(super) extract: PathBuf,
+    pub(super) member: String,
+}
+
+impl TableFile {
+    /// Opens it for reading by position. The slice can be given to readers of the `parquet` crate.
+    ///
+    /// # Errors
+    /// If the system cannot open the file.
+    pub fn open(&self) -> StoreResult<Slice> {
+        let failed = StoreError::io("open", &self.path);
+        let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (size, file) = opened.map_err(failed)?;
+        Ok(Slice { source: Source::new(file, size, false), offset: self.offset, length: self.length })
+    }
+
+    /// Reads the description of its row groups and columns from its end.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn metadata(&self) -> StoreResult<ParquetMetaData> {
+        let slice = self.open()?;
+        ParquetMetaDataReader::new().parse_and_finish(&slice).map_err(|e| self.damaged(e))
+    }
+
+    /// Reads rows: those columns, or all with `None`. Unknown columns are left out.
+    ///
+    /// # Errors
+    /// If the file is damaged; the iterator gives errors where pages are.
+    pub fn batches(
+        &self,
+        columns: Option<&[&str]>,
+    ) -> StoreResult<impl Iterator<Item = StoreResult<RecordBatch>> + use<>> {
+        let slice = self.open()?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(slice).map_err(|e| self.damaged(e))?;
+        let mask = match columns {
+            Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
+            None => ProjectionMask::all(),
+        };
+        let reader = builder.with_projection(mask).build().map_err(|e| self.damaged(e))?;
+        let file = self.clone();
+        Ok(reader.map(move |batch| batch.map_err(|e| file.damaged(ParquetError::from(e)))))
+    }
+
+    pub(super) fn damaged(&self, source: ParquetError) -> StoreError {
+        StoreError::Table {
+            path: self.extract.clone(),
+            file: self.member.clone(),
+            expected: format!("a Parquet file of {} bytes with {} rows", self.length, self.rows),
+            source: Some(source),
+        }
+    }
+
+    pub(super) fn wrong(&self, expected: String) -> StoreError {
+        StoreError::Table { path: self.extract.clone(), file: self.member.clone(), expected, source: None }
+    }
+}
+
+/// A range of a file, read by position; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    source: Source,
+    offset: u64,
+    length: u64,
+}
+
+impl Slice {
+    /// Fills `buf` from `position` of the slice; returns how many bytes there were.
+    ///
+    /// # Errors
+    /// What the system reports.
+    pub fn read_at(&self, position: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+        let wanted = buf.len().min(left);
+        let buf = buf.get_mut(..wanted).unwrap_or_default();
+        self.source.read_at(self.offset.saturating_add(position), buf)
+    }
+}
+
+impl Length for Slice {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for Slice {
+    type T = io::BufReader<Cursor>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(io::BufReader::new(Cursor { slice: self.clone(), position: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        // Asked before memory is taken: the numbers come from the file.
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.length);
+        if end.is_none() {
+            let text = format!("{length} bytes from {start} on reach behind the end, {} bytes", self.length);
+            return Err(ParquetError::EOF(text));
+        }
+        let mut all = vec![0; length];
+        let read = self.read_at(start, &mut all)?;
+        if read < length {
+            return Err(ParquetError::EOF(format!("the file ends {} bytes early", length - read)));
+        }
+        Ok(Bytes::from(all))
+    }
+}
+
+/// Reads a slice from a position on.
+#[derive(Debug)]
+pub struct Cursor {
+    slice: Slice,
+    position: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.slice.read_at(self.position, buf)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+/// Reads a whole small file.
+pub(super) fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut all)?;
+    if all.len() as u64 > limit {
+        return Err(io::Error::other(format!("it is larger than {limit} bytes")));
+    }
+    Ok(all)
+}

@@ -1,0 +1,198 @@
+//! Why an extract could not be written or read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+
+/// Why an extract could not be written or read. Paths are shown as they were given; texts that come out of a
+/// file are to be escaped before a terminal sees them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The system refused something.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried: `write`, `create`, `rename`.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The target has no name that a folder could have.
+    #[error("expected a name for the extract, found {:?}", path.display().to_string())]
+    NoName {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The folder that the extract should lie in is not there.
+    #[error("the folder {} does not exist", path.display())]
+    NoParent {
+        /// The missing folder.
+        path: PathBuf,
+    },
+    /// The target exists and is no extract.
+    #[error("will not replace {}: it is {what}, not an extract", path.display())]
+    NotOurs {
+        /// The target.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Rows do not have the declared columns.
+    #[error("rows of {table} do not have its columns: expected {expected}, found {found}")]
+    Columns {
+        /// The table.
+        table: String,
+        /// Declared columns.
+        expected: String,
+        /// Columns of the rows.
+        found: String,
+    },
+    /// Rows could not be encoded.
+    #[error("cannot encode the table {table}")]
+    Encode {
+        /// The table.
+        table: String,
+        /// What the encoder said.
+        source: ParquetError,
+    },
+    /// Something could not be written before, so the extract is not complete.
+    #[error("the extract {} is not complete: writing it failed before", path.display())]
+    Incomplete {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The path is neither a folder nor an archive with an extract.
+    #[error("expected an extract, a folder NAME.etwx or a file NAME.etwx.zip; found {what}: {}", path.display())]
+    NotAnExtract {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+    },
+    /// The manifest cannot be understood.
+    #[error("damaged extract: {} of {}: expected {expected}", name, path.display())]
+    Manifest {
+        /// The extract.
+        path: PathBuf,
+        /// Which manifest.
+        name: &'static str,
+        /// What should be there.
+        expected: String,
+    },
+    /// Written by a newer version.
+    #[error("{} has format version {found}, and this program reads up to {supported}", path.display())]
+    Newer {
+        /// The extract.
+        path: PathBuf,
+        /// Its format version.
+        found: String,
+        /// The newest version that is read.
+        supported: String,
+    },
+    /// Written by a version that is not read any more.
+    #[error("{} has the old format version {found}, and this program reads from {supported} on", path.display())]
+    Older {
+        /// The extract.
+        path: PathBuf,
+        /// Its format version.
+        found: String,
+        /// The oldest version that is read.
+        supported: String,
+    },
+    /// A table is not what the manifest says.
+    #[error("damaged extract: {file} of {}: expected {expected}", path.display())]
+    Table {
+        /// The extract.
+        path: PathBuf,
+        /// File of the table inside the extract.
+        file: String,
+        /// What should be there, and where.
+        expected: String,
+        /// What the decoder said, if it was asked.
+        source: Option<ParquetError>,
+    },
+    /// A member of the archive is compressed, so that it cannot be read in place.
+    #[error("{} is compressed: {member} has to be stored as it is", path.display())]
+    Compressed {
+        /// The archive.
+        path: PathBuf,
+        /// The member.
+        member: String,
+    },
+    /// The archive cannot be read.
+    #[error("damaged archive {}: expected {expected}", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// What should be there.
+        expected: &'static str,
+        /// What the unpacker said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Nothing can be added to an archive.
+    #[error("cannot add tables to the archive {}", path.display())]
+    ReadOnlyArchive {
+        /// The archive.
+        path: PathBuf,
+    },
+}
+
+/// Result of writing and reading extracts.
+pub type StoreResult<T> = Result<T, StoreError>;
+
+impl StoreError {
+    /// Wraps what the system said: `cannot {doing} {path}`.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// An error of the encoder; what the system said to it comes out as [`StoreError::Io`].
+    pub(crate) fn encode(table: &str, path: &Path) -> impl FnOnce(ParquetError) -> Self {
+        move |error| match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(source) => Self::Io { doing: "write", path: path.to_owned(), source: *source },
+                Err(inner) => Self::Encode { table: table.to_owned(), source: ParquetError::External(inner) },
+            },
+            source => Self::Encode { table: table.to_owned(), source },
+        }
+    }
+
+    /// A short advice for the user, if there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Io { source, .. } => return hint_for_io(source.kind()),
+            Self::NoName { .. } => "give a name that ends in .etwx with --out",
+            Self::NoParent { .. } => "create it, or give another folder with --out",
+            Self::NotOurs { .. } => "remove it, or give another name with --out",
+            Self::NotAnExtract { .. } => "`etwkit extract` makes an extract of a trace",
+            Self::Manifest { .. } | Self::Table { .. } | Self::Older { .. } => "extract the trace again",
+            Self::Newer { .. } => "use a newer etwkit, or extract the trace again with this one",
+            Self::Compressed { .. } => "unpack it and name the folder, or pack it again without compression",
+            Self::Archive { .. } => "copy or download the archive again",
+            Self::ReadOnlyArchive { .. } => "unpack it and name the folder",
+            Self::Columns { .. } | Self::Encode { .. } | Self::Incomplete { .. } => return None,
+        })
+    }
+}
+
+fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        io::ErrorKind::StorageFull => "no space is left there: free some, or give another folder with --out",
+        io::ErrorKind::QuotaExceeded => {
+            "your quota is used up there: free some, or give another folder with --out"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "the file system or a limit (`ulimit -f`) allows no larger file: give another folder with --out"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: give another folder with --out",
+        io::ErrorKind::PermissionDenied => {
+            "you may not write there, or another program holds it open: close that, or give another folder with --out"
+        }
+        io::ErrorKind::NotFound => "was it removed meanwhile? try again",
+        _ => return None,
+    })
+}

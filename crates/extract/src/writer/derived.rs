@@ -1,0 +1,71 @@
+//! Writing the derived tables of an extract anew.
+
+use std::collections::BTreeMap;
+
+use arrow_array::RecordBatch;
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::Table;
+
+use super::{Tables, Written, write_json, written};
+use crate::manifest::{self, DerivedManifest};
+use crate::partial::Partial;
+use crate::reader::Extract;
+use crate::store_error::{StoreError, StoreResult};
+
+/// Writes the folder `derived` of an extract, as a whole: what was there before is replaced when this one is finished. An
+/// [`Extract`] that is open keeps what it found; open it again to see the new tables.
+#[derive(Debug)]
+pub struct DerivedWriter {
+    partial: Partial,
+    tables: Tables,
+}
+
+impl DerivedWriter {
+    /// Begins to write derived tables.
+    ///
+    /// # Errors
+    /// If the extract is an archive, or its folder cannot be written to.
+    pub fn create(extract: &Extract) -> StoreResult<Self> {
+        if extract.is_archive() {
+            return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() });
+        }
+        let partial = Partial::create(&extract.path().join(manifest::DERIVED))?;
+        let tables = Tables::new(partial.content().to_owned());
+        Ok(Self { partial, tables })
+    }
+
+    /// Takes rows of a table.
+    ///
+    /// # Errors
+    /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished then.
+    pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+        self.tables.write(table, rows)?;
+        while self.tables.held_bytes() > super::HELD_BYTES {
+            self.tables.flush_largest()?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files and puts them in place. `depends_on` is kept in [`DerivedManifest::depends_on`].
+    ///
+    /// # Errors
+    /// If something cannot be written, or could not be written before. Nothing is changed then.
+    pub fn finish(self, depends_on: BTreeMap<String, String>) -> StoreResult<Written> {
+        let Self { partial, tables } = self;
+        let path = partial.target().to_owned();
+        if tables.failed() {
+            return Err(StoreError::Incomplete { path });
+        }
+        let mut manifest = DerivedManifest::new(depends_on);
+        manifest.tables = tables.close()?;
+        write_json(partial.content(), &manifest)?;
+        partial.publish()?;
+        Ok(Written { path, kept: false, tables: written(&manifest.tables, true) })
+    }
+}
+
+impl Sink for DerivedWriter {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        Ok(Self::write(self, table, rows)?)
+    }
+}

@@ -1,0 +1,249 @@
+//! Writing an extract.
+
+mod derived;
+mod layout;
+mod order;
+mod table;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::{DERIVED, Table};
+use serde::Serialize;
+
+use crate::manifest::{self, DerivedManifest, Manifest, TableEntry};
+use crate::partial::Partial;
+use crate::reader::Extract;
+use crate::store_error::{StoreError, StoreResult};
+pub use derived::DerivedWriter;
+use table::TableWriter;
+
+/// Bytes of encoded rows that all tables together hold back for their row groups. Above it the largest one is
+/// written out.
+const HELD_BYTES: usize = 256 << 20;
+
+/// How an extract is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// Keep a complete extract of the same trace that is there when this one is finished. Callers that want to spare the
+    /// work ask [`Extract::same_source`] before they begin.
+    pub no_overwrite: bool,
+}
+
+/// Writes an extract: one Parquet file for each table that gets rows, and the manifest.
+///
+/// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that leaves nothing
+/// behind.
+#[derive(Debug)]
+pub struct Writer {
+    partial: Partial,
+    tables: Tables,
+    derived: Tables,
+    options: WriterOptions,
+    depends_on: Option<BTreeMap<String, String>>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The extract.
+    pub path: PathBuf,
+    /// Whether an extract of the same trace was there and kept; then nothing was written.
+    pub kept: bool,
+    /// Tables with rows, by name, derived ones behind the others.
+    pub tables: Vec<WrittenTable>,
+}
+
+/// A table that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenTable {
+    /// Name.
+    pub name: String,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Whether it is computed from others.
+    pub derived: bool,
+}
+
+impl Writer {
+    /// Begins an extract that is to be the folder `target`.
+    ///
+    /// # Errors
+    /// If the folder of `target` is missing or cannot be written to, or something lies there that is no extract.
+    pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
+        refuse_foreign(target)?;
+        let partial = Partial::create(target)?;
+        let tables = Tables::new(partial.content().to_owned());
+        let derived = Tables::new(partial.content().join(manifest::DERIVED));
+        Ok(Self { partial, tables, derived, options, depends_on: None })
+    }
+
+    /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published with the tables.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn symbols_dir(&self) -> StoreResult<PathBuf> {
+        let folder = self.partial.content().join("symbols");
+        fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        Ok(folder)
+    }
+
+    /// Says that the derived tables come with this extract, those without rows included, and what else they were
+    /// computed from.
+    pub fn set_derived(&mut self, depends_on: BTreeMap<String, String>) {
+        self.depends_on = Some(depends_on);
+    }
+
+    /// Takes rows of a table. The rows go to the file when their row group is full.
+    ///
+    /// # Errors
+    /// If the rows are not those of the table, or the file cannot be written. The extract cannot be finished then.
+    pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+        let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
+        let (tables, others) = if is_derived {
+            (&mut self.derived, &mut self.tables)
+        } else {
+            (&mut self.tables, &mut self.derived)
+        };
+        tables.write(table, rows)?;
+        while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
+            let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
+            larger.flush_largest()?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables of `manifest`.
+    ///
+    /// # Errors
+    /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
+    pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
+        let Self { partial, tables, derived, options, depends_on } = self;
+        let target = partial.target().to_owned();
+        if tables.failed() || derived.failed() {
+            return Err(StoreError::Incomplete { path: target });
+        }
+        (manifest.format, manifest.format_version) = (manifest::FORMAT.to_owned(), manifest::VERSION);
+        manifest.etwkit_version = env!("CARGO_PKG_VERSION").to_owned();
+        manifest.tables = tables.close()?;
+        let mut written = written(&manifest.tables, false);
+        if depends_on.is_some() || !derived.writers.is_empty() {
+            let folder = derived.folder.clone();
+            let mut of_derived = DerivedManifest::new(depends_on.unwrap_or_default());
+            of_derived.tables = derived.close()?;
+            written.extend(self::written(&of_derived.tables, true));
+            fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+            write_json(&folder, &of_derived)?;
+        }
+        write_json(partial.content(), &manifest)?;
+        if options.no_overwrite
+            && Extract::same_source(&target, &manifest.source.hash, manifest.detail).is_some()
+        {
+            return Ok(Written { path: target, kept: true, tables: Vec::new() });
+        }
+        refuse_foreign(&target)?;
+        partial.publish()?;
+        Ok(Written { path: target, kept: false, tables: written })
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        Ok(Self::write(self, table, rows)?)
+    }
+}
+
+fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<WrittenTable> {
+    let one = |(name, entry): (&String, &TableEntry)| WrittenTable {
+        name: name.clone(),
+        rows: entry.rows,
+        bytes: entry.bytes,
+        derived,
+    };
+    entries.iter().map(one).collect()
+}
+
+/// Refuses a target that holds something else than an extract.
+fn refuse_foreign(target: &Path) -> StoreResult<()> {
+    let Ok(metadata) = target.symlink_metadata() else { return Ok(()) };
+    let what = if metadata.is_symlink() {
+        "a symbolic link"
+    } else if !metadata.is_dir() {
+        "a file"
+    } else if crate::reader::has_manifest(target) {
+        return Ok(());
+    } else {
+        "a folder without the manifest of an extract"
+    };
+    Err(StoreError::NotOurs { path: target.to_owned(), what })
+}
+
+pub(crate) fn write_json(folder: &Path, manifest: &impl Serialize) -> StoreResult<()> {
+    let path = folder.join(manifest::FILE);
+    let text = serde_json::to_vec_pretty(manifest).map_err(std::io::Error::from);
+    let written = text.and_then(|mut text| {
+        text.push(b'\n');
+        fs::File::create(&path)?.write_all(&text)
+    });
+    written.map_err(StoreError::io("write", &path))
+}
+
+/// The tables of one folder.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    folder: PathBuf,
+    writers: BTreeMap<&'static str, TableWriter>,
+    failed: bool,
+}
+
+impl Tables {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, writers: BTreeMap::new(), failed: false }
+    }
+
+    pub(crate) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        let done = self.try_write(table, &rows);
+        self.failed |= done.is_err();
+        done
+    }
+
+    fn try_write(&mut self, table: &'static Table, rows: &RecordBatch) -> StoreResult<()> {
+        if let Some(writer) = self.writers.get_mut(table.name) {
+            return writer.write(rows);
+        }
+        fs::create_dir_all(&self.folder).map_err(StoreError::io("create", &self.folder))?;
+        let mut writer = TableWriter::create(&self.folder, table)?;
+        writer.write(rows)?;
+        self.writers.insert(table.name, writer);
+        Ok(())
+    }
+
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.writers.values().map(TableWriter::held_bytes).sum()
+    }
+
+    pub(crate) fn flush_largest(&mut self) -> StoreResult<()> {
+        let largest = self.writers.values_mut().max_by_key(|writer| writer.held_bytes());
+        let done = largest.map_or(Ok(()), TableWriter::flush);
+        self.failed |= done.is_err();
+        done
+    }
+
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(crate) fn close(self) -> StoreResult<BTreeMap<String, TableEntry>> {
+        let entry = |(name, writer): (&str, TableWriter)| Ok((name.to_owned(), writer.close()?));
+        self.writers.into_iter().map(entry).collect()
+    }
+}

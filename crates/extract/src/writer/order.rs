@@ -1,0 +1,67 @@
+//! Whether the rows of a table really come in the declared order.
+//!
+//! The declaration says "as well as a single pass can"; an engine that trusts a sort order that nearly holds gives
+//! wrong answers. So the order is checked while writing, and the manifest says what was found. Parquet has a field for it
+//! too, but it has to be decided before the first row is written, so it is left empty.
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use etwkit_trace::table::{Kind, Table};
+
+/// Follows the first column of the declared order: ascending, missing values last.
+#[derive(Debug)]
+pub(super) struct Order {
+    column: Option<&'static str>,
+    last: Last,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Last {
+    None,
+    Value(i64),
+    Null,
+}
+
+impl Order {
+    pub(super) fn new(table: &Table) -> Self {
+        let first = table.order.first().copied();
+        let is_number = |name: &&'static str| {
+            table.column(name).is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+        };
+        Self { column: first.filter(is_number), last: Last::None }
+    }
+
+    /// Looks at more rows.
+    pub(super) fn check(&mut self, rows: &RecordBatch) {
+        let Some(array) = self.column.and_then(|name| rows.column_by_name(name)) else { return };
+        let mut last = self.last;
+        let holds = if let Some(values) = array.as_primitive_opt::<Int64Type>() {
+            values.iter().all(|value| follows(&mut last, value))
+        } else if let Some(values) = array.as_primitive_opt::<Int32Type>() {
+            values.iter().all(|value| follows(&mut last, value.map(i64::from)))
+        } else {
+            false
+        };
+        self.last = last;
+        if !holds {
+            self.column = None;
+        }
+    }
+
+    /// The columns by which all rows so far are sorted.
+    pub(super) fn columns(&self) -> Vec<String> {
+        self.column.map(str::to_owned).into_iter().collect()
+    }
+}
+
+fn follows(last: &mut Last, value: Option<i64>) -> bool {
+    let next = value.map_or(Last::Null, Last::Value);
+    let holds = match (*last, next) {
+        (Last::Value(before), Last::Value(after)) => before <= after,
+        (Last::Null, Last::Value(_)) => false,
+        _ => true,
+    };
+    *last = next;
+    holds
+}

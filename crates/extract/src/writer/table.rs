@@ -1,0 +1,91 @@
+//! The Parquet file of one table.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use etwkit_trace::table::Table;
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+
+use super::layout;
+use super::order::Order;
+use crate::manifest::TableEntry;
+use crate::store_error::{StoreError, StoreResult};
+
+/// Bytes of encoded rows that a table holds back for a row group.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+#[derive(Debug)]
+pub(super) struct TableWriter {
+    table: &'static Table,
+    path: PathBuf,
+    writer: ArrowWriter<BufWriter<File>>,
+    order: Order,
+    rows: u64,
+}
+
+impl TableWriter {
+    pub(super) fn create(folder: &Path, table: &'static Table) -> StoreResult<Self> {
+        let path = folder.join(format!("{}.parquet", table.name));
+        let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
+        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's memory.
+        let options = ArrowWriterOptions::new()
+            .with_properties(layout::properties(table))
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(BufWriter::new(file), table.schema(), options)
+            .map_err(StoreError::encode(table.name, &path))?;
+        Ok(Self { table, path, writer, order: Order::new(table), rows: 0 })
+    }
+
+    pub(super) fn write(&mut self, rows: &RecordBatch) -> StoreResult<()> {
+        let declared = self.table.schema();
+        if rows.schema_ref().fields() != declared.fields() {
+            let (expected, found) = (columns(&declared), columns(rows.schema_ref()));
+            return Err(StoreError::Columns { table: self.table.name.to_owned(), expected, found });
+        }
+        self.order.check(rows);
+        self.writer.write(rows).map_err(StoreError::encode(self.table.name, &self.path))?;
+        self.rows += rows.num_rows() as u64;
+        if self.held_bytes() > ROW_GROUP_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that wait for the row group to be full.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.writer.memory_size()
+    }
+
+    /// Writes what was held back as a row group.
+    pub(super) fn flush(&mut self) -> StoreResult<()> {
+        self.writer.flush().map_err(StoreError::encode(self.table.name, &self.path))
+    }
+
+    /// Completes the file.
+    pub(super) fn close(self) -> StoreResult<TableEntry> {
+        let failed = StoreError::io("write", &self.path);
+        let closed = self.writer.into_inner().map_err(StoreError::encode(self.table.name, &self.path))?;
+        let sized = closed.into_inner().map_err(std::io::IntoInnerError::into_error);
+        let bytes = sized.and_then(|mut file| {
+            file.flush()?;
+            Ok(file.metadata()?.len())
+        });
+        let bytes = bytes.map_err(failed)?;
+        Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns() })
+    }
+}
+
+fn columns(schema: &Schema) -> String {
+    let one = |field: &std::sync::Arc<arrow_schema::Field>| {
+        format!(
+            "{} {}{}",
+            field.name(),
+            field.data_type(),
+            if field.is_nullable() { "" } else { " not null" }
+        )
+    };
+    schema.fields().iter().map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,116 @@
+//! What is written is read again.
+
+use std::collections::BTreeMap;
+
+use arrow_array::RecordBatch;
+use etwkit_extract::manifest::{DERIVED_VERSION, Topic};
+use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
+use etwkit_trace::sink::Sink;
+use etwkit_trace::table::{CpuProcess, CpuSample, Mark, Row, Stack};
+
+use crate::rows::{assert_told, extract, manifest, marks, names, samples, stacks, sums};
+use crate::support::Folder;
+
+fn all(extract: &Extract, table: &str) -> RecordBatch {
+    let batches: Vec<_> = extract.table(table).unwrap().batches(None).unwrap().map(Result::unwrap).collect();
+    let schema = etwkit_trace::table::find(table).unwrap().schema();
+    let columns = (0..schema.fields().len()).map(|column| {
+        let parts: Vec<_> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
+        arrow_select::concat::concat(&parts).unwrap()
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect()).unwrap()
+}
+
+#[test]
+fn rows_come_back_and_tables_without_rows_have_no_file() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let sink: &mut dyn Sink = &mut writer;
+    sink.write(CpuSample::TABLE, samples(70_000, 0)).unwrap();
+    sink.write(CpuSample::TABLE, samples(0, 0)).unwrap();
+    sink.write(Stack::TABLE, stacks(1000)).unwrap();
+    sink.write(Mark::TABLE, marks(&["a", "ü \u{1F600}", "", "\0\x1b[31m"])).unwrap();
+    assert!(!target.exists(), "nothing is seen before it is finished");
+    let mut wanted = manifest("0123456789abcdef");
+    wanted.topics.push(Topic { topic: "disk_io".into(), recorded: false, hint: Some("-on DISK_IO".into()) });
+    let written = writer.finish(wanted.clone()).unwrap();
+    let rows: Vec<_> = written.tables.iter().map(|table| (table.name.as_str(), table.rows)).collect();
+    assert_eq!(rows, [("cpu_sample", 70_000), ("mark", 4), ("stack", 1000)]);
+    assert_eq!(names(&target), ["cpu_sample.parquet", "manifest.json", "mark.parquet", "stack.parquet"]);
+    assert_eq!(names(&folder.path("")), ["run.etwx"], "nothing else is left");
+
+    let extract = Extract::open(&target).unwrap();
+    assert_eq!(all(&extract, "cpu_sample"), samples(70_000, 0));
+    assert_eq!(all(&extract, "stack"), stacks(1000));
+    assert_eq!(all(&extract, "mark"), marks(&["a", "ü \u{1F600}", "", "\0\x1b[31m"]));
+    assert!(extract.table("disk_io").is_none());
+    for table in &written.tables {
+        let size = target.join(format!("{}.parquet", table.name)).metadata().unwrap().len();
+        assert_eq!((extract.table(&table.name).unwrap().length, table.bytes), (size, size));
+    }
+    let mut found = extract.manifest().clone();
+    found.tables.clear();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn an_order_is_told_only_where_it_holds() {
+    let folder = Folder::new();
+    let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
+    for _ in 0..2 {
+        writer.write(CpuSample::TABLE, samples(10, 0)).unwrap();
+    }
+    writer.write(Stack::TABLE, stacks(10)).unwrap();
+    writer.finish(manifest("0")).unwrap();
+    let extract = Extract::open(&folder.path("run.etwx")).unwrap();
+    assert_eq!(extract.table("stack").unwrap().sorted_by, ["stack_id"]);
+    assert!(extract.table("cpu_sample").unwrap().sorted_by.is_empty(), "time begins again at 0");
+}
+
+#[test]
+fn derived_tables_are_written_apart_and_replaced_as_a_whole() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    extract(&target, 100, 1).unwrap();
+    let before = Extract::open(&target).unwrap();
+    assert!(before.derived().is_none() && before.derived_problem().is_none());
+    for (rows, symbols) in [(3, "none"), (5, "v2")] {
+        let mut writer = DerivedWriter::create(&before).unwrap();
+        writer.write(CpuProcess::TABLE, sums(rows)).unwrap();
+        let depends_on = BTreeMap::from([("symbols".to_owned(), symbols.to_owned())]);
+        writer.finish(depends_on.clone()).unwrap();
+        let after = Extract::open(&target).unwrap();
+        let derived = after.derived().unwrap();
+        assert_eq!((derived.derived_version, &derived.depends_on), (DERIVED_VERSION, &depends_on));
+        assert_eq!(all(&after, "cpu_process"), sums(rows));
+        assert!(after.table("cpu_process").unwrap().derived);
+        assert_eq!(all(&after, "cpu_sample"), samples(100, 1));
+    }
+    assert_eq!(names(&target), ["cpu_sample.parquet", "derived", "manifest.json", "mark.parquet"]);
+}
+
+#[test]
+fn derived_tables_can_come_with_the_others() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    writer.write(CpuProcess::TABLE, sums(2)).unwrap();
+    std::fs::write(writer.symbols_dir().unwrap().join("a.pdb"), b"x").unwrap();
+    let written = writer.finish(manifest("0")).unwrap();
+    assert!(written.tables[0].derived && written.tables[0].rows == 2);
+    assert_eq!(names(&target), ["derived", "manifest.json", "symbols"]);
+    assert_eq!(all(&Extract::open(&target).unwrap(), "cpu_process"), sums(2));
+}
+
+#[test]
+fn rows_of_another_table_are_refused_and_the_extract_cannot_be_finished() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let parts =
+        ["rows of stack do not have its columns: expected stack_id Int32 not null", "found ts_ns Int64"];
+    assert_told(writer.write(Stack::TABLE, samples(1, 0)), &parts);
+    assert_told(writer.finish(manifest("0")), &["is not complete: writing it failed before"]);
+    assert!(names(&folder.path("")).is_empty(), "nothing is left");
+}
