@@ -154,7 +154,7 @@ tables! {
         /// Process; null if not known.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `file_io`.
-        kind: &'static str;
+        kind: String;
         /// Operations with a start in the trace.
         count: i64;
         /// Sum of the durations of those that ended; operations at the same time add up.
