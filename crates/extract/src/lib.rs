@@ -21,6 +21,7 @@ mod kind;
 pub mod manifest;
 mod open;
 mod options;
+mod pack;
 mod partial;
 pub mod reader;
 mod source;

@@ -4,10 +4,15 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     missing_docs
 )]
 
+mod atomic;
+mod child;
 mod files;
+mod hostile;
+mod packed;
 mod real;
 mod round_trip;
 mod rows;
