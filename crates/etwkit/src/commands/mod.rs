@@ -4,6 +4,7 @@ mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
 mod health;
+pub(crate) mod extract;
 pub(crate) mod info;
 pub(crate) mod synth;
 
