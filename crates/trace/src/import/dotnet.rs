@@ -11,16 +11,19 @@ use crate::sink::{Sink, SinkError};
 use crate::table;
 use crate::tracker::process::ProcessKey;
 
+/// A thread of a process that collects. One thread stops the others, collects and lets them run again.
+type Runner = (Option<ProcessKey>, Option<u32>);
+
 /// Collections and compilations that have begun.
 #[derive(Debug, Default)]
 pub(super) struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
-    /// When threads of a process were asked to stop.
-    suspensions: FxHashMap<Option<ProcessKey>, i64>,
-    /// The last collection of each process.
-    last: FxHashMap<Option<ProcessKey>, usize>,
+    /// When a thread asked those of its process to stop.
+    suspensions: FxHashMap<Runner, i64>,
+    /// The last collection that each thread began.
+    last: FxHashMap<Runner, usize>,
     /// Start and bytes of compilations, by method.
     compilations: FxHashMap<(Option<ProcessKey>, u64), (i64, u32)>,
 }
@@ -47,16 +50,16 @@ impl Dotnet {
             (Origin::Runtime, id::EXCEPTION) => return Ok(exception(process, event, context)),
             (Origin::Runtime, id::GC_START) => {
                 let Some(start) = GcStart::parse(payload, version) else { return Ok(false) };
-                self.gc_start(process, &start, ns);
+                self.gc_start((process, event.thread_id()), &start, ns);
             }
             (Origin::Runtime, id::GC_END) => {
                 let Some((number, runtime)) = clr::gc_end(payload, version) else { return Ok(false) };
                 self.gc_end(process, number, runtime, ns);
             }
             (Origin::Runtime, id::GC_SUSPEND_BEGIN) => {
-                self.suspensions.insert(process, ns);
+                self.suspensions.insert((process, event.thread_id()), ns);
             }
-            (Origin::Runtime, id::GC_RESTART_END) => self.restarted(process, ns),
+            (Origin::Runtime, id::GC_RESTART_END) => self.restarted((process, event.thread_id()), ns),
             (Origin::Runtime, id::JITTING_STARTED) => {
                 let Some((method, bytes)) = clr::jitting_started(payload) else { return Ok(false) };
                 self.compilations.insert((process, method), (ns, bytes));
@@ -66,7 +69,7 @@ impl Dotnet {
         Ok(true)
     }
 
-    fn gc_start(&mut self, process: Option<ProcessKey>, start: &GcStart, ns: i64) {
+    fn gc_start(&mut self, (process, thread): Runner, start: &GcStart, ns: i64) {
         // CLR 4.5 logs each start in two versions.
         let index = *self.by_number.entry((process, start.clr_instance, start.number)).or_insert_with(|| {
             self.collections.push(table::Gc {
@@ -78,7 +81,7 @@ impl Dotnet {
             });
             self.collections.len() - 1
         });
-        self.last.insert(process, index);
+        self.last.insert((process, thread), index);
         if let Some(row) = self.collections.get_mut(index) {
             row.generation = row.generation.or(start.depth.map(|depth| depth as i32));
             row.gc_type = row.gc_type.or(start.kind.map(|kind| kind as i32));
@@ -103,10 +106,10 @@ impl Dotnet {
         }
     }
 
-    /// Threads run again: the time belongs to the last collection that began.
-    fn restarted(&mut self, process: Option<ProcessKey>, ns: i64) {
-        let Some(begin) = self.suspensions.remove(&process) else { return };
-        let last = self.last.get(&process).and_then(|index| self.collections.get_mut(*index));
+    /// Threads run again: the time belongs to the last collection that the thread began.
+    fn restarted(&mut self, runner: Runner, ns: i64) {
+        let Some(begin) = self.suspensions.remove(&runner) else { return };
+        let last = self.last.get(&runner).and_then(|index| self.collections.get_mut(*index));
         let still = |row: &&mut table::Gc| {
             row.start_ns.is_some_and(|start| start >= begin) || row.end_ns.is_none_or(|end| end >= begin)
         };

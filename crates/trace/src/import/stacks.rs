@@ -188,7 +188,7 @@ impl<'d> Stacks<'d> {
     fn method(&self, place: Place, address: u64) -> Option<u32> {
         let pid = self.directory.processes.instance(place.process?)?.pid;
         let first = self.first_method.get(&pid)?;
-        self.methods.find_known_index(pid, address, place.time).map(|index| first + index as u32)
+        self.methods.index_at(pid, address, place.time).map(|index| first + index as u32)
     }
 
     /// Hands on the rows that are new.

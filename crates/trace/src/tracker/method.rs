@@ -87,22 +87,23 @@ impl MethodTracker {
     /// The method that holds an address at a raw time; of several the one that came last.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        let index = self.last_holding(pid, address, |m| m.is_there_at(timestamp))?;
-        self.methods.get(&pid)?.get(index)
+        self.methods.get(&pid)?.get(self.index_at(pid, address, timestamp)?)
     }
 
     /// The same; where no method was there at that time, the last one that was ever met at the address: the
     /// load of a method is logged behind its compilation, and can be late or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.methods.get(&pid)?.get(self.find_known_index(pid, address, timestamp)?)
+        let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
+        let index = then.or_else(|| self.last_holding(pid, address, |_| true))?;
+        self.methods.get(&pid)?.get(index)
     }
 
-    /// Position of that method among those of its process id, in the order of [`MethodTracker::processes`].
+    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order of
+    /// [`MethodTracker::processes`].
     #[must_use]
-    pub fn find_known_index(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
-        let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
-        then.or_else(|| self.last_holding(pid, address, |_| true))
+    pub fn index_at(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
+        self.last_holding(pid, address, |m| m.is_there_at(timestamp))
     }
 
     fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<usize> {
@@ -122,24 +123,9 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which an address can begin to mean another method: begins and ends of methods
-    /// whose code shares addresses with others.
+    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method: begins and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
-        self.methods.iter().map(|(pid, methods)| {
-            let mut times = Vec::new();
-            let mut reached: Option<&Method> = None;
-            for method in methods {
-                if let Some(before) = reached.filter(|b| b.start.saturating_add(b.size.into()) > method.start)
-                {
-                    times.extend([before, method].into_iter().flat_map(Method::change_times));
-                }
-                let end = |m: &Method| m.start.saturating_add(m.size.into());
-                if reached.is_none_or(|before| end(method) >= end(before)) {
-                    reached = Some(method);
-                }
-            }
-            (*pid, times)
-        })
+        self.methods.iter().map(|(pid, methods)| (*pid, methods.iter().flat_map(Method::change_times).collect()))
     }
 
     /// Distinct methods of each process id: one that was loaded again at its old place counts once.
