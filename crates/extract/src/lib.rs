@@ -27,6 +27,7 @@ pub mod reader;
 mod source;
 mod spool;
 mod store_error;
+mod symbols;
 pub mod writer;
 
 pub use error::{Error, Result};
@@ -35,4 +36,5 @@ pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use reader::{Extract, Slice, TableFile};
 pub use store_error::{StoreError, StoreResult};
+pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

@@ -18,4 +18,5 @@ mod round_trip;
 mod rows;
 mod seven_zip;
 mod support;
+mod symbols;
 mod zip_archive;
