@@ -28,6 +28,7 @@ pub mod reader;
 mod source;
 mod spool;
 mod store_error;
+mod symbols;
 pub mod writer;
 
 pub use convert::{ConvertError, ConvertOptions, Converted, convert, default_target, derive_again};
@@ -37,4 +38,5 @@ pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use reader::{Extract, Slice, TableFile};
 pub use store_error::{StoreError, StoreResult};
+pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

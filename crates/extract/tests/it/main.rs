@@ -10,6 +10,7 @@
 
 mod atomic;
 mod child;
+mod elsewhere;
 mod files;
 mod hostile;
 mod packed;
@@ -18,4 +19,5 @@ mod round_trip;
 mod rows;
 mod seven_zip;
 mod support;
+mod symbols;
 mod zip_archive;
