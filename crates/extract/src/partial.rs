@@ -66,6 +66,14 @@ impl Partial {
         // Dropping removes the partial folder, and with it what was replaced.
     }
 
+    /// Puts one file of the folder under the name of the target, in place of a file that is there.
+    pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
+        sync_tree(&self.content)?;
+        fs::rename(file, &self.target).map_err(StoreError::io("put the finished file at", &self.target))?;
+        let parent = parent_of(&self.target);
+        sync_folder(parent).map_err(StoreError::io("write", parent))
+    }
+
     fn put(&self) -> io::Result<()> {
         let mut attempt = 0;
         loop {

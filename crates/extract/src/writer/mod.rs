@@ -3,6 +3,7 @@
 mod derived;
 mod layout;
 mod order;
+mod output;
 mod table;
 
 use std::collections::BTreeMap;
@@ -104,6 +105,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the rows are not those of the table, or the file cannot be written. The extract cannot be finished then.
+    #[expect(clippy::needless_pass_by_value, reason = "a thread of its own may take the rows over")]
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
         let (tables, others) = if is_derived {
@@ -111,7 +113,7 @@ impl Writer {
         } else {
             (&mut self.tables, &mut self.derived)
         };
-        tables.write(table, rows)?;
+        tables.write(table, &rows)?;
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
             let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
             larger.flush_largest()?;
@@ -207,11 +209,11 @@ impl Tables {
         Self { folder, writers: BTreeMap::new(), failed: false }
     }
 
-    pub(crate) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+    pub(crate) fn write(&mut self, table: &'static Table, rows: &RecordBatch) -> StoreResult<()> {
         if rows.num_rows() == 0 {
             return Ok(());
         }
-        let done = self.try_write(table, &rows);
+        let done = self.try_write(table, rows);
         self.failed |= done.is_err();
         done
     }
