@@ -10,12 +10,16 @@
 mod answer;
 mod catalog;
 mod error;
+mod files;
 pub mod filter;
+pub mod frames;
+pub mod functions;
 mod provider;
 pub mod range;
 mod runtime;
 mod session;
 mod source;
+mod stacks;
 mod statement;
 pub mod time_format;
 
