@@ -1,3 +1,30 @@
 //! Asks an extract in SQL: the DataFusion session, its functions and the SQL library.
+//!
+//! [`Session`] is made from extracts (or from batches of rows, for tests) and answers SQL with batches of rows. Every declared
+//! table can be named, whether the extract holds it or not. Nothing is opened before a question names it.
+//!
+//! The interface is blocking: the engine runs on threads of its own, with stacks that are large enough for planning.
 
 #![forbid(unsafe_code)]
+
+mod answer;
+mod catalog;
+mod error;
+mod files;
+pub mod filter;
+pub mod frames;
+pub mod functions;
+mod provider;
+pub mod range;
+mod runtime;
+mod session;
+mod source;
+mod stacks;
+mod statement;
+pub mod time_format;
+
+pub use answer::Answer;
+pub use datafusion::arrow;
+pub use error::{Error, Result};
+pub use session::{Options, Session};
+pub use source::Source;

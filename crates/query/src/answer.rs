@@ -1,0 +1,79 @@
+//! The answer to a question: rows, while they come.
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::{FutureExt, StreamExt};
+use std::panic::AssertUnwindSafe;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::{Error, Result, error, runtime};
+
+/// Batches that wait for the reader before the engine pauses.
+const BUFFERED_BATCHES: usize = 2;
+
+/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches ahead, and ends
+/// when the answer is dropped.
+///
+/// Reading blocks: inside an asynchronous program do it on a thread for blocking work.
+#[derive(Debug)]
+pub struct Answer {
+    schema: SchemaRef,
+    batches: mpsc::Receiver<Result<RecordBatch>>,
+    work: JoinHandle<()>,
+}
+
+impl Answer {
+    /// Starts reading the stream.
+    pub(crate) fn start(mut stream: SendableRecordBatchStream) -> Result<Self> {
+        let schema = stream.schema();
+        let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
+        let work = runtime::spawn(async move {
+            loop {
+                // A panic of the engine is an error of this answer, not its silent end.
+                let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
+                let next = match next {
+                    Ok(None) => break,
+                    Ok(Some(batch)) => batch.map_err(|e| error::from_execution(&e)),
+                    Err(_) => Err(Error::Stopped),
+                };
+                let is_last = next.is_err();
+                // The reader may have gone.
+                if sender.send(next).await.is_err() || is_last {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { schema, batches, work })
+    }
+
+    /// Names and types of the columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// All rows at once.
+    ///
+    /// # Errors
+    /// The first error of the answer.
+    pub fn collect(self) -> Result<Vec<RecordBatch>> {
+        Iterator::collect(self)
+    }
+}
+
+/// An error is the last item.
+impl Iterator for Answer {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.blocking_recv()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}

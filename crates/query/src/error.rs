@@ -1,0 +1,166 @@
+//! Why a question was not answered.
+
+use std::io;
+
+use datafusion::common::{DataFusionError, Diagnostic, SchemaError};
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a question was not answered. Texts of the SQL stand in messages as they are, to be escaped for a terminal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing to ask was named.
+    #[error("no extract was named")]
+    NoSource,
+    /// An extract cannot be opened.
+    #[error(transparent)]
+    Extract(#[from] etwkit_extract::StoreError),
+    /// The system starts no threads.
+    #[error("cannot start the threads that answer questions")]
+    Threads(#[source] io::Error),
+    /// The engine ended without an answer: a defect.
+    #[error("the query engine stopped without an answer")]
+    Stopped,
+    /// The text is too long to be planned.
+    #[error("expected at most {limit} bytes of SQL, found {bytes}")]
+    TooLong {
+        /// Bytes of the text.
+        bytes: usize,
+        /// Bytes that are parsed.
+        limit: usize,
+    },
+    /// None or several statements.
+    #[error("expected one SQL statement, found {count}")]
+    Statements {
+        /// How many.
+        count: usize,
+    },
+    /// A statement that would change something, or that touches files.
+    #[error("expected a question (SELECT, WITH, VALUES, EXPLAIN, SHOW, DESCRIBE), found {found}")]
+    Refused {
+        /// Its first words.
+        found: String,
+    },
+    /// SQL that is not understood.
+    #[error("{message}{}", at(*.position))]
+    Sql {
+        /// What is wrong.
+        message: String,
+        /// Line and column, from 1.
+        position: Option<(u64, u64)>,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// The answer needs more memory than it may have, and cannot be computed in parts.
+    #[error("the answer needs more memory than it may have: {message}")]
+    Memory {
+        /// What asked for it.
+        message: String,
+    },
+    /// Computing the answer failed.
+    #[error("{message}")]
+    Failed {
+        /// What failed.
+        message: String,
+    },
+}
+
+impl Error {
+    /// What to try.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Extract(error) => error.hint(),
+            Self::Sql { hint, .. } => hint.as_deref(),
+            Self::Statements { .. } => Some("ask one question at a time"),
+            Self::Refused { .. } => Some("an extract is only read; results go to a file with --out"),
+            Self::Memory { .. } => {
+                Some("ask for fewer rows or columns at once, or aggregate before sorting and joining")
+            }
+            Self::TooLong { .. } => {
+                Some("compare with a list in VALUES or in a subquery instead of many terms")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn at(position: Option<(u64, u64)>) -> String {
+    position.map(|(line, column)| format!(" (line {line}, column {column})")).unwrap_or_default()
+}
+
+/// An error of parsing or planning.
+pub(crate) fn from_planning(error: &DataFusionError) -> Error {
+    let mut position = None;
+    let error = innermost(error, &mut position);
+    let (message, hint) = match error {
+        DataFusionError::SQL(parser, _) => {
+            let text = parser.to_string();
+            let text = text.trim_start_matches("sql parser error: ");
+            let (message, place) = split_position(text);
+            position = place.or(position);
+            (format!("SQL is not understood: {message}"), None)
+        }
+        DataFusionError::SchemaError(schema, _) => schema_message(schema),
+        DataFusionError::ResourcesExhausted(message) => return Error::Memory { message: message.clone() },
+        other => (other.strip_backtrace(), None),
+    };
+    Error::Sql { message, position, hint }
+}
+
+/// An error of computing rows.
+pub(crate) fn from_execution(error: &DataFusionError) -> Error {
+    match innermost(error, &mut None) {
+        DataFusionError::ResourcesExhausted(message) => Error::Memory { message: message.clone() },
+        other => Error::Failed { message: other.strip_backtrace() },
+    }
+}
+
+/// The error inside wrappers, and the position that one of them knows.
+fn innermost<'e>(error: &'e DataFusionError, position: &mut Option<(u64, u64)>) -> &'e DataFusionError {
+    match error {
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            *position = place(diagnostic).or(*position);
+            innermost(inner, position)
+        }
+        DataFusionError::Context(_, inner) => innermost(inner, position),
+        DataFusionError::Shared(inner) => innermost(inner, position),
+        DataFusionError::Collection(all) => match all.first() {
+            Some(first) => innermost(first, position),
+            None => error,
+        },
+        other => other,
+    }
+}
+
+fn place(diagnostic: &Diagnostic) -> Option<(u64, u64)> {
+    diagnostic.span.map(|span| (span.start.line, span.start.column))
+}
+
+/// The parser writes the position behind its message.
+fn split_position(text: &str) -> (&str, Option<(u64, u64)>) {
+    let parts = || {
+        let (message, place) = text.rsplit_once(" at Line: ")?;
+        let (line, column) = place.split_once(", Column: ")?;
+        Some((message, (line.trim().parse().ok()?, column.trim().parse().ok()?)))
+    };
+    match parts() {
+        Some((message, place)) => (message, Some(place)),
+        None => (text, None),
+    }
+}
+
+fn schema_message(error: &SchemaError) -> (String, Option<String>) {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let known: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            (
+                format!("there is no column {}", field.flat_name()),
+                Some(format!("columns: {}", known.join(", "))),
+            )
+        }
+        other => (other.to_string(), None),
+    }
+}

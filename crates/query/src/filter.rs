@@ -1,0 +1,262 @@
+//! Filters on text and on processes, as every option and every SQL function of the tool understands them.
+//!
+//! A filter is a list of patterns with `;` between them. `*` stands for any number of characters and `?` for exactly one; a
+//! pattern covers the whole text, and case does not matter. A text passes if one pattern matches (or there is none but
+//! excluding ones) and no pattern behind a `!` matches.
+
+/// A pattern with `*` and `?`, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern(String);
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self(text.to_lowercase())
+    }
+
+    /// Whether it matches a text in lower case, in time that grows with the product of both lengths.
+    fn matches(&self, text: &str) -> bool {
+        let (mut pattern, mut text) = (self.0.chars(), text.chars());
+        // Where to go on when what follows the last star does not fit.
+        let mut retry = None;
+        loop {
+            let wanted = pattern.next();
+            if wanted == Some('*') {
+                retry = Some((pattern.clone(), text.clone()));
+                continue;
+            }
+            match (wanted, text.next()) {
+                (None, None) => return true,
+                // Later starts only leave less text.
+                (Some(_), None) => return false,
+                (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {}
+                _ => {
+                    let Some((after_star, mut from)) = retry else { return false };
+                    from.next();
+                    (pattern, text) = (after_star.clone(), from.clone());
+                    retry = Some((after_star, from));
+                }
+            }
+        }
+    }
+
+    fn is_star(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte == b'*')
+    }
+}
+
+/// The parts of a filter between its `;`: whether one excludes, and its text.
+fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split(';').map(str::trim).filter_map(|part| {
+        let (excludes, part) = part.strip_prefix('!').map_or((false, part), |rest| (true, rest.trim()));
+        (!part.is_empty()).then_some((excludes, part))
+    })
+}
+
+/// A filter on text.
+///
+/// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a pattern has to match
+/// one of the lines. The empty filter lets everything pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextFilter {
+    positive: Vec<Pattern>,
+    negative: Vec<Pattern>,
+}
+
+impl TextFilter {
+    /// The filter that the text writes down; every text is one.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut filter = Self::default();
+        for (excludes, part) in parts(text) {
+            let list = if excludes { &mut filter.negative } else { &mut filter.positive };
+            list.push(Pattern::new(part));
+        }
+        filter
+    }
+
+    /// Whether the text passes.
+    #[must_use]
+    pub fn matches(&self, text: Option<&str>) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let text = text.unwrap_or_default().to_lowercase();
+        let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
+        (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
+    }
+
+    /// Whether it has no pattern, so that everything passes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.positive.is_empty() && self.negative.is_empty()
+    }
+}
+
+fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
+    pattern.is_star()
+        || pattern.matches(text)
+        || (text.contains('\n') && text.lines().any(|line| pattern.matches(line)))
+}
+
+/// A pattern that means processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ProcessPattern {
+    Pid(i64),
+    Name(Pattern),
+}
+
+impl ProcessPattern {
+    fn new(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Name(Pattern::new(text)), Self::Pid)
+    }
+
+    fn matches(&self, names: &[String], pid: Option<i32>) -> bool {
+        match self {
+            // Process ids are unsigned; tables hold their bit pattern.
+            Self::Pid(wanted) => {
+                pid.is_some_and(|pid| i64::from(pid) == *wanted || i64::from(pid.cast_unsigned()) == *wanted)
+            }
+            Self::Name(pattern) => pattern.is_star() || names.iter().any(|name| pattern.matches(name)),
+        }
+    }
+}
+
+/// A filter on processes: `cmd;1234;!cmd.exe(77)`.
+///
+/// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the process id
+/// behind it as in `cmd.exe(1234)`. A process without a name passes by its id, by `*`, and where patterns only exclude.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessFilter {
+    positive: Vec<ProcessPattern>,
+    negative: Vec<ProcessPattern>,
+}
+
+impl ProcessFilter {
+    /// The filter that the text writes down; every text is one.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut filter = Self::default();
+        for (excludes, part) in parts(text) {
+            let list = if excludes { &mut filter.negative } else { &mut filter.positive };
+            list.push(ProcessPattern::new(part));
+        }
+        filter
+    }
+
+    /// Whether the process with that name and id passes.
+    #[must_use]
+    pub fn matches(&self, name: Option<&str>, pid: Option<i32>) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let names = name.map(|name| spellings(name, pid)).unwrap_or_default();
+        let any = |list: &[ProcessPattern]| list.iter().any(|pattern| pattern.matches(&names, pid));
+        (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
+    }
+
+    /// Whether it has no pattern, so that every process passes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.positive.is_empty() && self.negative.is_empty()
+    }
+}
+
+/// In lower case: the name and the name without `.exe`, each alone and with the process id.
+fn spellings(name: &str, pid: Option<i32>) -> Vec<String> {
+    let name = name.to_lowercase();
+    let stem = name.strip_suffix(".exe").map(str::to_owned);
+    let mut names: Vec<String> = [Some(name), stem].into_iter().flatten().collect();
+    if let Some(pid) = pid {
+        let with_pid: Vec<String> =
+            names.iter().map(|name| format!("{name}({})", pid.cast_unsigned())).collect();
+        names.extend(with_pid);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_pass_by_the_rules_of_patterns() {
+        let cases: &[(&str, Option<&str>, bool)] = &[
+            // Whole text, any case, `*` any number, `?` exactly one.
+            ("explorer.exe", Some("Explorer.EXE"), true),
+            ("explorer", Some("explorer.exe"), false),
+            ("*plor*", Some("explorer.exe"), true),
+            ("?md.exe", Some("cmd.exe"), true),
+            ("?cmd.exe", Some("cmd.exe"), false),
+            ("cmd.exe?", Some("cmd.exe"), false),
+            ("a*b*c", Some("a1b2b3c"), true),
+            ("a*b*c", Some("a1c2b"), false),
+            ("*aab", Some("aaaab"), true),
+            ("**", Some("x"), true),
+            ("a.c", Some("abc"), false),
+            ("a[b", Some("a[b"), true),
+            ("stra?e", Some("STRAßE"), true),
+            // Lists: empty parts do not count, one positive is enough, no negative may match.
+            ("a;b", Some("b"), true),
+            (";; b ;", Some("b"), true),
+            ("!a", Some("b"), true),
+            ("!a", Some("a"), false),
+            ("a*;!ab", Some("ac"), true),
+            ("a*;!ab", Some("ab"), false),
+            ("!;a", Some("a"), true),
+            // Missing texts.
+            ("", None, true),
+            ("*", None, true),
+            ("?", None, false),
+            ("a", None, false),
+            ("!a", None, true),
+            ("!*", None, false),
+            // Lines.
+            ("*second*", Some("first\r\nthe second one\nthird"), true),
+            ("first", Some("first\r\nsecond"), true),
+            ("irst", Some("first\nsecond"), false),
+            ("!second", Some("first\nsecond"), false),
+        ];
+        for (filter, text, passes) in cases {
+            assert_eq!(TextFilter::parse(filter).matches(*text), *passes, "{filter:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn processes_pass_by_name_or_number() {
+        let cases: &[(&str, Option<&str>, Option<i32>, bool)] = &[
+            ("1234", Some("cmd.exe"), Some(1234), true),
+            ("1234", Some("cmd.exe"), Some(12345), false),
+            ("1234", None, Some(1234), true),
+            ("4294967292", Some("x"), Some(-4), true),
+            ("cmd", Some("Cmd.exe"), Some(7), true),
+            ("CMD.EXE", Some("cmd.exe"), None, true),
+            ("cmd.exe(1024)", Some("cmd.exe"), Some(1024), true),
+            ("cmd(1024)", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe(1024)", Some("cmd.exe"), Some(1025), false),
+            ("cmd.exe(1024)", Some("cmd.exe"), None, false),
+            ("cmd;!1234", Some("cmd.exe"), Some(1234), false),
+            ("cmd;!1234", Some("cmd.exe"), Some(1235), true),
+            ("*(12?4)", Some("cmd.exe"), Some(1234), true),
+            ("System", Some("System"), Some(4), true),
+            ("system.exe", Some("System"), Some(4), false),
+            ("c?d", Some("cmd.exe"), Some(4), true),
+            ("", None, None, true),
+            ("*", None, None, true),
+            ("c*", None, Some(5), false),
+            ("!cmd", None, Some(5), true),
+        ];
+        for (filter, name, pid, passes) in cases {
+            assert_eq!(
+                ProcessFilter::parse(filter).matches(*name, *pid),
+                *passes,
+                "{filter:?} {name:?} {pid:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn many_stars_on_a_long_text_end_soon() {
+        let text = "a".repeat(20_000);
+        assert!(!TextFilter::parse("*a*a*a*a*a*a*a*a*b").matches(Some(&text)));
+    }
+}

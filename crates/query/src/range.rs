@@ -1,0 +1,318 @@
+//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`.
+
+use std::fmt;
+
+/// The unit of a number that has none written behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Bytes.
+    Bytes,
+    /// MiB of 1 048 576 bytes.
+    Mebibytes,
+    /// A plain number, without fraction.
+    Count,
+}
+
+/// What is measured. Times become nanoseconds, sizes bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dimension {
+    Time,
+    Size,
+    Count,
+}
+
+impl Unit {
+    const fn dimension(self) -> Dimension {
+        match self {
+            Self::Seconds | Self::Milliseconds | Self::Microseconds => Dimension::Time,
+            Self::Bytes | Self::Mebibytes => Dimension::Size,
+            Self::Count => Dimension::Count,
+        }
+    }
+
+    const fn factor(self) -> i64 {
+        match self {
+            Self::Seconds => 1_000_000_000,
+            Self::Milliseconds => 1_000_000,
+            Self::Microseconds => 1000,
+            Self::Bytes | Self::Count => 1,
+            Self::Mebibytes => 1 << 20,
+        }
+    }
+}
+
+/// Units that may stand behind a number, in lower case.
+const SUFFIXES: &[(&str, Dimension, i64)] = &[
+    ("ns", Dimension::Time, 1),
+    ("us", Dimension::Time, 1000),
+    ("µs", Dimension::Time, 1000),
+    ("ms", Dimension::Time, 1_000_000),
+    ("s", Dimension::Time, 1_000_000_000),
+    ("second", Dimension::Time, 1_000_000_000),
+    ("seconds", Dimension::Time, 1_000_000_000),
+    ("b", Dimension::Size, 1),
+    ("byte", Dimension::Size, 1),
+    ("bytes", Dimension::Size, 1),
+    ("kb", Dimension::Size, 1000),
+    ("kib", Dimension::Size, 1 << 10),
+    ("mb", Dimension::Size, 1_000_000),
+    ("mib", Dimension::Size, 1 << 20),
+    ("gb", Dimension::Size, 1_000_000_000),
+    ("gib", Dimension::Size, 1 << 30),
+    ("tb", Dimension::Size, 1_000_000_000_000),
+    ("tib", Dimension::Size, 1 << 40),
+];
+
+impl Dimension {
+    const fn hint(self) -> &'static str {
+        match self {
+            Self::Time => "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)",
+            Self::Size => {
+                "write a range of sizes as 1MB.., ..5GiB or 1.5KiB..2MB (units: B KB KiB MB MiB GB GiB TB TiB)"
+            }
+            Self::Count => "write a range of whole numbers as 10.., ..20 or 10..20, without units",
+        }
+    }
+}
+
+/// A text is no range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?}, character {position}: {problem}")]
+pub struct RangeError {
+    /// The text.
+    pub text: String,
+    /// Number of the character at which it goes wrong, from 1.
+    pub position: usize,
+    /// What is wrong there.
+    pub problem: String,
+    /// How a range is written.
+    pub hint: &'static str,
+}
+
+/// Numbers from `min` to `max`, both included: nanoseconds, bytes or a count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Smallest number; `i64::MIN` if there is no limit.
+    pub min: i64,
+    /// Largest number; `i64::MAX` if there is no limit.
+    pub max: i64,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { min: i64::MIN, max: i64::MAX }
+    }
+}
+
+impl fmt::Display for Range {
+    /// As it is parsed, without units: nanoseconds, bytes or a count.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (min, i64::MAX) => write!(f, "{min}.."),
+            (i64::MIN, max) => write!(f, "..{max}"),
+            (min, max) => write!(f, "{min}..{max}"),
+        }
+    }
+}
+
+impl Range {
+    /// Reads `A..B`, `A..`, `..B`, `A-B` or `A`, which is the same as `A..`. A number is decimal with `.` and may have a unit,
+    /// in any case, behind it; without one it has the unit of the option. What is finer than a nanosecond or byte is rounded.
+    ///
+    /// # Errors
+    ///
+    /// If it is no range, has a unit of something else, or its end lies before its start.
+    pub fn parse(text: &str, unit: Unit) -> Result<Self, RangeError> {
+        Parser { text, unit }.range()
+    }
+
+    /// Whether the number lies in the range. A missing number counts as 0.
+    #[must_use]
+    pub fn contains(&self, number: Option<i64>) -> bool {
+        (self.min..=self.max).contains(&number.unwrap_or(0))
+    }
+
+    /// Whether every number lies in it.
+    #[must_use]
+    pub const fn is_unlimited(&self) -> bool {
+        self.min == i64::MIN && self.max == i64::MAX
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    unit: Unit,
+}
+
+impl Parser<'_> {
+    fn range(&self) -> Result<Range, RangeError> {
+        let (from, to) = match self.text.split_once("..") {
+            Some((from, to)) => (from, Some((from.len() + 2, to))),
+            None => match self.dash() {
+                Some(at) => {
+                    let (from, to) = self.text.split_at(at);
+                    (from, Some((at + 1, to.get(1..).unwrap_or_default())))
+                }
+                None => (self.text, None),
+            },
+        };
+        let min = self.number(0, from)?;
+        let max = to.map_or(Ok(None), |(start, to)| self.number(start, to))?;
+        if min.is_none() && max.is_none() {
+            return Err(self.error(0, "expected a number".into()));
+        }
+        let range = Range { min: min.unwrap_or(i64::MIN), max: max.unwrap_or(i64::MAX) };
+        if range.min > range.max {
+            let at = to.map_or(0, |(start, _)| start);
+            let problem = "the end lies before the start (a unit belongs to each of both numbers)";
+            return Err(self.error(at, problem.into()));
+        }
+        Ok(range)
+    }
+
+    /// The dash between two numbers: one in front of a number is its sign.
+    fn dash(&self) -> Option<usize> {
+        let start = self.text.len() - self.text.trim_start().len() + 1;
+        let at = self.text.get(start..)?.find('-')? + start;
+        Some(at)
+    }
+
+    /// The number with its unit, at that offset of the text; none if there is only space.
+    fn number(&self, start: usize, text: &str) -> Result<Option<i64>, RangeError> {
+        let start = start + (text.len() - text.trim_start().len());
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+        let digits = text.find(|c| !is_digit(c)).unwrap_or(text.len());
+        let (number, suffix) = text.split_at(digits);
+        if suffix.starts_with(',') {
+            return Err(self.error(start + digits, "expected `.` as decimal point".into()));
+        }
+        let factor = self.factor(start + digits, suffix.trim())?;
+        let Ok(number) = number.parse::<f64>() else {
+            return Err(self.error(start, format!("{text:?} is no number")));
+        };
+        if self.unit == Unit::Count && number.fract() != 0.0 {
+            return Err(self.error(start, format!("{text:?} is no whole number")));
+        }
+        // Casts of floats saturate, which is right for limits.
+        Ok(Some((number * factor as f64).round() as i64))
+    }
+
+    fn factor(&self, position: usize, suffix: &str) -> Result<i64, RangeError> {
+        if suffix.is_empty() {
+            return Ok(self.unit.factor());
+        }
+        let lower = suffix.to_lowercase();
+        match SUFFIXES.iter().find(|(name, ..)| *name == lower) {
+            Some((_, dimension, factor)) if *dimension == self.unit.dimension() => Ok(*factor),
+            Some(_) => Err(self.error(position, format!("the unit {suffix:?} does not fit here"))),
+            None => Err(self.error(position, format!("{suffix:?} is no unit"))),
+        }
+    }
+
+    fn error(&self, offset: usize, problem: String) -> RangeError {
+        let position = self.text.get(..offset).unwrap_or(self.text).chars().count() + 1;
+        RangeError { text: self.text.to_owned(), position, problem, hint: self.unit.dimension().hint() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIN: i64 = i64::MIN;
+    const MAX: i64 = i64::MAX;
+
+    #[test]
+    fn ranges_are_read() {
+        let cases: &[(&str, Unit, i64, i64)] = &[
+            ("10ms..", Unit::Seconds, 10_000_000, MAX),
+            ("..5s", Unit::Milliseconds, MIN, 5_000_000_000),
+            ("1.5MiB..2GB", Unit::Bytes, 1_572_864, 2_000_000_000),
+            ("10..20", Unit::Count, 10, 20),
+            ("10-20", Unit::Milliseconds, 10_000_000, 20_000_000),
+            ("50s-51s", Unit::Milliseconds, 50_000_000_000, 51_000_000_000),
+            ("115s", Unit::Milliseconds, 115_000_000_000, MAX),
+            ("0..0", Unit::Seconds, 0, 0),
+            (" 1 .. 2 ms ", Unit::Microseconds, 1000, 2_000_000),
+            // A number without maximum is the minimum; without unit it has that of the option.
+            ("3", Unit::Microseconds, 3000, MAX),
+            ("3", Unit::Mebibytes, 3 << 20, MAX),
+            // Negative times, before a zero point.
+            ("-5", Unit::Seconds, -5_000_000_000, MAX),
+            ("-5..-1", Unit::Seconds, -5_000_000_000, -1_000_000_000),
+            ("-5--1", Unit::Seconds, -5_000_000_000, -1_000_000_000),
+            // Every unit, in any case.
+            ("1b..1Bytes", Unit::Mebibytes, 1, 1),
+            ("1byte..1KB", Unit::Bytes, 1, 1000),
+            ("1kib..1MB", Unit::Bytes, 1024, 1_000_000),
+            ("1GiB..1TB", Unit::Bytes, 1 << 30, 1_000_000_000_000),
+            ("1TIB", Unit::Bytes, 1 << 40, MAX),
+            ("1NS..1us", Unit::Seconds, 1, 1000),
+            ("1µs..1second", Unit::Milliseconds, 1000, 1_000_000_000),
+            ("2seconds", Unit::Milliseconds, 2_000_000_000, MAX),
+            // Too large ones are limits, too.
+            ("99999999999999999999", Unit::Seconds, MAX, MAX),
+            ("0.1us", Unit::Seconds, 100, MAX),
+        ];
+        for (text, unit, min, max) in cases {
+            assert_eq!(Range::parse(text, *unit), Ok(Range { min: *min, max: *max }), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn errors_name_place_and_way_out() {
+        let cases: &[(&str, Unit, usize, &str)] = &[
+            ("", Unit::Seconds, 1, "expected a number"),
+            ("..", Unit::Seconds, 1, "expected a number"),
+            ("x", Unit::Seconds, 1, "\"x\" is no unit"),
+            ("10xs", Unit::Seconds, 3, "\"xs\" is no unit"),
+            ("1..2MB", Unit::Seconds, 5, "the unit \"MB\" does not fit here"),
+            ("1ms", Unit::Count, 2, "the unit \"ms\" does not fit here"),
+            ("1.5", Unit::Count, 1, "\"1.5\" is no whole number"),
+            ("1,5", Unit::Seconds, 2, "expected `.` as decimal point"),
+            ("1.2.3", Unit::Seconds, 1, "\"1.2.3\" is no number"),
+            ("1..2..3", Unit::Seconds, 4, "\"2..3\" is no number"),
+            ("ms", Unit::Seconds, 1, "\"ms\" is no number"),
+            (
+                "10..20ms",
+                Unit::Seconds,
+                5,
+                "the end lies before the start (a unit belongs to each of both numbers)",
+            ),
+            ("nan", Unit::Seconds, 1, "\"nan\" is no unit"),
+        ];
+        for (text, unit, position, problem) in cases {
+            let error = Range::parse(text, *unit).unwrap_err();
+            assert_eq!((error.position, error.problem.as_str()), (*position, *problem), "{text:?}");
+            assert!(error.hint.starts_with("write a range of"));
+        }
+        let error = Range::parse("5MB", Unit::Milliseconds).unwrap_err();
+        assert_eq!(error.to_string(), "\"5MB\", character 2: the unit \"MB\" does not fit here");
+    }
+
+    #[test]
+    fn both_ends_belong_to_the_range_and_missing_numbers_are_zero() {
+        let range = Range { min: 10, max: 20 };
+        assert!(range.contains(Some(10)) && range.contains(Some(20)));
+        assert!(!range.contains(Some(9)) && !range.contains(Some(21)) && !range.contains(None));
+        assert!(Range { min: 0, max: 0 }.contains(None));
+        assert!(Range::default().is_unlimited() && Range::default().contains(None));
+    }
+
+    #[test]
+    fn what_is_printed_reads_the_same() {
+        for text in ["5..", "..7", "-3..4"] {
+            assert_eq!(Range::parse(text, Unit::Count).unwrap().to_string(), text);
+        }
+    }
+}

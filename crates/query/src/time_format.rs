@@ -1,0 +1,269 @@
+//! How times of a trace are written: seconds, or clock time here, there or UTC.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use chrono::{DateTime, Local, TimeDelta, TimeZone, Timelike, Utc};
+
+/// From 1601, where file times begin, to 1970, in units of 100 ns.
+const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
+
+/// A way to write times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeFormat {
+    /// `s`: seconds since the trace started.
+    Seconds,
+    /// `local`: date and time of the recorded machine.
+    #[default]
+    Local,
+    /// `localtime`: time of the recorded machine.
+    LocalTime,
+    /// `utc`: date and time in UTC.
+    Utc,
+    /// `utctime`: time in UTC.
+    UtcTime,
+    /// `here`: date and time in the time zone of this machine.
+    Here,
+    /// `heretime`: time in the time zone of this machine.
+    HereTime,
+}
+
+/// A text names no way to write times.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no time format: expected s, local, localtime, utc, utctime, here or heretime")]
+pub struct TimeFormatError(String);
+
+impl FromStr for TimeFormat {
+    type Err = TimeFormatError;
+
+    fn from_str(text: &str) -> Result<Self, TimeFormatError> {
+        match text.to_ascii_lowercase().as_str() {
+            "s" | "second" | "seconds" => Ok(Self::Seconds),
+            "local" => Ok(Self::Local),
+            "localtime" => Ok(Self::LocalTime),
+            "utc" => Ok(Self::Utc),
+            "utctime" => Ok(Self::UtcTime),
+            "here" => Ok(Self::Here),
+            "heretime" => Ok(Self::HereTime),
+            _ => Err(TimeFormatError(text.to_owned())),
+        }
+    }
+}
+
+/// Where time begins in a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceClock {
+    /// Start of the recording in units of 100 ns since 1601, UTC: `trace.start_filetime`.
+    pub start_filetime: i64,
+    /// Minutes that local time was behind UTC on the recorded machine: `trace.time_zone_bias_minutes`.
+    pub bias_minutes: Option<i32>,
+}
+
+/// Digits of a second that are written if nobody asks for other ones.
+pub const DEFAULT_DIGITS: u8 = 3;
+
+/// Most digits of a second that are written.
+pub const MAX_DIGITS: u8 = 6;
+
+/// Writes times of one trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeWriter {
+    format: TimeFormat,
+    digits: u8,
+    clock: TraceClock,
+    zero_ns: i64,
+}
+
+impl TimeWriter {
+    /// A writer with that many digits of a second, at most [`MAX_DIGITS`].
+    #[must_use]
+    pub fn new(format: TimeFormat, digits: u8, clock: TraceClock) -> Self {
+        Self { format, digits: digits.min(MAX_DIGITS), clock, zero_ns: 0 }
+    }
+
+    /// The same with another zero: all times are moved so that this one becomes the start of the trace.
+    #[must_use]
+    pub const fn with_zero(self, zero_ns: i64) -> Self {
+        Self { zero_ns, ..self }
+    }
+
+    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if zero was moved.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let title = match self.format {
+            TimeFormat::Seconds => "s",
+            TimeFormat::Local | TimeFormat::LocalTime => "Local",
+            TimeFormat::Utc | TimeFormat::UtcTime => "UTC",
+            TimeFormat::Here | TimeFormat::HereTime => "Here",
+        };
+        format!("{title}{}", if self.zero_ns == 0 { "" } else { "*" })
+    }
+
+    /// Characters of a time: 8 for seconds, 12 for times and 23 with date, with three digits.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        let with_three = match self.format {
+            TimeFormat::Seconds => 8,
+            TimeFormat::LocalTime | TimeFormat::UtcTime | TimeFormat::HereTime => 12,
+            TimeFormat::Local | TimeFormat::Utc | TimeFormat::Here => 23,
+        };
+        // Without digits there is no point either.
+        with_three - 4 + usize::from(self.digits) + usize::from(self.digits > 0)
+    }
+
+    /// Nanoseconds since the start of the trace as text.
+    ///
+    /// Seconds are rounded, half to even; clock times are cut, as clocks show them. A time that no calendar knows is written in
+    /// seconds. Without the bias of the recorded machine its local time is UTC.
+    #[must_use]
+    pub fn write(&self, ns: i64) -> String {
+        let ns = ns.saturating_sub(self.zero_ns);
+        self.clock_time(ns).unwrap_or_else(|| seconds(ns, self.digits))
+    }
+
+    fn clock_time(&self, ns: i64) -> Option<String> {
+        let utc = self.utc(ns);
+        match self.format {
+            TimeFormat::Seconds => None,
+            TimeFormat::Utc => Some(self.date_time(&utc?)),
+            TimeFormat::UtcTime => Some(self.time(&utc?)),
+            TimeFormat::Here => Some(self.date_time(&utc?.with_timezone(&Local))),
+            TimeFormat::HereTime => Some(self.time(&utc?.with_timezone(&Local))),
+            TimeFormat::Local => Some(self.date_time(&self.local(utc?)?)),
+            TimeFormat::LocalTime => Some(self.time(&self.local(utc?)?)),
+        }
+    }
+
+    fn utc(&self, ns: i64) -> Option<DateTime<Utc>> {
+        let since_1970 = self.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
+        let (seconds, rest) = (since_1970.div_euclid(10_000_000), since_1970.rem_euclid(10_000_000));
+        let start = DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)?;
+        start.checked_add_signed(TimeDelta::nanoseconds(ns))
+    }
+
+    /// The wall clock of the recorded machine, as if it were UTC.
+    fn local(&self, utc: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let bias = TimeDelta::minutes(i64::from(self.clock.bias_minutes.unwrap_or(0)));
+        utc.checked_sub_signed(bias)
+    }
+
+    fn date_time<Z: TimeZone>(&self, time: &DateTime<Z>) -> String {
+        format!("{} {}", time.naive_local().date(), self.time(time))
+    }
+
+    fn time<Z: TimeZone>(&self, time: &DateTime<Z>) -> String {
+        let time = time.naive_local().time();
+        let mut text = format!("{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second());
+        push_fraction(&mut text, u64::from(time.nanosecond() % 1_000_000_000), self.digits);
+        text
+    }
+}
+
+/// The first digits of a fraction of a second.
+fn push_fraction(text: &mut String, ns: u64, digits: u8) {
+    if digits > 0 {
+        let shown = ns / 10_u64.pow(9 - u32::from(digits.min(9)));
+        let _ = write!(text, ".{shown:0width$}", width = usize::from(digits));
+    }
+}
+
+/// Nanoseconds as seconds with that many digits (at most 9), rounded half to even.
+#[must_use]
+pub fn seconds(ns: i64, digits: u8) -> String {
+    let digits = digits.min(9);
+    let step = 10_u64.pow(9 - u32::from(digits));
+    let (whole, rest) = (ns.unsigned_abs() / step, ns.unsigned_abs() % step);
+    let up = rest * 2 > step || (rest * 2 == step && whole % 2 == 1);
+    let rounded = (whole + u64::from(up)) * step;
+    let sign = if ns < 0 && rounded > 0 { "-" } else { "" };
+    let mut text = format!("{sign}{}", rounded / 1_000_000_000);
+    push_fraction(&mut text, rounded % 1_000_000_000, digits);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2024-05-01T10:00:00.1234567Z, two hours ahead of UTC.
+    const CLOCK: TraceClock =
+        TraceClock { start_filetime: UNIX_EPOCH_FILETIME + 17_145_576_001_234_567, bias_minutes: Some(-120) };
+
+    fn written(format: &str, digits: u8, ns: i64) -> String {
+        let writer = TimeWriter::new(format.parse().unwrap(), digits, CLOCK);
+        let text = writer.write(ns);
+        if text.contains(':') {
+            assert_eq!(text.len(), writer.width(), "{text}");
+        }
+        text
+    }
+
+    #[test]
+    fn every_format_writes_the_same_moment() {
+        let cases: &[(&str, u8, i64, &str)] = &[
+            ("s", 3, 1_234_567_890, "1.235"),
+            ("S", 3, -5_000_000_000, "-5.000"),
+            ("second", 0, 1_500_000_000, "2"),
+            ("s", 6, 1_234_567_890, "1.234568"),
+            ("utc", 3, 0, "2024-05-01 10:00:00.123"),
+            ("UTC", 6, 0, "2024-05-01 10:00:00.123456"),
+            ("utctime", 3, 1_000_000_000, "10:00:01.123"),
+            ("utctime", 0, 999_999_999, "10:00:01"),
+            ("local", 3, 0, "2024-05-01 12:00:00.123"),
+            ("LocalTime", 1, 0, "12:00:00.1"),
+            ("utc", 0, 15 * 3600 * 1_000_000_000, "2024-05-02 01:00:00"),
+            ("utc", 3, -124_000_000, "2024-05-01 09:59:59.999"),
+        ];
+        for (format, digits, ns, text) in cases {
+            assert_eq!(written(format, *digits, *ns), *text, "{format} {digits} {ns}");
+        }
+    }
+
+    #[test]
+    fn here_is_the_time_zone_of_this_machine() {
+        let here = DateTime::from_timestamp(1_714_557_600, 123_456_700).unwrap().with_timezone(&Local);
+        assert_eq!(written("here", 3, 0), here.format("%Y-%m-%d %H:%M:%S%.3f").to_string());
+        assert_eq!(written("heretime", 3, 0), here.format("%H:%M:%S%.3f").to_string());
+    }
+
+    #[test]
+    fn zero_moves_all_times() {
+        let writer = TimeWriter::new(TimeFormat::Seconds, 3, CLOCK).with_zero(2_000_000_000);
+        assert_eq!((writer.write(1_500_000_000).as_str(), writer.title().as_str()), ("-0.500", "s*"));
+        let writer = TimeWriter::new(TimeFormat::Utc, 0, CLOCK).with_zero(2_000_000_000);
+        assert_eq!(
+            (writer.write(2_000_000_000).as_str(), writer.title().as_str()),
+            ("2024-05-01 10:00:00", "UTC*")
+        );
+    }
+
+    #[test]
+    fn seconds_are_rounded_half_to_even() {
+        for (ns, digits, text) in [
+            (500_000, 3, "0.000"),
+            (1_500_000, 3, "0.002"),
+            (2_500_000, 3, "0.002"),
+            (2_500_001, 3, "0.003"),
+            (999_999_999, 3, "1.000"),
+            (-400_000, 3, "0.000"),
+            (7, 9, "0.000000007"),
+            (i64::MIN, 3, "-9223372036.855"),
+        ] {
+            assert_eq!(seconds(ns, digits), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn times_beyond_all_calendars_are_written_in_seconds() {
+        let clock = TraceClock { start_filetime: i64::MIN, bias_minutes: Some(i32::MAX) };
+        assert_eq!(TimeWriter::new(TimeFormat::Local, 3, clock).write(1_000_000_000), "1.000");
+        let clock = TraceClock { start_filetime: i64::MAX, bias_minutes: Some(i32::MIN) };
+        assert!(!TimeWriter::new(TimeFormat::Local, 3, clock).write(i64::MAX).is_empty());
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        let error = "utcx".parse::<TimeFormat>().unwrap_err();
+        assert!(error.to_string().starts_with("\"utcx\" is no time format: expected s, local"));
+    }
+}

@@ -1,0 +1,7 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod extracts;
+mod functions;
+mod session;
+mod stacks;
+mod support;

@@ -1,0 +1,93 @@
+//! Sessions: which tables there are, several extracts, errors.
+
+use etwkit_query::{Options, Session, Source};
+use etwkit_trace::table::{CpuSample, DERIVED, Process, TABLES};
+
+use crate::support::{ask, error, rows};
+
+fn process(process_key: i32, pid: i32, name: &str) -> Process {
+    Process { process_key, pid, name: Some(name.into()), ..Process::default() }
+}
+
+fn sample(process_key: i32, weight_ns: i64) -> CpuSample {
+    CpuSample { process_key: Some(process_key), weight_ns, ..CpuSample::default() }
+}
+
+fn one() -> Session {
+    let samples = rows(&[sample(0, 10), sample(1, 5), sample(0, 7)]);
+    Session::from_batches(vec![rows(&[process(0, 4, "System"), process(1, 8, "cmd.exe")]), samples]).unwrap()
+}
+
+#[test]
+fn questions_are_answered() {
+    let answer = ask(
+        &one(),
+        "SELECT name, sum(weight_ns) FROM cpu_sample JOIN process USING (process_key) GROUP BY name ORDER BY 2 DESC",
+    );
+    assert_eq!(answer, "System|17\ncmd.exe|5");
+    assert_eq!(ask(&one(), "SELECT * FROM extract"), "0|memory|");
+}
+
+#[test]
+fn every_declared_table_can_be_named() {
+    let session = one();
+    for table in TABLES.iter().chain(DERIVED) {
+        let columns: Vec<String> = table.columns.iter().map(|column| format!("t.{}", column.name)).collect();
+        let sql = format!("SELECT {} FROM {} t LIMIT 0", columns.join(", "), table.name);
+        let answer = session.sql(&sql).unwrap();
+        assert_eq!(answer.schema().fields(), table.schema().fields(), "{}", table.name);
+        assert_eq!(answer.collect().unwrap().iter().map(|batch| batch.num_rows()).sum::<usize>(), 0);
+    }
+}
+
+#[test]
+fn several_extracts_are_told_apart_by_trace_id() {
+    let source = |name: &str, pid| Source::batches(name, vec![rows(&[process(0, pid, name)])]);
+    let sources = vec![source("good", 1), source("bad", 2), Source::batches("none", vec![])];
+    let session = Session::new(sources, &Options::default()).unwrap();
+    let sql = "SELECT e.name, p.* EXCEPT (process_key, parent_pid, parent_process_key, command_line, session_id, sid, start_ns,
+        stop_ns, exit_code, package, is_defunct) FROM extract e LEFT JOIN process p USING (trace_id) ORDER BY e.trace_id";
+    assert_eq!(ask(&session, sql), "good|0|1|good\nbad|1|2|bad\nnone|-|-|-");
+    assert_eq!(ask(&session, "SELECT count(*) FROM process WHERE trace_id = 1"), "1");
+    assert_eq!(ask(&session, "SELECT count(*) FROM disk_io WHERE trace_id = 1"), "0");
+}
+
+#[test]
+fn only_questions_are_answered() {
+    let session = one();
+    for (sql, found) in [
+        ("CREATE TABLE x AS SELECT 1", "CREATE TABLE"),
+        ("CREATE EXTERNAL TABLE x STORED AS PARQUET LOCATION '/etc/passwd'", "CREATE EXTERNAL"),
+        ("COPY process TO '/tmp/x.parquet'", "COPY process"),
+        ("EXPLAIN ANALYZE COPY process TO '/tmp/x.parquet'", "COPY process"),
+        ("INSERT INTO process SELECT * FROM process", "INSERT INTO"),
+        ("DROP TABLE process", "DROP TABLE"),
+        ("SET datafusion.execution.batch_size = 1", "SET datafusion.execution.batch_size"),
+    ] {
+        let want =
+            format!("expected a question (SELECT, WITH, VALUES, EXPLAIN, SHOW, DESCRIBE), found {found}");
+        assert_eq!(error(&session, sql).to_string(), want, "{sql}");
+    }
+    for sql in ["", ";", "SELECT 1; SELECT 2"] {
+        assert!(error(&session, sql).to_string().starts_with("expected one SQL statement"), "{sql}");
+    }
+    assert!(ask(&session, "SHOW TABLES").contains("cpu_sample"));
+    assert!(ask(&session, "DESCRIBE process").contains("parent_pid"));
+    assert!(ask(&session, "EXPLAIN SELECT * FROM process").contains("plan"));
+    assert_eq!(ask(&session, "VALUES (1), (2)"), "1\n2");
+}
+
+#[test]
+fn files_cannot_be_named_as_tables() {
+    let path = std::env::current_exe().unwrap();
+    let sql = format!("SELECT * FROM '{}'", path.display());
+    assert!(error(&one(), &sql).to_string().contains("not found"), "{sql}");
+}
+
+#[test]
+fn dropping_an_answer_ends_its_work() {
+    let endless = "SELECT count(*) FROM generate_series(1, 1000000000000) a WHERE a.value % 7 = 8";
+    let answer = one().sql(endless).unwrap();
+    drop(answer);
+    assert_eq!(ask(&one(), "SELECT 1"), "1");
+}
