@@ -1,16 +1,17 @@
 //! Other programs open an extract and see the declared types and the written values.
 
+use std::ffi::OsString;
 use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
 };
-use etwkit_extract::{Extract, Writer, WriterOptions};
-use etwkit_trace::table::{Column, DERIVED, Kind, TABLES, Table};
+use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
+use etwkit_trace::table::{Column, CpuSample, DERIVED, Kind, Process, Row, TABLES, Table};
 use serde_json::{Map, Value, json};
 
-use crate::rows::manifest;
+use crate::rows::{batch, manifest};
 use crate::support::Folder;
 
 const ROWS: i32 = 300;
@@ -86,15 +87,20 @@ fn expected(table: &'static Table) -> (RecordBatch, Value) {
     (RecordBatch::try_new(table.schema(), arrays).unwrap(), answer)
 }
 
+/// The Python to open extracts with; without one the test says that it is skipped.
+fn python(test: &str) -> Option<OsString> {
+    let python = std::env::var_os("ETWKIT_PYTHON");
+    if python.is_none() {
+        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        etwkit_testkit::skip(&format!("elsewhere::{test}: {missing}"));
+    }
+    python
+}
+
 #[test]
 fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        etwkit_testkit::skip(
-            "elsewhere::duckdb_pandas_pyarrow_and_polars_see_every_declared_column: ETWKIT_PYTHON does not name a Python \
-             with the packages of scripts/requirements.txt",
-        );
-        return;
-    };
+    let name = "duckdb_pandas_pyarrow_and_polars_see_every_declared_column";
+    let Some(python) = python(name) else { return };
     let folder = Folder::new();
     let (target, packed) = (folder.path("run.etwx"), folder.path("run.etwx.zip"));
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
@@ -116,4 +122,68 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
         }
     }
     assert_eq!(found.as_object().unwrap().len(), wanted.len());
+}
+
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/FORMAT.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The blocks of code of the page in that language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_manifest_of_the_page_is_one() {
+    let [example] = &blocks(&page(), "json")[..] else { panic!("the page has one manifest") };
+    let json: Value = serde_json::from_str(example).unwrap();
+    let manifest: Manifest = serde_json::from_str(example).unwrap();
+    assert_eq!(serde_json::to_value(manifest).unwrap(), json, "every field is one that is written");
+}
+
+#[test]
+fn the_examples_of_the_page_answer_right() {
+    let Some(python) = python("the_examples_of_the_page_answer_right") else { return };
+    let folder = Folder::new();
+    let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
+    let sample = |process_key, is_idle| CpuSample {
+        process_key: Some(process_key),
+        weight_ns: 1_000_000,
+        is_idle,
+        ..CpuSample::default()
+    };
+    let samples = [sample(1, false), sample(2, false), sample(1, false), sample(0, true)];
+    writer.write(CpuSample::TABLE, batch(samples)).unwrap();
+    let processes = [(0, "Idle"), (1, "cmd.exe"), (2, "explorer.exe")].map(|(key, name)| Process {
+        process_key: key,
+        pid: key * 4,
+        name: Some(name.to_owned()),
+        ..Process::default()
+    });
+    writer.write(Process::TABLE, batch(processes)).unwrap();
+    writer.finish(manifest("0")).unwrap();
+    Extract::open(&folder.path("run.etwx")).unwrap().pack(&folder.path("run.etwx.zip")).unwrap();
+    let answers: [&[&str]; 5] = [
+        &["cmd.exe", "2.0", "explorer.exe", "1.0"],
+        &["cmd.exe         2.0", "explorer.exe    1.0"],
+        &["Time that it stands for"],
+        &["3000000"],
+        &["Idle", "cmd.exe", "explorer.exe"],
+    ];
+    let examples = blocks(&page(), "python");
+    assert_eq!(examples.len(), answers.len());
+    for (example, answer) in examples.iter().zip(answers) {
+        let output =
+            Command::new(&python).args(["-c", example]).current_dir(folder.path("")).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        for part in answer {
+            assert!(
+                text.contains(part),
+                "{part:?} is not in {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
 }

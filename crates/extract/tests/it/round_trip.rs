@@ -7,6 +7,7 @@ use etwkit_extract::manifest::{DERIVED_VERSION, Topic};
 use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{CpuProcess, CpuSample, GenericEvent, Mark, Row, Stack};
+use parquet::file::metadata::RowGroupMetaData;
 
 use crate::rows::{assert_told, batch, extract, manifest, marks, names, samples, stacks, sums};
 use crate::support::Folder;
@@ -134,7 +135,7 @@ fn row_groups_are_bounded_by_rows_and_by_bytes() {
     let extract = Extract::open(&folder.path("run.etwx")).unwrap();
     let rows_of_groups = |table: &str| -> Vec<i64> {
         let metadata = extract.table(table).unwrap().metadata().unwrap();
-        metadata.row_groups().iter().map(|group| group.num_rows()).collect()
+        metadata.row_groups().iter().map(RowGroupMetaData::num_rows).collect()
     };
     assert_eq!(rows_of_groups("cpu_sample"), [1 << 20, 1_100_000 - (1 << 20)]);
     assert_eq!(rows_of_groups("generic_event"), [7, 4]);
