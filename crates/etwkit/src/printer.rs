@@ -120,7 +120,8 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| sanitize::text(&cell).into_owned()).collect());
     }
 
-    fn lines(&self) -> Vec<String> {
+    /// The lines, the one of titles first.
+    pub(crate) fn lines(&self) -> Vec<String> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or_default()

@@ -17,11 +17,19 @@ pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
         }
         said.push_str(&text);
     }
-    if let Some(hint) = error.downcast_ref().and_then(etwkit_extract::Error::hint) {
-        line(err, &format!("hint: {hint}"));
-    } else if let Some(hint) = error.downcast_ref().and_then(etwkit_etl::Error::hint) {
+    if let Some(hint) = hint(error) {
         line(err, &format!("hint: {hint}"));
     }
+}
+
+/// The advice of whichever library the error comes from.
+fn hint(error: &anyhow::Error) -> Option<&str> {
+    let of_extract = error.downcast_ref().and_then(etwkit_extract::Error::hint);
+    of_extract
+        .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
+        .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint))
 }
 
 /// Prints a text of several lines, each one escaped.

@@ -162,6 +162,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A symbol file cannot be written where it should be kept.
+    #[error("cannot write the symbol file {}", path.display())]
+    Keep {
+        /// The symbol file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 /// Result of this crate.
@@ -191,6 +199,7 @@ impl Error {
             Self::TooMany { .. } => "unpack it and name the .etl files of one session",
             Self::TooLarge { .. } => "raise the limit (--max-unpacked), or unpack it and name the .etl files",
             Self::Bomb { .. } => "if you trust it, unpack it and name the .etl files",
+            Self::Keep { .. } => "free space there, or give another folder with --out",
             Self::NoSpace { .. } | Self::Spool { .. } => "set ETWKIT_TMP to a folder with more space",
         })
     }

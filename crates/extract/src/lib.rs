@@ -15,23 +15,28 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod convert;
 mod error;
 mod hash;
 mod kind;
 pub mod manifest;
 mod open;
 mod options;
+mod pack;
 mod partial;
 pub mod reader;
 mod source;
 mod spool;
 mod store_error;
+mod symbols;
 pub mod writer;
 
+pub use convert::{ConvertError, ConvertOptions, Converted, convert, default_target, derive_again};
 pub use error::{Error, Result};
 pub use manifest::{DerivedManifest, Manifest};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use reader::{Extract, Slice, TableFile};
 pub use store_error::{StoreError, StoreResult};
+pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

@@ -14,6 +14,7 @@ use crate::manifest::{SourceFile, TraceSource};
 use crate::options::Options;
 use crate::source::{Source, is_remote};
 use crate::spool::Spool;
+use crate::symbols::Symbol;
 use crate::{Error, Result};
 
 /// What was opened.
@@ -21,6 +22,7 @@ pub struct Input {
     session: Session,
     parts: Vec<Part>,
     sources: Vec<Source>,
+    pub(crate) symbols: Vec<Symbol>,
 }
 
 /// One `.etl` file of the session, as index `file` of its events and damage counts them.
@@ -100,9 +102,9 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     }
     refuse_doubles(paths)?;
     let mut spool = Spool::new(options);
-    let mut opened = Vec::new();
+    let (mut opened, mut symbols) = (Vec::new(), Vec::new());
     for path in paths {
-        open_one(path, options, &mut spool, &mut opened)?;
+        symbols.extend(open_one(path, options, &mut spool, &mut opened)?);
     }
     if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
         return Err(Error::Empty { name: part.label() });
@@ -110,7 +112,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
     let session = Session::open(sources).map_err(|e| blame(e, &opened))?;
     let (parts, sources) = opened.into_iter().unzip();
-    Ok(Input { session, parts, sources })
+    Ok(Input { session, parts, sources, symbols })
 }
 
 fn boxed(source: &Source) -> Box<dyn ByteSource> {
@@ -140,12 +142,13 @@ fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
+/// Adds the traces of a file, and returns the symbol files that lie beside them in an archive.
 fn open_one(
     path: &Path,
     options: &Options,
     spool: &mut Spool,
     opened: &mut Vec<(Part, Source)>,
-) -> Result<()> {
+) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
     let name = base_name(path);
     let part = |name: String, size, archive| Part { name, size, path: path.to_owned(), archive };
@@ -153,16 +156,18 @@ fn open_one(
         Kind::Trace => {
             let mmap = options.mmap && !is_remote(&file, path);
             opened.push((part(name, size, None), Source::new(file, size, mmap)));
+            Ok(Vec::new())
         }
-        Kind::Other(kind) => return Err(Error::OtherArchive { name, kind }),
+        Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
         kind @ (Kind::Zip | Kind::SevenZip) => {
-            for member in archive::unpack(kind, &Archive { file, size, name: &name }, spool)? {
+            let found = archive::unpack(kind, Archive { file, size, name: name.clone() }, spool)?;
+            for member in found.members {
                 let source = Source::new(member.file, member.size, options.mmap);
                 opened.push((part(member.name, member.size, Some(name.clone())), source));
             }
+            Ok(found.symbols)
         }
     }
-    Ok(())
 }
 
 fn open_file(path: &Path) -> Result<(File, u64)> {

@@ -34,6 +34,11 @@ impl Spool {
         Self { dir: options.spool_dir(), limits, left: limits.total_bytes, members: 0 }
     }
 
+    /// Limits of their own, for what is unpacked into a folder under names.
+    pub(crate) fn of_folder(dir: &Path, limits: Limits) -> Self {
+        Self { dir: dir.to_owned(), limits, left: limits.total_bytes, members: 0 }
+    }
+
     /// Refuses a member before anything of it is unpacked.
     pub(crate) fn admit(&mut self, packed: &Packed<'_>) -> Result<()> {
         let (archive, member) = (packed.archive.to_owned(), packed.member.to_owned());
@@ -68,17 +73,24 @@ impl Spool {
         })
     }
 
-    /// Unpacks an admitted member.
+    /// Unpacks an admitted member into a temporary file.
     pub(crate) fn unpack(&self, packed: &Packed<'_>, from: &mut dyn Read) -> Result<File> {
+        let file = tempfile::tempfile_in(&self.dir);
+        let mut file = file.map_err(|source| Error::Spool { dir: self.dir.clone(), source })?;
+        self.copy(packed, from, &mut file)?;
+        Ok(file)
+    }
+
+    /// Unpacks an admitted member.
+    pub(crate) fn copy(&self, packed: &Packed<'_>, from: &mut dyn Read, file: &mut File) -> Result<()> {
         let spool_error = |source| Error::Spool { dir: self.dir.clone(), source };
-        let mut file = tempfile::tempfile_in(&self.dir).map_err(spool_error)?;
         // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
         let mut from = from.take(packed.size.saturating_add(1));
         let mut chunk = vec![0; 1 << 18];
         let mut done = 0u64;
         loop {
             let len = match from.read(&mut chunk) {
-                Ok(0) if done == packed.size => return Ok(file),
+                Ok(0) if done == packed.size => return Ok(()),
                 Ok(0) => return Err(damaged(packed, done, io::ErrorKind::UnexpectedEof.into())),
                 Ok(len) => len,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,

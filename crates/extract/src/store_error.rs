@@ -149,17 +149,6 @@ impl StoreError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
-    /// An error of the encoder; what the system said to it comes out as [`StoreError::Io`].
-    pub(crate) fn encode(table: &str, path: &Path) -> impl FnOnce(ParquetError) -> Self {
-        move |error| match error {
-            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-                Ok(source) => Self::Io { doing: "write", path: path.to_owned(), source: *source },
-                Err(inner) => Self::Encode { table: table.to_owned(), source: ParquetError::External(inner) },
-            },
-            source => Self::Encode { table: table.to_owned(), source },
-        }
-    }
-
     /// A short advice for the user, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
@@ -195,4 +184,30 @@ fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
         io::ErrorKind::NotFound => "was it removed meanwhile? try again",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_the_system_says_comes_with_what_to_do() {
+        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share, but for the quota.
+        let quota = if cfg!(target_os = "linux") { 122 } else { 69 };
+        for (number, advice) in [
+            (28, "no space is left there"),
+            (quota, "your quota is used up"),
+            (27, "allows no larger file"),
+            (30, "nothing can be written there"),
+            (13, "you may not write there"),
+            (1, "you may not write there"),
+            (2, "was it removed meanwhile"),
+        ] {
+            let error =
+                StoreError::io("write", Path::new("/x/run.etwx"))(io::Error::from_raw_os_error(number));
+            assert_eq!(error.to_string(), "cannot write /x/run.etwx");
+            assert!(error.hint().unwrap().contains(advice), "{number}: {:?}", error.hint());
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Which tables a session has. Looking one up opens nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,10 +9,12 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
-use etwkit_trace::table::{self, DERIVED, TABLES};
+use etwkit_trace::table::{DERIVED, TABLES};
 
+use crate::frames::Loader;
 use crate::provider::{DeclaredTable, TRACE_ID};
 use crate::source::Source;
+use crate::stacks::{StackTable, Unrolled};
 
 /// Name of the catalog, as `SHOW TABLES` prints it.
 pub(crate) const CATALOG: &str = "etwkit";
@@ -19,16 +22,39 @@ pub(crate) const CATALOG: &str = "etwkit";
 pub(crate) const SCHEMA: &str = "extract";
 /// The table of extracts.
 pub(crate) const EXTRACTS: &str = "extract";
+/// The frames of stacks.
+pub(crate) const STACK_FRAMES: &str = "stack_frame";
+/// The texts of stacks.
+pub(crate) const STACK_TEXTS: &str = "stack_text";
 
 /// The tables of a session.
 #[derive(Debug)]
 pub(crate) struct Tables {
     sources: Arc<[Source]>,
+    declared: HashMap<&'static str, Arc<DeclaredTable>>,
+    loader: Arc<Loader>,
 }
 
 impl Tables {
     pub(crate) fn new(sources: Arc<[Source]>) -> Self {
-        Self { sources }
+        let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone()));
+        let declared = TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
+        let loader = Arc::new(Loader::new(sources.len(), declare));
+        Self { declared, loader, sources }
+    }
+
+    /// Whether each table leads with `trace_id`.
+    pub(crate) fn has_trace_id(&self) -> bool {
+        self.sources.len() > 1
+    }
+
+    /// Reads frames and stacks, for tables and functions alike.
+    pub(crate) fn loader(&self) -> &Arc<Loader> {
+        &self.loader
+    }
+
+    fn unrolled(&self, unrolled: Unrolled) -> Arc<dyn TableProvider> {
+        Arc::new(StackTable::new(unrolled, self.has_trace_id(), self.loader.clone()))
     }
 
     /// The table `extract`: one row for each source.
@@ -53,7 +79,7 @@ impl Tables {
 
 /// Names of all tables, in the order in which they are documented.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.iter().chain(DERIVED).map(|table| table.name).chain([EXTRACTS])
+    TABLES.iter().chain(DERIVED).map(|table| table.name).chain([EXTRACTS, STACK_FRAMES, STACK_TEXTS])
 }
 
 #[async_trait]
@@ -63,10 +89,12 @@ impl SchemaProvider for Tables {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        if name == EXTRACTS {
-            return Ok(Some(Arc::new(self.extracts()?)));
-        }
-        Ok(table::find(name).map(|table| Arc::new(DeclaredTable::new(table, self.sources.clone())) as _))
+        Ok(match name {
+            EXTRACTS => Some(Arc::new(self.extracts()?)),
+            STACK_FRAMES => Some(self.unrolled(Unrolled::Frames)),
+            STACK_TEXTS => Some(self.unrolled(Unrolled::Text)),
+            _ => self.declared.get(name).map(|table| table.clone() as _),
+        })
     }
 
     fn table_exist(&self, name: &str) -> bool {

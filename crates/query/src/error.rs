@@ -14,6 +14,9 @@ pub enum Error {
     /// Nothing to ask was named.
     #[error("no extract was named")]
     NoSource,
+    /// An extract cannot be opened.
+    #[error(transparent)]
+    Extract(#[from] etwkit_extract::StoreError),
     /// The system starts no threads.
     #[error("cannot start the threads that answer questions")]
     Threads(#[source] io::Error),
@@ -69,6 +72,7 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
+            Self::Extract(error) => error.hint(),
             Self::Sql { hint, .. } => hint.as_deref(),
             Self::Statements { .. } => Some("ask one question at a time"),
             Self::Refused { .. } => Some("an extract is only read; results go to a file with --out"),

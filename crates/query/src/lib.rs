@@ -11,13 +11,17 @@ mod answer;
 mod catalog;
 pub mod dump;
 mod error;
+mod files;
 pub mod filter;
+pub mod frames;
+pub mod functions;
 pub mod nt_status;
 mod provider;
 pub mod range;
 mod runtime;
 mod session;
 mod source;
+mod stacks;
 mod statement;
 pub mod time_format;
 

@@ -1,20 +1,29 @@
 //! A declared table over all sources of a session.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::project_schema;
-use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::common::stats::Precision;
+use datafusion::common::{Statistics, project_schema};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
+use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
 use etwkit_trace::table::Table;
 
+use crate::files::{self, OpenFile, Readers};
 use crate::source::{Rows, Source};
 
 /// Name of the column that tells the extracts of a session apart.
@@ -38,22 +47,28 @@ pub(crate) struct DeclaredTable {
     table: &'static Table,
     schema: SchemaRef,
     sources: Arc<[Source]>,
+    /// Its files, opened by the first question that names it.
+    opened: Mutex<Option<Vec<PartitionedFile>>>,
 }
 
 impl DeclaredTable {
     pub(crate) fn new(table: &'static Table, sources: Arc<[Source]>) -> Self {
         let schema = schema_of(table, sources.len() > 1);
-        Self { table, schema, sources }
+        Self { table, schema, sources, opened: Mutex::default() }
+    }
+
+    fn has_trace_id(&self) -> bool {
+        self.sources.len() > 1
     }
 
     /// The batches of all sources in memory, in the session's schema.
     fn batches(&self) -> Result<Vec<RecordBatch>> {
         let mut all = Vec::new();
         for (trace_id, source) in (0..).zip(self.sources.iter()) {
-            let Rows::Batches(rows) = &source.rows;
+            let Rows::Batches(rows) = &source.rows else { continue };
             for batch in rows.get(self.table.name).into_iter().flatten() {
                 let mut columns = batch.columns().to_vec();
-                if self.sources.len() > 1 {
+                if self.has_trace_id() {
                     let trace_ids: ArrayRef = Arc::new(Int32Array::from_value(trace_id, batch.num_rows()));
                     columns.insert(0, trace_ids);
                 }
@@ -61,6 +76,74 @@ impl DeclaredTable {
             }
         }
         Ok(all)
+    }
+
+    /// The files of all sources that are extracts with rows of this table.
+    fn files(&self, schema: &TableSchema) -> Result<Vec<PartitionedFile>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(files) = &*opened {
+            return Ok(files.clone());
+        }
+        let mut all = Vec::new();
+        for (trace_id, source) in (0..).zip(self.sources.iter()) {
+            let Rows::Extract(extract) = &source.rows else { continue };
+            let Some(file) = extract.table(self.table.name) else { continue };
+            let trace_id = self.has_trace_id().then_some(trace_id);
+            all.push(files::describe(file, OpenFile::open(file)?, trace_id, schema.table_schema()));
+        }
+        *opened = Some(all.clone());
+        Ok(all)
+    }
+
+    /// The order of the rows of the only file, as far as its manifest knows it.
+    fn ordering(&self, schema: &SchemaRef) -> Option<LexOrdering> {
+        let [Source { rows: Rows::Extract(extract), .. }] = &*self.sources else { return None };
+        let sorted_by = &extract.table(self.table.name)?.sorted_by;
+        let ascending = SortOptions { descending: false, nulls_first: false };
+        let column = |name: &String| Column::new_with_schema(name, schema).ok();
+        let columns = sorted_by.iter().map_while(column);
+        LexOrdering::new(columns.map(|column| PhysicalSortExpr::new(Arc::new(column), ascending)))
+    }
+
+    /// Reads the files, if there are any. Row groups that a filter excludes are not read.
+    fn scan_files(
+        &self,
+        projection: Option<&Vec<usize>>,
+        limit: Option<usize>,
+        partitions: usize,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        // The number of the extract is no column of the files: the scan puts it behind them.
+        let trace_id = Arc::new(Field::new(TRACE_ID, DataType::Int32, false));
+        let behind: Vec<Arc<Field>> = if self.has_trace_id() { vec![trace_id] } else { Vec::new() };
+        let schema = TableSchema::builder(self.table.schema()).with_table_partition_cols(behind).build();
+        let files = self.files(&schema)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let last = self.table.columns.len();
+        let index =
+            |column: usize| if self.has_trace_id() { column.checked_sub(1).unwrap_or(last) } else { column };
+        let columns = match projection {
+            Some(columns) => columns.iter().copied().map(index).collect(),
+            None => (0..self.schema.fields().len()).map(index).collect(),
+        };
+        let rows =
+            files.iter().filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?)).sum();
+        let mut statistics = Statistics::new_unknown(schema.table_schema());
+        statistics.num_rows = Precision::Exact(rows);
+        let ordering = self.ordering(schema.table_schema());
+        let source = ParquetSource::new(schema)
+            .with_enable_page_index(true)
+            .with_parquet_file_reader_factory(Arc::new(Readers));
+        let groups = FileGroup::new(files).split_files(partitions);
+        let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+            .with_file_groups(groups)
+            .with_statistics(statistics)
+            .with_projection_indices(Some(columns))?
+            .with_limit(limit)
+            .with_output_ordering(ordering.into_iter().collect())
+            .build();
+        Ok(Some(DataSourceExec::from_data_source(scan)))
     }
 }
 
@@ -76,10 +159,10 @@ impl TableProvider for DeclaredTable {
 
     async fn scan(
         &self,
-        _state: &dyn Session,
+        state: &dyn Session,
         projection: Option<&Vec<usize>>,
         _filters: &[Expr],
-        _limit: Option<usize>,
+        limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut parts: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
         let batches = self.batches()?;
@@ -90,6 +173,7 @@ impl TableProvider for DeclaredTable {
                 projection.cloned(),
             )?);
         }
+        parts.extend(self.scan_files(projection, limit, state.config().target_partitions())?);
         Ok(match parts.len() {
             0 => Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)),
             1 => parts.remove(0),

@@ -1,20 +1,23 @@
 //! The session: extracts in, answers out.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_trace::table::Table;
 
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
-use crate::{Answer, Error, Result, Source, error, runtime, statement};
+use crate::frames::Frames;
+use crate::{Answer, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -38,6 +41,7 @@ impl Default for Options {
 /// Answers questions about one or several extracts.
 pub struct Session {
     context: SessionContext,
+    tables: Arc<Tables>,
 }
 
 impl fmt::Debug for Session {
@@ -58,8 +62,21 @@ impl Session {
         let tables = Arc::new(Tables::new(sources.into()));
         let state = state(options).map_err(|e| error::from_execution(&e))?;
         let context = SessionContext::new_with_state(state);
-        context.register_catalog(CATALOG, Arc::new(Catalog(tables)));
-        Ok(Self { context })
+        for function in functions::scalar(tables.loader(), tables.has_trace_id()) {
+            context.register_udf(function);
+        }
+        functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
+        context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
+        Ok(Self { context, tables })
+    }
+
+    /// A session over the extracts at these paths.
+    ///
+    /// # Errors
+    /// One of them cannot be opened; see also [`Session::new`].
+    pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self> {
+        let sources = paths.iter().map(|path| Source::open(path.as_ref())).collect::<Result<_>>()?;
+        Self::new(sources, &Options::default())
     }
 
     /// A session over rows in memory, as one extract with the name `memory`.
@@ -70,24 +87,55 @@ impl Session {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
     }
 
+    /// Frames, methods and modules by number, read at the first call.
+    ///
+    /// # Errors
+    /// Reading the tables fails.
+    pub fn frames(&self) -> Result<Arc<Frames>> {
+        let (context, loader) = (self.context.clone(), self.tables.loader().clone());
+        runtime::wait_for(async move {
+            loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
+        })
+    }
+
     /// Answers one statement. Planning is done when this returns, rows come while the answer is read.
     ///
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         let statement = statement::parse(sql)?;
-        let context = self.context.clone();
+        let (context, loader) = (self.context.clone(), self.tables.loader().clone());
         let stream = runtime::wait_for(async move {
             let plan =
                 context.state().statement_to_plan(statement).await.map_err(|e| error::from_planning(&e))?;
             let asks =
                 SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
             asks.verify_plan(&plan).map_err(|e| error::from_planning(&e))?;
+            if plan_needs_frames(&plan).map_err(|e| error::from_planning(&e))? {
+                loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))?;
+            }
             let frame = context.execute_logical_plan(plan).await.map_err(|e| error::from_planning(&e))?;
             frame.execute_stream().await.map_err(|e| error::from_planning(&e))
         })?;
         Answer::start(stream)
     }
+}
+
+/// Whether a function of the plan, or of a plan inside it, looks frames up.
+fn plan_needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
+    let needs = |expr: &Expr| {
+        expr.exists(|part| {
+            Ok(matches!(part, Expr::ScalarFunction(call) if functions::needs_frames(&call.func)))
+        })
+    };
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found |= needs(expr)?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    })?;
+    Ok(found)
 }
 
 fn state(options: &Options) -> datafusion::error::Result<SessionState> {

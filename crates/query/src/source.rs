@@ -1,9 +1,13 @@
 //! Where the rows of a session come from.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
+use etwkit_extract::Extract;
 use etwkit_trace::table::Table;
+
+use crate::Result;
 
 /// Rows of one trace.
 #[derive(Debug)]
@@ -20,9 +24,31 @@ pub struct Source {
 pub(crate) enum Rows {
     /// Batches by the name of their table.
     Batches(HashMap<&'static str, Vec<RecordBatch>>),
+    /// Table files.
+    Extract(Extract),
+}
+
+impl From<Extract> for Source {
+    /// An extract, under its file name without `.etwx`.
+    fn from(extract: Extract) -> Self {
+        let path = extract.path().display().to_string();
+        let name = extract
+            .path()
+            .file_stem()
+            .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
+        Self { name, path, rows: Rows::Extract(extract) }
+    }
 }
 
 impl Source {
+    /// The extract at that path. No row is read.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Extract::open(path)?.into())
+    }
+
     /// Rows in memory, under a name of their own. Batches of one table that are given apart are put together.
     #[must_use]
     pub fn batches(name: &str, tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> Self {

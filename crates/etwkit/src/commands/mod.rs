@@ -2,7 +2,9 @@
 
 mod counts;
 pub(crate) mod damage;
+pub(crate) mod dump;
 pub(crate) mod events;
+pub(crate) mod extract;
 mod health;
 pub(crate) mod info;
 pub(crate) mod synth;

@@ -4,9 +4,11 @@ mod seven_zip;
 mod zip;
 
 use std::fs::File;
+use std::sync::Arc;
 
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
+use crate::symbols::Symbol;
 use crate::{Error, Result};
 
 /// An unpacked member.
@@ -20,11 +22,20 @@ pub(crate) struct Member {
 }
 
 /// An archive that lies in a file.
-pub(crate) struct Archive<'a> {
+pub(crate) struct Archive {
     pub(crate) file: File,
     pub(crate) size: u64,
     /// How messages name it.
-    pub(crate) name: &'a str,
+    pub(crate) name: String,
+}
+
+/// What was found in an archive.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The traces, unpacked.
+    pub(crate) members: Vec<Member>,
+    /// Symbol files, which stay packed.
+    pub(crate) symbols: Vec<Symbol>,
 }
 
 /// Archives in archives: PerfView zips what it zipped. Deeper nesting is a puzzle, not a trace.
@@ -34,42 +45,52 @@ const MAX_DEPTH: usize = 1;
 const LISTED: usize = 8;
 
 /// Unpacks all traces of an archive, ordered by their paths.
-pub(crate) fn unpack(kind: Kind, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
-    unpack_at(0, kind, archive, spool)
+pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<Found> {
+    unpack_at(0, kind, &Arc::new(archive), spool)
 }
 
-fn unpack_at(depth: usize, kind: Kind, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
-    let mut members = match kind {
-        Kind::SevenZip => seven_zip::unpack(archive, spool)?,
+fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool) -> Result<Found> {
+    let (mut members, mut symbols) = match kind {
+        Kind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
         _ => zip::unpack(archive, spool)?,
     };
     members.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut out = Vec::with_capacity(members.len());
+    symbols.sort_by(|a, b| a.path.cmp(&b.path));
+    let symbols = symbols.into_iter().map(|entry| Symbol { archive: Arc::clone(archive), entry });
+    let mut found = Found { members: Vec::with_capacity(members.len()), symbols: symbols.collect() };
     for member in members {
         match crate::open::sniff(&member.file) {
             nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {
                 let name = format!("{} in {}", member.name, archive.name);
-                let inner = Archive { file: member.file, size: member.size, name: &name };
-                out.extend(unpack_at(depth + 1, nested, &inner, spool)?);
+                let inner = Archive { file: member.file, size: member.size, name };
+                let inside = unpack_at(depth + 1, nested, &Arc::new(inner), spool)?;
+                found.members.extend(inside.members);
+                found.symbols.extend(inside.symbols);
             }
-            _ => out.push(member),
+            _ => found.members.push(member),
         }
     }
-    Ok(out)
+    Ok(found)
+}
+
+/// Unpacks one member of a zip archive into a file; the spool has admitted it.
+pub(crate) fn copy_member(archive: &Archive, entry: &Entry, spool: &Spool, file: &mut File) -> Result<()> {
+    zip::copy(archive, entry, spool, file)
 }
 
 /// A member as the directory of its archive describes it.
+#[derive(Clone)]
 pub(crate) struct Entry {
     index: usize,
-    path: String,
-    size: u64,
+    pub(crate) path: String,
+    pub(crate) size: u64,
     packed: u64,
     encrypted: bool,
 }
 
 impl Entry {
-    fn packed<'a>(&'a self, archive: &'a Archive<'_>) -> Packed<'a> {
-        Packed { archive: archive.name, member: base_name(&self.path), size: self.size, packed: self.packed }
+    pub(crate) fn packed<'a>(&'a self, archive: &'a Archive) -> Packed<'a> {
+        Packed { archive: &archive.name, member: base_name(&self.path), size: self.size, packed: self.packed }
     }
 
     fn member(&self, file: File) -> Member {
@@ -79,7 +100,7 @@ impl Entry {
 }
 
 /// Picks what to unpack: the traces, or if there is none the archives that may hold some.
-fn choose(entries: Vec<Entry>, archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Entry>> {
+fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
     let (traces, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|e| has_ending(&e.path, &["etl"]));
@@ -89,7 +110,7 @@ fn choose(entries: Vec<Entry>, archive: &Archive<'_>, spool: &mut Spool) -> Resu
         traces
     };
     if chosen.is_empty() {
-        return Err(Error::NoTrace { archive: archive.name.to_owned(), inside, total });
+        return Err(Error::NoTrace { archive: archive.name.clone(), inside, total });
     }
     for entry in &chosen {
         if entry.encrypted {
@@ -100,18 +121,18 @@ fn choose(entries: Vec<Entry>, archive: &Archive<'_>, spool: &mut Spool) -> Resu
     Ok(chosen)
 }
 
-fn encrypted(archive: &Archive<'_>, member: Option<&str>) -> Error {
-    Error::Encrypted { archive: archive.name.to_owned(), member: member.map(str::to_owned) }
+fn encrypted(archive: &Archive, member: Option<&str>) -> Error {
+    Error::Encrypted { archive: archive.name.clone(), member: member.map(str::to_owned) }
 }
 
 /// The directory of an archive cannot be read.
 fn damaged(
-    archive: &Archive<'_>,
+    archive: &Archive,
     expected: &str,
     source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> Error {
     Error::DamagedArchive {
-        archive: archive.name.to_owned(),
+        archive: archive.name.clone(),
         member: None,
         position: archive.size,
         expected: expected.to_owned(),
@@ -125,7 +146,7 @@ fn base_name(path: &str) -> &str {
     if name.is_empty() { path } else { name }
 }
 
-fn has_ending(path: &str, endings: &[&str]) -> bool {
+pub(crate) fn has_ending(path: &str, endings: &[&str]) -> bool {
     let ending = base_name(path).rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|e| endings.iter().any(|wanted| e.eq_ignore_ascii_case(wanted)))
 }

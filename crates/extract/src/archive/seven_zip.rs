@@ -12,7 +12,7 @@ use crate::{Error, Result};
 const THREADS_FROM_BYTES: u64 = 64 << 20;
 
 /// Unpacks the traces of a 7z archive.
-pub(super) fn unpack(archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Member>> {
+pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>> {
     let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
     let mut reader =
         ArchiveReader::new(BufReader::new(file), Password::empty()).map_err(|e| open_error(archive, e))?;
@@ -32,7 +32,7 @@ pub(super) fn unpack(archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Mem
     // What lies in front of a trace has to be unpacked too, though it is not kept.
     let all = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
     spool.fits(&Packed {
-        archive: archive.name,
+        archive: &archive.name,
         member: "the whole of it",
         size: all,
         packed: archive.size,
@@ -62,17 +62,17 @@ pub(super) fn unpack(archive: &Archive<'_>, spool: &mut Spool) -> Result<Vec<Mem
     }
 }
 
-fn one(entry: &Entry, archive: &Archive<'_>, spool: &Spool, from: &mut dyn Read) -> Result<Member> {
+fn one(entry: &Entry, archive: &Archive, spool: &Spool, from: &mut dyn Read) -> Result<Member> {
     spool.unpack(&entry.packed(archive), from).map(|file| entry.member(file))
 }
 
-fn open_error(archive: &Archive<'_>, error: sevenz_rust2::Error) -> Error {
+fn open_error(archive: &Archive, error: sevenz_rust2::Error) -> Error {
     use sevenz_rust2::Error as E;
     match error {
         E::PasswordRequired | E::MaybeBadPassword(_) => encrypted(archive, None),
         E::UnsupportedCompressionMethod(method) if method.contains("AES") => encrypted(archive, None),
-        E::UnsupportedCompressionMethod(method) => Error::Method { archive: archive.name.to_owned(), method },
-        E::Unsupported(what) => Error::Method { archive: archive.name.to_owned(), method: what.into_owned() },
+        E::UnsupportedCompressionMethod(method) => Error::Method { archive: archive.name.clone(), method },
+        E::Unsupported(what) => Error::Method { archive: archive.name.clone(), method: what.into_owned() },
         E::Io(e, _) => damaged(archive, WHOLE, e),
         E::Other(what) => damaged(archive, WHOLE, what.into_owned()),
         E::NextHeaderCrcMismatch | E::ChecksumVerificationFailed => {

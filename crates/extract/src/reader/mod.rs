@@ -1,21 +1,27 @@
 //! Reading an extract: a folder, or an archive in place.
 
+mod guard;
+mod place;
 mod slice;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
-pub use slice::{Cursor, Slice, TableFile};
+pub use slice::{Batches, Cursor, Slice, TableFile};
 
 use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
-use slice::read_small;
+pub(crate) use place::Place;
 
-/// An opened extract. All table files were found whole; their pages are read when they are asked for.
+/// How often an extract is opened again that is replaced meanwhile.
+const ATTEMPTS: u32 = 20;
+
+/// An opened extract. All table files were found whole; their pages are read when they are asked for:
+/// where the extract was replaced meanwhile, they are those of the new one or give an error; open it again then.
 #[derive(Debug)]
 pub struct Extract {
     path: PathBuf,
+    place: Place,
     manifest: Manifest,
     derived: Option<DerivedManifest>,
     derived_problem: Option<StoreError>,
@@ -23,27 +29,30 @@ pub struct Extract {
 }
 
 impl Extract {
-    /// Opens the folder of an extract.
+    /// Opens the folder of an extract, or the archive of one in place.
     ///
     /// # Errors
     /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived tables is no
     /// error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
-        let metadata = path.metadata().map_err(StoreError::io("open", path))?;
-        if !metadata.is_dir() {
-            return Err(StoreError::NotAnExtract { path: path.to_owned(), what: "a file".to_owned() });
-        }
-        let bytes = match read_small(&path.join(manifest::FILE), manifest::MAX_BYTES) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let what = "a folder without manifest.json".to_owned();
-                return Err(StoreError::NotAnExtract { path: path.to_owned(), what });
+        let mut before = read_manifest(path)?;
+        for _ in 1..ATTEMPTS {
+            let opened = Self::open_with(path, &before);
+            let after = read_manifest(path)?;
+            if before.1 == after.1 {
+                return opened;
             }
-            Err(e) => return Err(StoreError::io("read", &path.join(manifest::FILE))(e)),
-        };
-        let manifest = Manifest::parse(&bytes, path)?;
-        let mut tables = table_files(path, &manifest.tables, false)?;
-        let (derived, derived_problem) = match open_derived(path) {
+            // The extract was replaced meanwhile: what was opened may be of both.
+            before = after;
+        }
+        Self::open_with(path, &before)
+    }
+
+    fn open_with(path: &Path, (place, bytes): &(Place, Vec<u8>)) -> StoreResult<Self> {
+        let place = place.clone();
+        let manifest = Manifest::parse(bytes, path)?;
+        let mut tables = table_files(path, &place, &manifest.tables, false)?;
+        let (derived, derived_problem) = match open_derived(path, &place) {
             Ok(Some((derived, files))) => {
                 tables.extend(files);
                 (Some(derived), None)
@@ -51,7 +60,7 @@ impl Extract {
             Ok(None) => (None, None),
             Err(problem) => (None, Some(problem)),
         };
-        Ok(Self { path: path.to_owned(), manifest, derived, derived_problem, tables })
+        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables })
     }
 
     /// The complete extract of that trace at `path`, if there is one with that detail: what `no_overwrite` keeps.
@@ -65,7 +74,11 @@ impl Extract {
     /// Whether it lies in an archive, to which nothing can be added.
     #[must_use]
     pub const fn is_archive(&self) -> bool {
-        false
+        matches!(self.place, Place::Archive(_))
+    }
+
+    pub(crate) const fn place(&self) -> &Place {
+        &self.place
     }
 
     /// The folder or archive.
@@ -106,63 +119,81 @@ impl Extract {
 
 /// Whether a folder holds a manifest of an extract, of whatever version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
-    let Ok(bytes) = read_small(&folder.join(manifest::FILE), manifest::MAX_BYTES) else { return false };
+    folder.is_dir() && is_ours(folder, &Place::Folder)
+}
+
+/// Whether a file is an archive with a manifest of an extract, of whatever version.
+pub(crate) fn is_packed_extract(file: &Path) -> bool {
+    file.is_file() && Place::of(file).is_ok_and(|place| is_ours(file, &place))
+}
+
+fn is_ours(path: &Path, place: &Place) -> bool {
+    let Ok(Some(bytes)) = place.read(path, manifest::FILE) else { return false };
     let parsed: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
     parsed.is_some_and(|json| json.get("format").is_some_and(|format| format == manifest::FORMAT))
 }
 
+fn read_manifest(path: &Path) -> StoreResult<(Place, Vec<u8>)> {
+    let place = Place::of(path)?;
+    let bytes = place.read(path, manifest::FILE)?;
+    let what = "a folder without manifest.json".to_owned();
+    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: path.to_owned(), what })?;
+    Ok((place, bytes))
+}
+
 type Tables = BTreeMap<String, TableFile>;
 
-fn open_derived(path: &Path) -> StoreResult<Option<(DerivedManifest, Tables)>> {
-    let file = path.join(manifest::DERIVED_FILE);
-    let bytes = match read_small(&file, manifest::MAX_BYTES) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(StoreError::io("read", &file)(e)),
-    };
+fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManifest, Tables)>> {
+    let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else { return Ok(None) };
     let derived = DerivedManifest::parse(&bytes, path)?;
-    let files = table_files(path, &derived.tables, true)?;
+    let files = table_files(path, place, &derived.tables, true)?;
     Ok(Some((derived, files)))
 }
 
-fn table_files(path: &Path, entries: &BTreeMap<String, TableEntry>, derived: bool) -> StoreResult<Tables> {
+/// The tables of a folder that is still being written.
+pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
+    table_files(folder, &Place::Folder, entries, false)
+}
+
+fn table_files(
+    path: &Path,
+    place: &Place,
+    entries: &BTreeMap<String, TableEntry>,
+    derived: bool,
+) -> StoreResult<Tables> {
+    let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
     for (name, entry) in entries {
-        let folder = if derived { "derived/" } else { "" };
         let member = format!("{folder}{name}.parquet");
+        let Some(range) = place.find(path, &member)? else {
+            let expected = format!("a file of {} bytes, it is missing", entry.bytes);
+            return Err(StoreError::Table { path: path.to_owned(), file: member, expected, source: None });
+        };
         let file = TableFile {
             name: name.clone(),
-            path: path.join(&member),
-            offset: 0,
-            length: entry.bytes,
+            path: range.path,
+            offset: range.offset,
+            length: range.length,
             rows: entry.rows,
             sorted_by: entry.sorted_by.clone(),
             derived,
             extract: path.to_owned(),
             member,
         };
-        check(&file)?;
+        check(&file, entry)?;
         files.insert(name.clone(), file);
     }
     Ok(files)
 }
 
-/// Whether a table file is there, as long as the manifest says, and ends like a Parquet file with that many rows.
-fn check(file: &TableFile) -> StoreResult<()> {
-    let found = match file.path.metadata() {
-        Ok(metadata) if metadata.is_file() => metadata.len(),
-        Ok(_) => return Err(file.wrong("a file".to_owned())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            return Err(file.wrong(format!("a file of {} bytes, it is missing", file.length)));
-        }
-        Err(e) => return Err(StoreError::io("open", &file.path)(e)),
-    };
-    if found != file.length {
-        return Err(file.wrong(format!("{} bytes, found {found}", file.length)));
+/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows.
+fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
+    if file.length != entry.bytes {
+        return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));
     }
     let rows = file.metadata()?.file_metadata().num_rows();
-    if u64::try_from(rows) != Ok(file.rows) {
-        return Err(file.wrong(format!("{} rows, found {rows}", file.rows)));
+    if u64::try_from(rows) != Ok(entry.rows) {
+        return Err(file.wrong(format!("{} rows, found {rows}", entry.rows)));
     }
     Ok(())
 }

@@ -2,17 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 use etwkit_etl::source::ByteSource;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::guard::guarded;
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 
@@ -56,26 +57,25 @@ impl TableFile {
     /// If it is damaged.
     pub fn metadata(&self) -> StoreResult<ParquetMetaData> {
         let slice = self.open()?;
-        ParquetMetaDataReader::new().parse_and_finish(&slice).map_err(|e| self.damaged(e))
+        guarded(|| ParquetMetaDataReader::new().parse_and_finish(&slice)).map_err(|e| self.damaged(e))
     }
 
     /// Reads rows: those columns, or all with `None`. Unknown columns are left out.
     ///
     /// # Errors
     /// If the file is damaged; the iterator gives errors where pages are.
-    pub fn batches(
-        &self,
-        columns: Option<&[&str]>,
-    ) -> StoreResult<impl Iterator<Item = StoreResult<RecordBatch>> + use<>> {
+    pub fn batches(&self, columns: Option<&[&str]>) -> StoreResult<Batches> {
         let slice = self.open()?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(slice).map_err(|e| self.damaged(e))?;
-        let mask = match columns {
-            Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
-            None => ProjectionMask::all(),
+        let open = || {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(slice)?;
+            let mask = match columns {
+                Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
+                None => ProjectionMask::all(),
+            };
+            builder.with_projection(mask).build()
         };
-        let reader = builder.with_projection(mask).build().map_err(|e| self.damaged(e))?;
-        let file = self.clone();
-        Ok(reader.map(move |batch| batch.map_err(|e| file.damaged(ParquetError::from(e)))))
+        let reader = guarded(open).map_err(|e| self.damaged(e))?;
+        Ok(Batches { file: self.clone(), reader: Some(reader) })
     }
 
     pub(super) fn damaged(&self, source: ParquetError) -> StoreError {
@@ -89,6 +89,28 @@ impl TableFile {
 
     pub(super) fn wrong(&self, expected: String) -> StoreError {
         StoreError::Table { path: self.extract.clone(), file: self.member.clone(), expected, source: None }
+    }
+}
+
+/// Rows of a table, in batches; ends behind an error.
+pub struct Batches {
+    file: TableFile,
+    reader: Option<ParquetRecordBatchReader>,
+}
+
+impl Iterator for Batches {
+    type Item = StoreResult<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut reader = self.reader.take()?;
+        match guarded(|| reader.next().transpose().map_err(ParquetError::from)) {
+            Ok(None) => None,
+            Ok(Some(batch)) => {
+                self.reader = Some(reader);
+                Some(Ok(batch))
+            }
+            Err(error) => Some(Err(self.file.damaged(error))),
+        }
     }
 }
 
@@ -155,14 +177,4 @@ impl Read for Cursor {
         self.position += read as u64;
         Ok(read)
     }
-}
-
-/// Reads a whole small file.
-pub(super) fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut all = Vec::new();
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut all)?;
-    if all.len() as u64 > limit {
-        return Err(io::Error::other(format!("it is larger than {limit} bytes")));
-    }
-    Ok(all)
 }

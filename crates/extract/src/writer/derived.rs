@@ -38,8 +38,9 @@ impl DerivedWriter {
     ///
     /// # Errors
     /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished then.
+    #[expect(clippy::needless_pass_by_value, reason = "a thread of its own may take the rows over")]
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
-        self.tables.write(table, rows)?;
+        self.tables.write(table, &rows)?;
         while self.tables.held_bytes() > super::HELD_BYTES {
             self.tables.flush_largest()?;
         }

@@ -1,16 +1,18 @@
 //! The Parquet file of one table.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use etwkit_trace::table::Table;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::errors::ParquetError;
 
 use super::layout;
 use super::order::Order;
+use super::output::Output;
 use crate::manifest::TableEntry;
 use crate::store_error::{StoreError, StoreResult};
 
@@ -21,7 +23,7 @@ const ROW_GROUP_BYTES: usize = 64 << 20;
 pub(super) struct TableWriter {
     table: &'static Table,
     path: PathBuf,
-    writer: ArrowWriter<BufWriter<File>>,
+    writer: ArrowWriter<Output>,
     order: Order,
     rows: u64,
 }
@@ -34,8 +36,8 @@ impl TableWriter {
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(table))
             .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(BufWriter::new(file), table.schema(), options)
-            .map_err(StoreError::encode(table.name, &path))?;
+        let writer = ArrowWriter::try_new_with_options(Output::new(file), table.schema(), options)
+            .map_err(|source| StoreError::Encode { table: table.name.to_owned(), source })?;
         Ok(Self { table, path, writer, order: Order::new(table), rows: 0 })
     }
 
@@ -46,7 +48,8 @@ impl TableWriter {
             return Err(StoreError::Columns { table: self.table.name.to_owned(), expected, found });
         }
         self.order.check(rows);
-        self.writer.write(rows).map_err(StoreError::encode(self.table.name, &self.path))?;
+        let written = self.writer.write(rows);
+        self.judge(written)?;
         self.rows += rows.num_rows() as u64;
         if self.held_bytes() > ROW_GROUP_BYTES {
             self.flush()?;
@@ -61,20 +64,26 @@ impl TableWriter {
 
     /// Writes what was held back as a row group.
     pub(super) fn flush(&mut self) -> StoreResult<()> {
-        self.writer.flush().map_err(StoreError::encode(self.table.name, &self.path))
+        let flushed = self.writer.flush();
+        self.judge(flushed)
     }
 
     /// Completes the file.
-    pub(super) fn close(self) -> StoreResult<TableEntry> {
-        let failed = StoreError::io("write", &self.path);
-        let closed = self.writer.into_inner().map_err(StoreError::encode(self.table.name, &self.path))?;
-        let sized = closed.into_inner().map_err(std::io::IntoInnerError::into_error);
-        let bytes = sized.and_then(|mut file| {
-            file.flush()?;
-            Ok(file.metadata()?.len())
-        });
-        let bytes = bytes.map_err(failed)?;
+    pub(super) fn close(mut self) -> StoreResult<TableEntry> {
+        let finished = self.writer.finish();
+        self.judge(finished)?;
+        let output = self.writer.inner_mut();
+        let bytes = output.flush().and_then(|()| output.len());
+        let bytes = bytes.map_err(StoreError::io("write", &self.path))?;
         Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns() })
+    }
+
+    /// Where the file could not be written, that is the error, whatever the encoder made of it.
+    fn judge<T>(&mut self, done: Result<T, ParquetError>) -> StoreResult<T> {
+        done.map_err(|source| match self.writer.inner_mut().take_error() {
+            Some(error) => StoreError::io("write", &self.path)(error),
+            None => StoreError::Encode { table: self.table.name.to_owned(), source },
+        })
     }
 }
 

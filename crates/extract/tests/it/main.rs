@@ -4,13 +4,20 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     missing_docs
 )]
 
+mod atomic;
+mod child;
+mod elsewhere;
 mod files;
+mod hostile;
+mod packed;
 mod real;
 mod round_trip;
 mod rows;
 mod seven_zip;
 mod support;
+mod symbols;
 mod zip_archive;

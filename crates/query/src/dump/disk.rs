@@ -208,7 +208,8 @@ impl DiskRequest {
             (disk_range::with(self.time), disk_range::TABLE)
         };
         // The time that was seen: the part of the range that lies in the trace.
-        let seen = format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
+        let seen =
+            format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
         let process = if self.per_process {
             format!("d.process_key, {PROCESS_COLUMNS}")
         } else {

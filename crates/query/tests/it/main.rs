@@ -1,5 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod dump;
+mod extracts;
+mod functions;
 mod session;
+mod stacks;
 mod support;

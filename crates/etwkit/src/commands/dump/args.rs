@@ -151,7 +151,6 @@ pub(super) fn range(option: &str, text: Option<&str>, unit: Unit) -> anyhow::Res
 pub(super) fn word<T: Copy + Default + Send + Sync + 'static>(
     words: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(|text| {
-        words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).unwrap_or_default()
-    })
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word))
+        .map(|text| words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).unwrap_or_default())
 }

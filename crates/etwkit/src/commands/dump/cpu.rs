@@ -78,7 +78,12 @@ fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_,
     all_extracts(args, answers, total, lines)
 }
 
-fn print(args: &CpuArgs, total: CpuTotal, rows: &[Shown<'_>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+fn print(
+    args: &CpuArgs,
+    total: CpuTotal,
+    rows: &[Shown<'_>],
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
     let printed = columns(args, total.wait_ns.is_some())?.lines(rows.iter());
     printed.iter().try_for_each(|line| lines.line(line))
 }
@@ -102,7 +107,9 @@ fn columns<'a>(args: &'a CpuArgs, has_waits: bool) -> anyhow::Result<Columns<'a,
     columns.number("Ready", "Ready ms", has_ready, |s| s.text.maybe_ms(s.row.ready_ns));
     columns.number("Switches", "Switches", has_waits, |s| s.text.maybe_int(s.row.switches));
     let has_details = args.details;
-    columns.number("Preemptions", "Preempted", has_waits && has_details, |s| s.text.maybe_int(s.row.preemptions));
+    columns.number("Preemptions", "Preempted", has_waits && has_details, |s| {
+        s.text.maybe_int(s.row.preemptions)
+    });
     columns.number("Threads", "Threads", has_details || args.thread_count, |s| s.text.int(s.row.threads));
     columns.number("Priority", "Priority", true, |s| {
         let known = s.row.priority.filter(|priority| *priority > 0.0);

@@ -146,10 +146,8 @@ impl CpuArgs {
 
     /// Whether the question is about waiting, which needs context switches.
     pub(super) fn asks_waits(&self) -> bool {
-        let sorts = matches!(
-            self.sort_by,
-            CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches
-        );
+        let sorts =
+            matches!(self.sort_by, CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches);
         sorts || [&self.wait, &self.ready, &self.ready_avg, &self.switches].into_iter().any(Option::is_some)
     }
 

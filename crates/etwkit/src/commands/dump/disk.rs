@@ -1,9 +1,9 @@
 //! `etwkit dump disk`.
 
 use clap::Args;
+use etwkit_query::dump::Top;
 use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
-use etwkit_query::dump::Top;
 use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
@@ -115,11 +115,15 @@ impl DiskArgs {
         let mut columns = Columns::new();
         columns.number("ReadTime", "Read s", true, move |row: &DiskRow| time(row.read_service_ns));
         columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
-        columns.number("ReadThroughput", "MB/s", true, |row| text.throughput(row.read_bytes, row.read_service_ns));
+        columns.number("ReadThroughput", "MB/s", true, |row| {
+            text.throughput(row.read_bytes, row.read_service_ns)
+        });
         columns.number("ReadCount", "Reads", self.details, |row| text.int(row.reads));
         columns.number("WriteTime", "Write s", true, move |row| time(row.write_service_ns));
         columns.number("WriteSize", "MB", true, |row| text.size(row.write_bytes, MB));
-        columns.number("WriteThroughput", "MB/s", true, |row| text.throughput(row.write_bytes, row.write_service_ns));
+        columns.number("WriteThroughput", "MB/s", true, |row| {
+            text.throughput(row.write_bytes, row.write_service_ns)
+        });
         columns.number("WriteCount", "Writes", self.details, |row| text.int(row.writes));
         columns.number("FlushTime", "Flush s", true, move |row| time(row.flush_service_ns));
         columns.number("FlushCount", "Flushes", self.details, |row| text.int(row.flushes));

@@ -149,7 +149,8 @@ impl FileArgs {
         columns.number("WriteDuration", "s", true, move |row| time(row.write_ns));
         columns.number("WriteThroughput", "MB/s", more, |row| text.throughput(row.write_bytes, row.write_ns));
         columns.number("WriteCount", "Writes", true, |row| text.int(row.writes));
-        columns.number("OpenCloseDuration", "Open+close s", true, move |row| time(row.open_ns + row.close_ns));
+        columns
+            .number("OpenCloseDuration", "Open+close s", true, move |row| time(row.open_ns + row.close_ns));
         columns.number("OpenCount", "Opens", true, |row| text.int(row.opens));
         columns.number("CloseCount", "Closes", true, |row| text.int(row.closes));
         columns.number("SetInfoCount", "Set", more, |row| text.int(row.set_infos));
@@ -159,8 +160,11 @@ impl FileArgs {
         columns.number("OtherDuration", "Other s", more, move |row| time(row.other_ns));
         columns.number("Failures", "Failures", more, |row| text.int(row.failures));
         columns.word("Status", "Status", more, |row| super::status::names(&row.failure_statuses));
-        columns.number("TotalDuration", "Total s", self.sort_by == FileSort::TotalTime, move |row| time(row.total_ns));
-        columns.number("TotalCount", "Count", self.sort_by == FileSort::Count, |row| text.int(row.total_count));
+        columns.number("TotalDuration", "Total s", self.sort_by == FileSort::TotalTime, move |row| {
+            time(row.total_ns)
+        });
+        columns
+            .number("TotalCount", "Count", self.sort_by == FileSort::Count, |row| text.int(row.total_count));
         let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
@@ -208,8 +212,14 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
     let mut printed = printed.iter();
     printed.next().filter(|_| shows_rows).map_or(Ok(()), |titles| lines.line(titles))?;
     for group in groups {
-        if let Some(row) = group.rows.first().filter(|_| args.per_process || args.show_total.as_deref() == Some("process")) {
-            let sums = if args.shows_sums(rows) { format!("  [{}]", sums(&text, &group.total)) } else { String::new() };
+        if let Some(row) =
+            group.rows.first().filter(|_| args.per_process || args.show_total.as_deref() == Some("process"))
+        {
+            let sums = if args.shows_sums(rows) {
+                format!("  [{}]", sums(&text, &group.total))
+            } else {
+                String::new()
+            };
             lines.line(&format!("  {}{sums}", text.process_line(process(row))))?;
         }
         for line in printed.by_ref().take(group.rows.len()) {

@@ -104,7 +104,8 @@ fn csv_file<'r, R: Serialize + 'r>(
     path: &Path,
     rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
 ) -> anyhow::Result<usize> {
-    let mut writer = csv::Writer::from_path(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut writer =
+        csv::Writer::from_path(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut written = 0;
     for (info, row) in rows {
         let object = object(info, row)?;
@@ -144,12 +145,24 @@ impl<'a, R> Columns<'a, R> {
     }
 
     /// Adds a column of numbers.
-    pub(super) fn number(&mut self, name: &'static str, title: &str, shown: bool, text: impl Fn(&R) -> String + 'a) {
+    pub(super) fn number(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
         self.push(name, title, Align::Right, shown, text);
     }
 
     /// Adds a column of words.
-    pub(super) fn word(&mut self, name: &'static str, title: &str, shown: bool, text: impl Fn(&R) -> String + 'a) {
+    pub(super) fn word(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
         self.push(name, title, Align::Left, shown, text);
     }
 
@@ -193,7 +206,8 @@ impl<'a, R> Columns<'a, R> {
         R: 'r,
     {
         let shown: Vec<&Column<'a, R>> = self.0.iter().filter(|column| column.shown).collect();
-        let titles: Vec<(&str, Align)> = shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
+        let titles: Vec<(&str, Align)> =
+            shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
         let mut table = Table::new(&titles);
         for row in rows {
             table.row(shown.iter().map(|column| (column.text)(row)));
@@ -226,7 +240,12 @@ impl<'p, 'w> Lines<'p, 'w> {
     }
 
     /// The heading of an extract: when its trace started, sums, its name.
-    pub(super) fn file(&mut self, info: &TraceInfo, text: &super::text::Text, sums: &str) -> anyhow::Result<()> {
+    pub(super) fn file(
+        &mut self,
+        info: &TraceInfo,
+        text: &super::text::Text,
+        sums: &str,
+    ) -> anyhow::Result<()> {
         let start = text.times.write(0);
         let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
         self.heading(&format!("{start}{sums}  {}", info.file_name))

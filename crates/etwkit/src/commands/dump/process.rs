@@ -76,11 +76,15 @@ impl ProcessArgs {
         columns.number("ProcessId", "Pid", !is_tree, |row: &ProcessRow| row.pid.to_string());
         columns.word("StartTime", "Start", !is_tree, move |row| time(row.start_ns));
         columns.word("StopTime", "Stop", !is_tree, move |row| time(row.stop_ns));
-        columns.number("Duration", "Duration", !is_tree, |row| row.duration_ns.map(duration).unwrap_or_default());
+        columns.number("Duration", "Duration", !is_tree, |row| {
+            row.duration_ns.map(duration).unwrap_or_default()
+        });
         columns.word("ReturnCode", "Return code", true, |row| return_code(row.exit_code));
         columns.number("Session", "Session", self.details, |row| text.maybe_int(row.session_id));
         columns.word("User", "User", self.show_user, |row| row.sid.clone().unwrap_or_default());
-        columns.number("ParentPid", "Parent", !is_tree, |row| row.parent_pid.map(|pid| pid.to_string()).unwrap_or_default());
+        columns.number("ParentPid", "Parent", !is_tree, |row| {
+            row.parent_pid.map(|pid| pid.to_string()).unwrap_or_default()
+        });
         columns.word("ParentProcess", "Parent process", false, |row| row.parent.clone().unwrap_or_default());
         columns.word("Process", "Process", true, move |row| {
             let branch = if row.level > 0 { "|- " } else { "" };

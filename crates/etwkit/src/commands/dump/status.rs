@@ -19,7 +19,10 @@ fn name(status: &str) -> &str {
 mod tests {
     #[test]
     fn known_statuses_have_names() {
-        assert_eq!(super::names("0xc0000034,0xc0000022,0xc0000034,0xcfffffff"), "0xcfffffff ACCESS_DENIED OBJECT_NAME_NOT_FOUND");
+        assert_eq!(
+            super::names("0xc0000034,0xc0000022,0xc0000034,0xcfffffff"),
+            "0xcfffffff ACCESS_DENIED OBJECT_NAME_NOT_FOUND"
+        );
         assert_eq!(super::names(""), "");
     }
 }

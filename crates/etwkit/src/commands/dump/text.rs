@@ -100,9 +100,8 @@ impl Text {
             Some(ProcessFormat::Times(_)) => {
                 let start_text = start.map(|ns| format!(" +{}", self.process_writer.write(ns)));
                 let stop_text = stop.map(|ns| format!(" -{}", self.process_writer.write(ns)));
-                let length = start.zip(stop).map(|(start, stop)| {
-                    format!(" {}", duration(stop.saturating_sub(start)))
-                });
+                let length =
+                    start.zip(stop).map(|(start, stop)| format!(" {}", duration(stop.saturating_sub(start))));
                 [start_text, stop_text, length].into_iter().flatten().collect()
             }
         }
@@ -140,9 +139,14 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_to_even() {
-        for (number, unit, expected) in
-            [(500, 1000, 0), (1500, 1000, 2), (2500, 1000, 2), (2501, 1000, 3), (-500, 1000, 0), (-1500, 1000, -2)]
-        {
+        for (number, unit, expected) in [
+            (500, 1000, 0),
+            (1500, 1000, 2),
+            (2500, 1000, 2),
+            (2501, 1000, 3),
+            (-500, 1000, 0),
+            (-1500, 1000, -2),
+        ] {
             assert_eq!(rounded(number, unit), expected, "{number}");
         }
     }

@@ -79,11 +79,16 @@ fn print(
     columns.word("Path", "Path", true, |row| row.path.clone());
     columns.choose(args.common.column.as_deref())?;
     let printed = columns.lines(one.answer.iter().flat_map(|group| group.rows.iter()));
-    let (shows_rows, shows_sums) = (args.show_total.as_deref() != Some("total"), args.show_total.as_deref() != Some("none"));
+    let (shows_rows, shows_sums) =
+        (args.show_total.as_deref() != Some("total"), args.show_total.as_deref() != Some("none"));
     let mut printed = printed.iter();
     printed.next().filter(|_| shows_rows).map_or(Ok(()), |titles| lines.line(titles))?;
     for group in &one.answer {
-        let selected = if shows_sums { format!("  [{} of {} modules]", group.rows.len(), group.total) } else { String::new() };
+        let selected = if shows_sums {
+            format!("  [{} of {} modules]", group.rows.len(), group.total)
+        } else {
+            String::new()
+        };
         let process = group.rows.first().map(|row| owner(&text, row)).unwrap_or_default();
         lines.line(&format!("  {process}{selected}"))?;
         for line in printed.by_ref().take(group.rows.len()) {
@@ -130,7 +135,10 @@ fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::
             columns.choose(args.common.column.as_deref())?;
             columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
             let all = one.answer.first().map_or(0, |row| row.all_pdbs);
-            lines.line(&format!("{} of {all} symbol files are missing for code with CPU samples", one.answer.len()))?;
+            lines.line(&format!(
+                "{} of {all} symbol files are missing for code with CPU samples",
+                one.answer.len()
+            ))?;
         }
     }
     Ok(exit(count))

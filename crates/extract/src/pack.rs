@@ -1,0 +1,97 @@
+//! Packing an extract into one file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::partial::Partial;
+use crate::reader::Extract;
+use crate::store_error::{StoreError, StoreResult};
+
+/// Sizes from which a member needs the 64-bit form of the directory.
+const LARGE: u64 = u32::MAX as u64;
+
+impl Extract {
+    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip` by custom.
+    /// Members are stored as they are, since tables are compressed already, below the folder `NAME.etwx`. The file appears
+    /// when it is complete; one that is there is replaced if it is a packed extract. The same extract gives the same bytes.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written, or something else lies at `zip`.
+    pub fn pack(&self, zip: &Path) -> StoreResult<()> {
+        refuse_foreign(zip)?;
+        let partial = Partial::create(zip)?;
+        let file = partial.content().join("packed.zip");
+        self.pack_into(&file, zip).map_err(|e| match e {
+            Failed::Store(e) => e,
+            Failed::Write(e) => StoreError::io("write", zip)(e),
+        })?;
+        refuse_foreign(zip)?;
+        partial.publish_file(&file)
+    }
+
+    fn pack_into(&self, file: &Path, target: &Path) -> Result<(), Failed> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let folder = name.strip_suffix(".zip").unwrap_or(&name);
+        let mut zip = ZipWriter::new(BufWriter::new(File::create_new(file)?));
+        let (first, rest): (Vec<_>, Vec<_>) =
+            self.place().names(self.path())?.into_iter().partition(is_first);
+        for name in first.into_iter().chain(rest) {
+            let Some(range) = self.place().find(self.path(), &name)? else { continue };
+            let options = SimpleFileOptions::default()
+                .compression_method(CompressionMethod::Stored)
+                .last_modified_time(DateTime::default())
+                .unix_permissions(0o644)
+                .large_file(range.length >= LARGE);
+            zip.start_file(format!("{folder}/{name}"), options).map_err(io::Error::from)?;
+            let failed = StoreError::io("read", &range.path);
+            let mut reader = range.reader().map_err(failed)?;
+            let copied = io::copy(&mut reader, &mut zip)?;
+            if copied != range.length {
+                let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
+                return Err(StoreError::io("read", &range.path)(cut).into());
+            }
+        }
+        let mut file = zip.finish().map_err(io::Error::from)?;
+        Ok(file.flush()?)
+    }
+}
+
+/// The manifest comes first, so that a glance at the start of the file tells what it is.
+fn is_first(name: &String) -> bool {
+    name == crate::manifest::FILE
+}
+
+enum Failed {
+    Store(StoreError),
+    Write(io::Error),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+fn refuse_foreign(zip: &Path) -> StoreResult<()> {
+    let Ok(metadata) = zip.symlink_metadata() else { return Ok(()) };
+    let what = if metadata.is_symlink() {
+        "a symbolic link"
+    } else if metadata.is_dir() {
+        "a folder"
+    } else if crate::reader::is_packed_extract(zip) {
+        return Ok(());
+    } else {
+        "a file without the manifest of an extract"
+    };
+    Err(StoreError::NotOurs { path: zip.to_owned(), what })
+}

@@ -1,0 +1,169 @@
+//! Where the files of an extract lie.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::kind::Kind;
+use crate::manifest;
+use crate::store_error::{StoreError, StoreResult};
+
+/// A folder, or an archive whose members are stored as they are.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Folder,
+    Archive(BTreeMap<String, Member>),
+}
+
+/// A file of an extract: which file to open, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) path: PathBuf,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    offset: u64,
+    length: u64,
+    compressed: bool,
+}
+
+impl Place {
+    pub(super) fn of(path: &Path) -> StoreResult<Self> {
+        let metadata = path.metadata().map_err(StoreError::io("open", path))?;
+        if metadata.is_dir() {
+            return Ok(Self::Folder);
+        }
+        let refused = |what: &str| StoreError::NotAnExtract { path: path.to_owned(), what: what.to_owned() };
+        if !metadata.is_file() {
+            return Err(refused("a pipe or device"));
+        }
+        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        if crate::open::sniff(&file) != Kind::Zip {
+            return Err(refused("a file that is no zip archive"));
+        }
+        members(path, file, metadata.len()).map(Self::Archive)
+    }
+
+    /// The file with that path inside the extract at `path`.
+    pub(crate) fn find(&self, path: &Path, name: &str) -> StoreResult<Option<Range>> {
+        match self {
+            Self::Folder => in_folder(path.join(name)),
+            Self::Archive(members) => match members.get(name) {
+                None => Ok(None),
+                Some(member) if member.compressed => {
+                    Err(StoreError::Compressed { path: path.to_owned(), member: name.to_owned() })
+                }
+                Some(member) => {
+                    let Member { offset, length, .. } = *member;
+                    Ok(Some(Range { path: path.to_owned(), offset, length }))
+                }
+            },
+        }
+    }
+
+    /// All of a manifest.
+    pub(super) fn read(&self, path: &Path, name: &str) -> StoreResult<Option<Vec<u8>>> {
+        let Some(range) = self.find(path, name)? else { return Ok(None) };
+        range.read(manifest::MAX_BYTES).map(Some).map_err(StoreError::io("read", &path.join(name)))
+    }
+
+    /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are left out.
+    pub(crate) fn names(&self, path: &Path) -> StoreResult<Vec<String>> {
+        let mut names = Vec::new();
+        match self {
+            Self::Folder => walk(path, "", &mut names).map_err(StoreError::io("read", path))?,
+            Self::Archive(members) => names.extend(members.keys().cloned()),
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+impl Range {
+    fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
+        if self.length > limit {
+            return Err(io::Error::other(format!("it is larger than {limit} bytes")));
+        }
+        let mut all = Vec::new();
+        self.reader()?.read_to_end(&mut all)?;
+        Ok(all)
+    }
+
+    /// Its bytes, one after the other.
+    pub(crate) fn reader(&self) -> io::Result<impl Read + use<>> {
+        use std::io::{Seek, SeekFrom};
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        Ok(file.take(self.length))
+    }
+}
+
+fn in_folder(file: PathBuf) -> StoreResult<Option<Range>> {
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => {
+            Ok(Some(Range { path: file, offset: 0, length: metadata.len() }))
+        }
+        Ok(_) => Ok(None),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(e) => Err(StoreError::io("open", &file)(e)),
+    }
+}
+
+fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            walk(&entry.path(), &format!("{prefix}{name}/"), names)?;
+        } else if kind.is_file() {
+            names.push(format!("{prefix}{name}"));
+        }
+    }
+    Ok(())
+}
+
+/// The members of an archive that lie beside or below its outermost manifest.
+fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, Member>> {
+    let damaged = |expected, source: zip::result::ZipError| StoreError::Archive {
+        path: path.to_owned(),
+        expected,
+        source: source.into(),
+    };
+    let mut zip = ZipArchive::new(BufReader::new(file))
+        .map_err(|e| damaged("a zip archive with its directory at the end", e))?;
+    let mut all = BTreeMap::new();
+    for index in 0..zip.len() {
+        let found = zip.by_index_raw(index).map_err(|e| damaged("a readable member", e))?;
+        if found.is_dir() {
+            continue;
+        }
+        let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
+        let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
+        let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
+        if offset.checked_add(length).is_none_or(|end| end > size) {
+            let cause = zip::result::ZipError::InvalidArchive("a member reaches behind the end".into());
+            return Err(damaged("members inside the archive", cause));
+        }
+        all.insert(name, Member { offset, length, compressed });
+    }
+    let is_manifest = |name: &&String| name.rsplit('/').next() == Some(manifest::FILE);
+    let outermost = all.keys().filter(is_manifest).min_by_key(|name| name.matches('/').count());
+    let Some(outermost) = outermost else {
+        let what = "a zip archive without manifest.json".to_owned();
+        return Err(StoreError::NotAnExtract { path: path.to_owned(), what });
+    };
+    let prefix = outermost.strip_suffix(manifest::FILE).unwrap_or_default().to_owned();
+    let inside = all.into_iter().filter_map(|(name, member)| {
+        let name = name.strip_prefix(&prefix)?;
+        Some((name.to_owned(), member))
+    });
+    Ok(inside.collect())
+}

@@ -1,0 +1,173 @@
+//! Symbol files that lie beside a trace in its archive: PerfView and WPR pack those that were made on the recorded machine,
+//! which no symbol server has.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::archive::{self, Archive, Entry};
+use crate::open::Input;
+use crate::options::Limits;
+use crate::spool::Spool;
+use crate::{Error, Result};
+
+/// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`].
+pub(crate) struct Symbol {
+    /// The archive; shared by all of its members.
+    pub(crate) archive: Arc<Archive>,
+    pub(crate) entry: Entry,
+}
+
+/// What became of a symbol file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptSymbol {
+    /// Path in the archive, as the archive tells it.
+    pub member: String,
+    /// Where it is now, below the folder; `None` if it was left out.
+    pub path: Option<PathBuf>,
+    /// Bytes, unpacked.
+    pub size: u64,
+    /// Why it was left out.
+    pub left_out: Option<String>,
+}
+
+impl Input {
+    /// Paths of the symbol files in zip archives that were opened, as the archives tell them: escape them before a terminal
+    /// sees them.
+    pub fn symbol_files(&self) -> impl Iterator<Item = &str> {
+        self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
+    }
+
+    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a symbol store where
+    /// the archive has it like that, else `name.pdb`. Nothing else of the paths in the archive is used, and nothing that
+    /// is there is replaced. Files that are damaged, too large for the limits, or have the name of another one are
+    /// left out; the answer says so.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to or is full.
+    pub fn keep_symbols(&self, folder: &Path, limits: Limits) -> Result<Vec<KeptSymbol>> {
+        let mut spool = Spool::of_folder(folder, Limits { members: usize::MAX, ..limits });
+        let mut taken = BTreeSet::new();
+        let mut kept = Vec::with_capacity(self.symbols.len());
+        for symbol in &self.symbols {
+            let (member, size) = (symbol.entry.path.clone(), symbol.entry.size);
+            let (path, left_out) = match store_path(&symbol.entry.path) {
+                None => (None, Some("its name cannot be that of a file".to_owned())),
+                // Names that differ only by case are one file on Windows.
+                Some(path) if !taken.insert(path.to_ascii_lowercase()) => {
+                    (None, Some("another one has the same name".to_owned()))
+                }
+                Some(path) => match keep(symbol, &folder.join(&path), &mut spool) {
+                    Ok(()) => (Some(folder.join(path)), None),
+                    Err(error @ Error::Keep { .. }) => return Err(error),
+                    Err(error) => (None, Some(error.to_string())),
+                },
+            };
+            kept.push(KeptSymbol { member, path, size, left_out });
+        }
+        Ok(kept)
+    }
+}
+
+fn keep(symbol: &Symbol, path: &Path, spool: &mut Spool) -> Result<()> {
+    let failed = |source| Error::Keep { path: path.to_owned(), source };
+    let of_folder = |error| match error {
+        Error::Spool { source, .. } => failed(source),
+        Error::NoSpace { .. } => failed(io::ErrorKind::StorageFull.into()),
+        error => error,
+    };
+    spool.admit(&symbol.entry.packed(&symbol.archive)).map_err(of_folder)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let copied = archive::copy_member(&symbol.archive, &symbol.entry, spool, &mut file);
+    if copied.is_err() {
+        // Half a symbol file is worse than none.
+        fs::remove_file(path).map_err(failed)?;
+    }
+    copied.map_err(of_folder)
+}
+
+/// Whether an archive's member is a symbol file.
+pub(crate) fn is_symbol_file(path: &str) -> bool {
+    archive::has_ending(path, &["pdb"])
+}
+
+/// Path below a symbol store for a member with that path: its last three parts if they look like a store, else its name.
+fn store_path(member: &str) -> Option<String> {
+    let parts: Vec<&str> = member.split(['/', '\\']).collect();
+    let (name, before) = parts.split_last()?;
+    if !is_safe_name(name) {
+        return None;
+    }
+    match before {
+        [.., folder, identity] if folder.eq_ignore_ascii_case(name) && is_identity(identity) => {
+            Some(format!("{folder}/{identity}/{name}"))
+        }
+        _ => Some((*name).to_owned()),
+    }
+}
+
+/// GUID and age of a symbol file, as hexadecimal digits.
+fn is_identity(text: &str) -> bool {
+    (33..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether every system takes the name for that of a plain file.
+fn is_safe_name(name: &str) -> bool {
+    const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+    let stem = name.split('.').next().unwrap_or_default().trim_end();
+    let is_port = stem.get(..3).is_some_and(|port| {
+        (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT")) && stem.chars().count() == 4
+    });
+    let is_device = is_port || DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem));
+    let is_plain = |c: char| !c.is_control() && !r#"<>:"/\|?*"#.contains(c);
+    (1..=200).contains(&name.len())
+        && !is_device
+        && !stem.is_empty()
+        && !name.ends_with(['.', ' '])
+        && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_reduced_to_those_of_a_store() {
+        let id = "0123456789ABCDEF0123456789abcdef1";
+        for (member, path) in [
+            (format!("symbols/a.ni.pdb/{id}/a.ni.pdb"), Some(format!("a.ni.pdb/{id}/a.ni.pdb"))),
+            (format!("run.etl.NGENPDB\\A.pdb\\{id}\\a.pdb"), Some(format!("A.pdb/{id}/a.pdb"))),
+            (format!("../../a.pdb/{id}/a.pdb"), Some(format!("a.pdb/{id}/a.pdb"))),
+            (format!("symbols/b.pdb/{id}/a.pdb"), Some("a.pdb".to_owned())),
+            ("symbols/a.pdb/../a.pdb".to_owned(), Some("a.pdb".to_owned())),
+            ("/etc/a.pdb".to_owned(), Some("a.pdb".to_owned())),
+            ("C:\\x\\ü b.pdb".to_owned(), Some("ü b.pdb".to_owned())),
+            ("a.pdb".to_owned(), Some("a.pdb".to_owned())),
+        ] {
+            assert_eq!(store_path(&member), path, "{member}");
+        }
+        for member in [
+            "C:a.pdb",
+            "nul.pdb",
+            "x/Com1.pdb",
+            "LPT¹.pdb",
+            "con .pdb",
+            ".pdb",
+            "a.pdb ",
+            "a?.pdb",
+            "a\0.pdb",
+            "a\x1b[31m.pdb",
+            "",
+            "..",
+            "a/",
+        ] {
+            assert_eq!(store_path(member), None, "{member:?}");
+        }
+        assert_eq!(store_path(&format!("{}.pdb", "a".repeat(300))), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! Symbol files that PerfView and WPR pack beside the trace.
+
+use std::fs;
+
+use etwkit_etl::Order;
+use etwkit_extract::{Input, KeptSymbol, Limits};
+
+use crate::rows::names;
+use crate::support::{Folder, labels, made, open_one, summary};
+use crate::zip_archive::zipped;
+
+const ID: &str = "0123456789ABCDEF0123456789ABCDEF1";
+
+fn keep(input: &Input, folder: &Folder, limits: Limits) -> Vec<KeptSymbol> {
+    input.keep_symbols(&folder.path("symbols"), limits).unwrap()
+}
+
+#[test]
+fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
+    let folder = Folder::new();
+    let store = format!("symbols/System.ni.pdb/{ID}/System.ni.pdb");
+    let wpr = format!("run.etl.NGENPDB/App.ni.pdb/{ID}/App.ni.pdb");
+    let members: [(&str, &[u8]); 7] = [
+        ("symbols/", b""),
+        (&store, b"Microsoft C/C++ MSF 7.00"),
+        ("PerfViewData.etl", &made("power-5.etl")),
+        (&wpr, b"second"),
+        ("app.pdb/app.PDB", b"third"),
+        ("LogFile.txt", b"collected"),
+        ("../../evil.pdb", b"fourth"),
+    ];
+    let input = open_one(&folder.write("run.etl.zip", &zipped(&members))).unwrap();
+    assert_eq!(labels(&input), ["run.etl.zip: PerfViewData.etl"]);
+    assert_eq!(summary(&input, Order::Time).events, 154);
+    let listed: Vec<_> = input.symbol_files().collect();
+    assert_eq!(listed, ["../../evil.pdb", "app.pdb/app.PDB", wpr.as_str(), store.as_str()]);
+
+    fs::create_dir(folder.path("symbols")).unwrap();
+    let kept = keep(&input, &folder, Limits::default());
+    let wanted = [
+        ("evil.pdb".to_owned(), "fourth"),
+        ("app.PDB".to_owned(), "third"),
+        (format!("App.ni.pdb/{ID}/App.ni.pdb"), "second"),
+        (format!("System.ni.pdb/{ID}/System.ni.pdb"), "Microsoft C/C++ MSF 7.00"),
+    ];
+    for (kept, (path, content)) in kept.iter().zip(&wanted) {
+        let path = folder.path("symbols").join(path);
+        assert_eq!((kept.path.as_ref(), &kept.left_out), (Some(&path), &None));
+        assert_eq!((fs::read_to_string(path).unwrap().as_str(), kept.size), (*content, content.len() as u64));
+    }
+    assert_eq!(names(&folder.path("symbols")), ["App.ni.pdb", "System.ni.pdb", "app.PDB", "evil.pdb"]);
+    assert_eq!(names(&folder.path("")), ["run.etl.zip", "symbols"]);
+}
+
+#[test]
+fn symbol_files_of_an_archive_in_an_archive_are_found() {
+    let folder = Folder::new();
+    let inner = zipped(&[("a.etl", &made("power-5.etl")), ("symbols/in.pdb", b"in")]);
+    let outer = zipped(&[("a.etl.zip", &inner), ("symbols/out.pdb", b"out")]);
+    let input = open_one(&folder.write("a.zip", &outer)).unwrap();
+    fs::create_dir(folder.path("symbols")).unwrap();
+    assert_eq!(keep(&input, &folder, Limits::default()).len(), 2);
+    assert_eq!(fs::read(folder.path("symbols/in.pdb")).unwrap(), b"in");
+    assert_eq!(fs::read(folder.path("symbols/out.pdb")).unwrap(), b"out");
+}
+
+#[test]
+fn what_is_unsafe_too_large_or_damaged_is_left_out_and_told() {
+    let folder = Folder::new();
+    let trace = made("power-5.etl");
+    let text: Vec<u8> = (0..2000u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+    let mut bytes = zipped(&[
+        ("a.etl", &trace),
+        ("1/NUL.pdb", b"device"),
+        ("2/large.pdb", &vec![7; 100_000]),
+        ("3/same.pdb", b"first"),
+        ("4/SAME.pdb", b"second"),
+        ("5/damaged.pdb", &text),
+    ]);
+    let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    bytes[central - 50] ^= 0xFF;
+    let input = open_one(&folder.write("a.zip", &bytes)).unwrap();
+    fs::create_dir(folder.path("symbols")).unwrap();
+    let limits = Limits { total_bytes: 50_000, ..Limits::default() };
+    let kept = keep(&input, &folder, limits);
+    let told: Vec<_> = kept.iter().map(|kept| kept.left_out.as_deref().unwrap_or("kept")).collect();
+    assert_eq!(told[0], "its name cannot be that of a file");
+    assert!(told[1].contains("unpacking large.pdb needs 100000 bytes, and 50000 of the limit"), "{told:?}");
+    assert_eq!(told[2..4], ["kept", "another one has the same name"]);
+    assert!(told[4].contains("damaged archive a.zip, member damaged.pdb, behind "), "{told:?}");
+    assert_eq!(names(&folder.path("symbols")), ["same.pdb"]);
+    assert_eq!(fs::read(folder.path("symbols/same.pdb")).unwrap(), b"first");
+}
+
+#[test]
+fn a_folder_that_is_missing_is_an_error() {
+    let folder = Folder::new();
+    let bytes = zipped(&[("a.etl", &made("power-5.etl")), ("a.pdb", b"x")]);
+    let input = open_one(&folder.write("a.zip", &bytes)).unwrap();
+    folder.write("symbols", b"a file where a folder should be");
+    let error = input.keep_symbols(&folder.path("symbols"), Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("cannot write the symbol file "), "{error}");
+}

@@ -1,0 +1,112 @@
+//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a slice of an archive.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ScalarValue, Statistics};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::parquet::arrow::arrow_reader::ArrowReaderOptions;
+use datafusion::parquet::arrow::async_reader::AsyncFileReader;
+use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
+use datafusion::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use datafusion::parquet::file::reader::ChunkReader;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use etwkit_extract::{Slice, TableFile};
+use futures::future::BoxFuture;
+use futures::{FutureExt, TryFutureExt};
+
+/// An opened table file. What its end says is read once.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    slice: Slice,
+    metadata: Mutex<Option<Arc<ParquetMetaData>>>,
+}
+
+impl OpenFile {
+    pub(crate) fn open(file: &TableFile) -> Result<Arc<Self>> {
+        let slice = file.open().map_err(|e| DataFusionError::External(Box::new(e)))?;
+        Ok(Arc::new(Self { slice, metadata: Mutex::new(None) }))
+    }
+
+    fn metadata(&self) -> ParquetResult<Arc<ParquetMetaData>> {
+        // Parallel parts of a scan wait here for the first one instead of reading it again.
+        let mut known = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known {
+            return Ok(known.clone());
+        }
+        let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let read = Arc::new(reader.parse_and_finish(&self.slice)?);
+        *known = Some(read.clone());
+        Ok(read)
+    }
+}
+
+/// Describes a file to the scan: its rows, and the number of its extract as the value of the column behind its own.
+pub(crate) fn describe(
+    file: &TableFile,
+    open: Arc<OpenFile>,
+    trace_id: Option<i32>,
+    schema: &SchemaRef,
+) -> PartitionedFile {
+    let trace_id: Vec<ScalarValue> = trace_id.map(|id| ScalarValue::Int32(Some(id))).into_iter().collect();
+    let mut statistics = Statistics::new_unknown(schema);
+    statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
+    // The name tells files apart in plans; the bytes come from the extension.
+    PartitionedFile::new(file.path.to_string_lossy(), file.length)
+        .with_partition_values(trace_id)
+        .with_statistics(Arc::new(statistics))
+        .with_extension(Opened(open))
+}
+
+struct Opened(Arc<OpenFile>);
+
+/// Reads files that carry their [`OpenFile`].
+#[derive(Debug)]
+pub(crate) struct Readers;
+
+impl ParquetFileReaderFactory for Readers {
+    fn create_reader(
+        &self,
+        _partition_index: usize,
+        file: PartitionedFile,
+        _metadata_size_hint: Option<usize>,
+        _metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Box<dyn AsyncFileReader + Send>> {
+        let opened = file.extension::<Opened>().map(|opened| opened.0.clone());
+        let opened =
+            opened.ok_or_else(|| DataFusionError::Internal("a file that was not opened".to_owned()))?;
+        Ok(Box::new(FileReader(opened)))
+    }
+}
+
+struct FileReader(Arc<OpenFile>);
+
+impl AsyncFileReader for FileReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
+        blocking(self.0.clone(), move |file| {
+            let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+            file.slice.get_bytes(range.start, length)
+        })
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        _options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, ParquetResult<Arc<ParquetMetaData>>> {
+        blocking(self.0.clone(), OpenFile::metadata)
+    }
+}
+
+/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed.
+fn blocking<T: Send + 'static>(
+    file: Arc<OpenFile>,
+    read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,
+) -> BoxFuture<'static, ParquetResult<T>> {
+    let ended = |e| ParquetError::External(Box::new(e));
+    tokio::task::spawn_blocking(move || read(&file)).map_err(ended).map(Result::flatten).boxed()
+}

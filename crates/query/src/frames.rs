@@ -1,0 +1,201 @@
+//! Frames, methods and modules by number: what a frame is called, and which frames a stack has.
+//!
+//! They are read once for a session, when something first asks for them; memory grows with the distinct frames and stack
+//! nodes of the extracts.
+
+mod load;
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+pub(crate) use load::Loader;
+
+/// Deeper stacks are damage: Windows records a few hundred frames.
+const MAX_FRAMES: usize = 4096;
+
+/// Frames and stacks of all extracts of a session.
+#[derive(Debug, Default)]
+pub struct Frames {
+    traces: Vec<TraceFrames>,
+}
+
+impl Frames {
+    /// Those of one extract.
+    #[must_use]
+    pub fn trace(&self, trace_id: i32) -> Option<&TraceFrames> {
+        self.traces.get(usize::try_from(trace_id).ok()?)
+    }
+
+    /// Those of all extracts, by `trace_id`.
+    #[must_use]
+    pub fn traces(&self) -> &[TraceFrames] {
+        &self.traces
+    }
+}
+
+/// Frames and stacks of one extract.
+///
+/// Numbers are dense, so that each one is the position of its row; rows with other numbers are damage and are left out.
+#[derive(Debug, Default)]
+pub struct TraceFrames {
+    nodes: Vec<Node>,
+    frames: Vec<Frame>,
+    modules: Vec<Option<Module>>,
+    methods: Vec<Option<Method>>,
+}
+
+/// A node of the tree of stacks; −1 is none.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    parent: i32,
+    frame: i32,
+}
+
+impl Node {
+    const MISSING: Self = Self { parent: -1, frame: -1 };
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    module: i32,
+    method: i32,
+    rva: i64,
+    address: i64,
+    /// Frames of one method have the same number.
+    identity: u32,
+}
+
+#[derive(Debug)]
+struct Module {
+    name: Box<str>,
+    path: Box<str>,
+}
+
+#[derive(Debug)]
+struct Method {
+    name: Box<str>,
+    managed_module: Option<Box<str>>,
+}
+
+fn at<T>(all: &[T], number: i32) -> Option<&T> {
+    all.get(usize::try_from(number).ok()?)
+}
+
+impl TraceFrames {
+    /// Number of stack nodes: they are called 0 up to this.
+    #[must_use]
+    pub fn stacks(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of frames: they are called 0 up to this.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs in a circle in a
+    /// damaged extract ends.
+    pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
+        let mut next = stack_id;
+        let walk = std::iter::from_fn(move || {
+            let node = *at(&self.nodes, next)?;
+            // Callers have smaller numbers; anything else is no caller.
+            next = if node.parent < next { node.parent } else { -1 };
+            Some(node.frame)
+        });
+        walk.take(MAX_FRAMES).filter(|frame| *frame >= 0)
+    }
+
+    /// Which frames are of one method: those with the same number. A method is a named one; else the code at one offset of
+    /// a file, in whatever process; else an address.
+    #[must_use]
+    pub fn identity(&self, frame_id: i32) -> Option<u32> {
+        Some(at(&self.frames, frame_id)?.identity)
+    }
+
+    /// The name of a frame's method, if it has one.
+    #[must_use]
+    pub fn method(&self, frame_id: i32) -> Option<&str> {
+        Some(&self.named(frame_id)?.name)
+    }
+
+    /// File name of the module of a frame: of the file that holds the code, else of the managed module of its method.
+    #[must_use]
+    pub fn module(&self, frame_id: i32) -> Option<&str> {
+        let frame = at(&self.frames, frame_id)?;
+        let native = at(&self.modules, frame.module).and_then(Option::as_ref).map(|module| &*module.name);
+        native.or_else(|| self.named(frame_id)?.managed_module.as_deref())
+    }
+
+    fn named(&self, frame_id: i32) -> Option<&Method> {
+        at(&self.methods, at(&self.frames, frame_id)?.method)?.as_ref()
+    }
+
+    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in the module; without a
+    /// module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is not there.
+    pub fn write(&self, frame_id: i32, out: &mut String) {
+        let Some(frame) = at(&self.frames, frame_id) else { return };
+        let (module, method) = (self.module(frame_id), self.method(frame_id));
+        // Writing into text does not fail.
+        let _ = match (module, method) {
+            (_, Some(method)) => write!(out, "{}!{method}", module.unwrap_or("?")),
+            (Some(module), None) => write!(out, "{module}+{:#x}", frame.rva),
+            (None, None) => write!(out, "?!{:#x}", frame.address),
+        };
+    }
+
+    /// The text of a frame, see [`TraceFrames::write`].
+    #[must_use]
+    pub fn text(&self, frame_id: i32) -> String {
+        let mut text = String::new();
+        self.write(frame_id, &mut text);
+        text
+    }
+
+    /// For each stack whether one of its frames, by number, is among the chosen ones.
+    #[must_use]
+    pub fn stacks_with(&self, chosen: impl Fn(i32) -> bool) -> Vec<bool> {
+        let chosen: Vec<bool> =
+            (0..self.frames.len()).map(|id| i32::try_from(id).is_ok_and(&chosen)).collect();
+        let mut with = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            // Callers come first; a caller that does not is damage and counts as none.
+            let inherited = at(&with, node.parent).copied().unwrap_or(false);
+            with.push(inherited || at(&chosen, node.frame).copied().unwrap_or(false));
+        }
+        with
+    }
+
+    /// Numbers the methods of all frames.
+    fn identify(&mut self) {
+        #[derive(PartialEq, Eq, Hash)]
+        enum Identity {
+            Method(i32),
+            Place(u32, i64),
+            Address(i64),
+        }
+        let mut paths: HashMap<String, u32> = HashMap::new();
+        let mut next = 0;
+        let paths: Vec<Option<u32>> = self
+            .modules
+            .iter()
+            .map(|module| {
+                let path = module.as_ref()?.path.to_lowercase();
+                next += 1;
+                Some(*paths.entry(path).or_insert(next))
+            })
+            .collect();
+        let mut known = HashMap::new();
+        for frame in &mut self.frames {
+            let path = at(&paths, frame.module).copied().flatten();
+            let identity = match path {
+                _ if frame.method >= 0 => Identity::Method(frame.method),
+                Some(path) => Identity::Place(path, frame.rva),
+                None => Identity::Address(frame.address),
+            };
+            let number = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            frame.identity = *known.entry(identity).or_insert(number);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! SQL functions of this project. Each one is declared once, with its reference and an example that a test runs.
+
+mod matching;
+mod names;
+mod stacks;
+mod times;
+mod union_duration;
+
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{
+    AggregateUDF, ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+use crate::frames::Loader;
+
+/// What the reference says about a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// Name.
+    pub name: &'static str,
+    /// How it is called: `name(argument, …)`.
+    pub call: &'static str,
+    /// Type of its value.
+    pub returns: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// A question that needs no table of an extract.
+    pub example: &'static str,
+    /// The answer to it.
+    pub answer: &'static str,
+}
+
+/// `union_duration`, which is an aggregate.
+const UNION_DURATION: Reference = Reference {
+    name: "union_duration",
+    call: "union_duration(start_ns, end_ns)",
+    returns: "Int64",
+    doc: "Aggregate: nanoseconds in which at least one of the intervals lasts. Intervals without start or end, and those that \
+          end before they start, are left out; null if none is left.",
+    example: "SELECT union_duration(s, e) FROM (VALUES (0, 10), (5, 20), (30, 40)) AS t(s, e)",
+    answer: "30",
+};
+
+/// All functions, in the order of the reference.
+#[must_use]
+pub fn references() -> Vec<Reference> {
+    let scalar = groups().flat_map(|group| group.iter().map(|function| function.reference));
+    std::iter::once(UNION_DURATION).chain(scalar).chain(stacks::REFERENCES).collect()
+}
+
+fn groups() -> impl Iterator<Item = &'static [Function]> {
+    [matching::FUNCTIONS, times::FUNCTIONS, names::FUNCTIONS].into_iter()
+}
+
+/// The functions of one value for each row. Those of stacks look frames up in the session.
+pub(crate) fn scalar(loader: &Arc<Loader>, has_trace_id: bool) -> Vec<ScalarUDF> {
+    let pure = groups().flatten().map(|function| ScalarUDF::new_from_impl(Pure::new(function)));
+    pure.chain([stacks::contains(loader.clone(), has_trace_id)]).collect()
+}
+
+/// The aggregates.
+pub(crate) fn aggregates() -> Vec<AggregateUDF> {
+    vec![union_duration::udaf()]
+}
+
+/// Whether a function looks frames up, which have to be read before.
+pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
+    function.name() == stacks::CONTAINS
+}
+
+/// A function whose values depend on its arguments alone.
+struct Function {
+    reference: Reference,
+    /// Types of the arguments.
+    arguments: &'static [DataType],
+    returns: DataType,
+    /// Computes a column from columns of the same length; `null` arguments are its own business.
+    compute: fn(&[ArrayRef]) -> Result<ArrayRef>,
+}
+
+/// A [`Function`] as the engine calls it.
+struct Pure {
+    function: &'static Function,
+    signature: Signature,
+}
+
+impl Pure {
+    fn new(function: &'static Function) -> Self {
+        Self { function, signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Pure {
+    fn name(&self) -> &str {
+        self.function.reference.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
+        coerce(self.function.reference.call, self.function.arguments, arguments)
+    }
+
+    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
+        Ok(self.function.returns.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        invoke(&args, self.function.compute)
+    }
+}
+
+// A function is its name.
+impl PartialEq for Pure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Pure {}
+
+impl Hash for Pure {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl Debug for Pure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The declared types, if the found ones can be converted to them without loss that matters.
+fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<DataType>> {
+    let fits = |(declared, found): (&DataType, &DataType)| {
+        found.is_null()
+            || match declared {
+                DataType::Utf8 => {
+                    found.is_string() || matches!(found, DataType::Dictionary(_, value) if value.is_string())
+                }
+                DataType::Float64 => found.is_numeric(),
+                _ => found.is_integer(),
+            }
+    };
+    if declared.len() == found.len() && declared.iter().zip(found).all(fits) {
+        return Ok(declared.to_vec());
+    }
+    let types = |types: &[DataType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    Err(DataFusionError::Plan(format!("{call} expects ({}), found ({})", types(declared), types(found))))
+}
+
+/// Computes a column; of values that are the same for all rows, one value.
+fn invoke(
+    args: &ScalarFunctionArgs,
+    compute: impl Fn(&[ArrayRef]) -> Result<ArrayRef>,
+) -> Result<ColumnarValue> {
+    let is_one = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+    let rows = if is_one { 1 } else { args.number_rows };
+    let columns: Vec<ArrayRef> =
+        args.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
+    let column = compute(&columns)?;
+    if is_one {
+        return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&column, 0)?));
+    }
+    Ok(ColumnarValue::Array(column))
+}
+
+/// The columns as arguments of known number.
+fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
+    columns.try_into().map_err(|_| DataFusionError::Internal(format!("expected {N} arguments")))
+}

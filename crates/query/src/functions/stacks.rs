@@ -1,0 +1,143 @@
+//! Functions that look into stacks.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use datafusion::arrow::datatypes::{DataType, Int32Type};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+use super::{Reference, coerce, invoke};
+use crate::filter::TextFilter;
+use crate::frames::{Frames, Loader, TraceFrames};
+
+/// Name of the function.
+pub(super) const CONTAINS: &str = "stack_contains";
+
+/// Patterns whose stacks are remembered: as many as one question may reasonably name.
+const REMEMBERED: usize = 64;
+
+pub(super) const REFERENCES: [Reference; 1] = [Reference {
+    name: CONTAINS,
+    call: "stack_contains([trace_id,] stack_id, pattern)",
+    returns: "Boolean",
+    doc: "Whether one frame of the stack fits the pattern of `wildcard_match`, by its text (as in `stack_text`) or by the name of \
+          its method alone. `!` speaks of single frames: to exclude stacks write NOT in front of the function. A session over \
+          several extracts needs `trace_id`. Null for a stack that is not there.",
+    example: "SELECT stack_contains(NULL, '*')",
+    answer: "-",
+}];
+
+pub(super) fn contains(loader: Arc<Loader>, has_trace_id: bool) -> ScalarUDF {
+    // Stable: what is in the tables stays for a question, but must have been read before the first call.
+    let signature = Signature::user_defined(Volatility::Stable);
+    ScalarUDF::new_from_impl(StackContains { loader, has_trace_id, signature, known: Mutex::default() })
+}
+
+/// `stack_contains`.
+#[derive(Debug)]
+pub(super) struct StackContains {
+    loader: Arc<Loader>,
+    has_trace_id: bool,
+    signature: Signature,
+    /// Which stacks fit, by extract and pattern.
+    known: Mutex<HashMap<(i32, String), Arc<Vec<bool>>>>,
+}
+
+impl StackContains {
+    fn stacks(&self, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
+        // Parallel parts of a question have the same patterns: the others wait for the first.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
+            known.clear();
+        }
+        let fitting =
+            || Arc::new(frames.trace(trace_id).map(|trace| fitting(trace, pattern)).unwrap_or_default());
+        known.entry((trace_id, pattern.to_owned())).or_insert_with(fitting).clone()
+    }
+
+    fn compute(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
+        let loaded = self.loader.loaded();
+        let frames = loaded.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
+        let (trace_ids, stack_ids, patterns) = match columns {
+            [stack_ids, patterns] => (None, stack_ids, patterns),
+            [trace_ids, stack_ids, patterns] => {
+                (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, patterns)
+            }
+            _ => return Err(DataFusionError::Internal("expected 2 or 3 arguments".to_owned())),
+        };
+        let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
+        let rows = stack_ids.as_primitive::<Int32Type>().iter().zip(patterns.as_string::<i32>()).enumerate();
+        let answers = rows.map(|(row, (stack_id, pattern))| {
+            let trace_id = match trace_ids {
+                Some(ids) if ids.is_valid(row) => ids.value(row),
+                Some(_) => return None,
+                None => 0,
+            };
+            let (stack_id, pattern) = (usize::try_from(stack_id?).ok()?, pattern?);
+            let stacks = match &latest {
+                Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
+                _ => self.stacks(&frames, trace_id, pattern),
+            };
+            let fits = stacks.get(stack_id).copied();
+            latest = Some((trace_id, pattern, stacks));
+            fits
+        });
+        Ok(Arc::new(answers.collect::<BooleanArray>()))
+    }
+}
+
+/// For each stack whether a frame of it fits.
+fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
+    let filter = TextFilter::parse(pattern);
+    trace.stacks_with(|frame_id| {
+        filter.matches(Some(&trace.text(frame_id)))
+            || trace.method(frame_id).is_some_and(|method| filter.matches(Some(method)))
+    })
+}
+
+impl ScalarUDFImpl for StackContains {
+    fn name(&self) -> &'static str {
+        CONTAINS
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
+        const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
+        const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
+        if self.has_trace_id || arguments.len() == SEVERAL.len() {
+            return coerce("stack_contains(trace_id, stack_id, pattern)", &SEVERAL, arguments);
+        }
+        coerce("stack_contains(stack_id, pattern)", &ONE, arguments)
+    }
+
+    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        invoke(&args, |columns| self.compute(columns))
+    }
+}
+
+// A session has one of them.
+impl PartialEq for StackContains {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.loader, &other.loader)
+    }
+}
+
+impl Eq for StackContains {}
+
+impl Hash for StackContains {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        CONTAINS.hash(state);
+    }
+}

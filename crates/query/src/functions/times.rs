@@ -1,0 +1,126 @@
+//! Numbers and times for people.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, StringArray};
+use datafusion::arrow::compute::unary;
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use datafusion::error::Result;
+
+use super::{Function, Reference, arguments};
+use crate::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, TraceClock};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        reference: Reference {
+            name: "ms",
+            call: "ms(ns)",
+            returns: "Float64",
+            doc: "Nanoseconds in milliseconds.",
+            example: "SELECT ms(1500000)",
+            answer: "1.5",
+        },
+        arguments: &[DataType::Float64],
+        returns: DataType::Float64,
+        compute: |columns| divided(columns, 1e6),
+    },
+    Function {
+        reference: Reference {
+            name: "us",
+            call: "us(ns)",
+            returns: "Float64",
+            doc: "Nanoseconds in microseconds.",
+            example: "SELECT us(1500)",
+            answer: "1.5",
+        },
+        arguments: &[DataType::Float64],
+        returns: DataType::Float64,
+        compute: |columns| divided(columns, 1e3),
+    },
+    Function {
+        reference: Reference {
+            name: "seconds",
+            call: "seconds(ns)",
+            returns: "Float64",
+            doc: "Nanoseconds in seconds.",
+            example: "SELECT seconds(2500000000)",
+            answer: "2.5",
+        },
+        arguments: &[DataType::Float64],
+        returns: DataType::Float64,
+        compute: |columns| divided(columns, 1e9),
+    },
+    Function {
+        reference: Reference {
+            name: "hex",
+            call: "hex(number)",
+            returns: "Utf8",
+            doc: "The bit pattern in hexadecimal digits; for addresses and keywords. Numbers of 32 bits, such as \
+                  an NTSTATUS, are extended with their sign: name those with `ntstatus_name`.",
+            example: "SELECT hex(255), hex(-1)",
+            answer: "0xff|0xffffffffffffffff",
+        },
+        arguments: &[DataType::Int64],
+        returns: DataType::Utf8,
+        compute: |columns| {
+            let [numbers] = arguments(columns)?;
+            let numbers = numbers.as_primitive::<Int64Type>().iter();
+            let texts = numbers.map(|number| number.map(|number| format!("{number:#x}")));
+            Ok(Arc::new(texts.collect::<StringArray>()) as ArrayRef)
+        },
+    },
+    Function {
+        reference: Reference {
+            name: "utc_time",
+            call: "utc_time(start_filetime, ns)",
+            returns: "Utf8",
+            doc: "Date and time in UTC, to the microsecond, of a time in a trace; `start_filetime` is that of table `trace`.",
+            example: "SELECT utc_time(133590312000000000, 1500000000)",
+            answer: "2024-05-01 10:00:01.500000",
+        },
+        arguments: &[DataType::Int64, DataType::Int64],
+        returns: DataType::Utf8,
+        compute: |columns| {
+            let [starts, times] = arguments(columns)?;
+            let biases = (0..times.len()).map(|_| None);
+            clock_times(TimeFormat::Utc, starts, biases, times)
+        },
+    },
+    Function {
+        reference: Reference {
+            name: "local_time",
+            call: "local_time(start_filetime, bias_minutes, ns)",
+            returns: "Utf8",
+            doc: "Date and time on the recorded machine, to the microsecond; `bias_minutes` is `time_zone_bias_minutes` of \
+                  table `trace`. Without it the time is in UTC.",
+            example: "SELECT local_time(133590312000000000, -120, 1500000000)",
+            answer: "2024-05-01 12:00:01.500000",
+        },
+        arguments: &[DataType::Int64, DataType::Int32, DataType::Int64],
+        returns: DataType::Utf8,
+        compute: |columns| {
+            let [starts, biases, times] = arguments(columns)?;
+            clock_times(TimeFormat::Local, starts, biases.as_primitive::<Int32Type>().iter(), times)
+        },
+    },
+];
+
+fn divided(columns: &[ArrayRef], by: f64) -> Result<ArrayRef> {
+    let [times] = arguments(columns)?;
+    let quotients: Float64Array = unary(times.as_primitive::<Float64Type>(), |time| time / by);
+    Ok(Arc::new(quotients))
+}
+
+fn clock_times(
+    format: TimeFormat,
+    starts: &ArrayRef,
+    biases: impl Iterator<Item = Option<i32>>,
+    times: &ArrayRef,
+) -> Result<ArrayRef> {
+    let rows = starts.as_primitive::<Int64Type>().iter().zip(biases).zip(times.as_primitive::<Int64Type>());
+    let texts = rows.map(|((start_filetime, bias_minutes), time)| {
+        let clock = TraceClock { start_filetime: start_filetime?, bias_minutes };
+        Some(TimeWriter::new(format, MAX_DIGITS, clock).write(time?))
+    });
+    Ok(Arc::new(texts.collect::<StringArray>()))
+}

@@ -1,0 +1,256 @@
+//! `stack_frame` and `stack_text`: stacks unrolled, computed while they are read and only for the stacks that are asked for.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, StringBuilder};
+use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{DFSchema, project_schema};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::stream;
+
+use crate::frames::{Frames, Loader, TraceFrames};
+use crate::provider::TRACE_ID;
+
+/// Rows of a batch, except where one stack alone has more.
+const BATCH_ROWS: usize = 8192;
+/// Number of a stack: the column that filters can choose by.
+const STACK_ID: &str = "stack_id";
+
+/// A table with rows for each stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unrolled {
+    /// `stack_frame`: a row for each frame.
+    Frames,
+    /// `stack_text`: a row for each stack.
+    Text,
+}
+
+/// Its provider.
+#[derive(Debug)]
+pub(crate) struct StackTable {
+    unrolled: Unrolled,
+    schema: SchemaRef,
+    /// `trace_id`, if there are several extracts, and `stack_id`.
+    ids: SchemaRef,
+    loader: Arc<Loader>,
+}
+
+impl StackTable {
+    pub(crate) fn new(unrolled: Unrolled, has_trace_id: bool, loader: Arc<Loader>) -> Self {
+        let trace_id = has_trace_id.then(|| Field::new(TRACE_ID, DataType::Int32, false));
+        let ids: Vec<Field> =
+            trace_id.into_iter().chain([Field::new(STACK_ID, DataType::Int32, false)]).collect();
+        let rest = match unrolled {
+            Unrolled::Frames => vec![
+                Field::new("frame_id", DataType::Int32, false),
+                Field::new("depth", DataType::Int32, false),
+                Field::new("first", DataType::Boolean, false),
+            ],
+            Unrolled::Text => vec![Field::new("text", DataType::Utf8, false)],
+        };
+        let all: Vec<Field> = ids.iter().cloned().chain(rest).collect();
+        Self { unrolled, schema: Arc::new(Schema::new(all)), ids: Arc::new(Schema::new(ids)), loader }
+    }
+
+    /// The stacks of a trace that the filters let through, in their order.
+    fn select(
+        &self,
+        session: &dyn Session,
+        filters: &[Expr],
+        trace_id: i32,
+        trace: &TraceFrames,
+    ) -> Result<Int32Array> {
+        let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
+        let Some(filter) = conjunction(filters.to_vec()) else { return Ok(all) };
+        let filter = session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(all)];
+        if self.ids.fields().len() > 1 {
+            columns.insert(0, Arc::new(Int32Array::from_value(trace_id, trace.stacks())));
+        }
+        let ids = RecordBatch::try_new(self.ids.clone(), columns)?;
+        let passes = filter.evaluate(&ids)?.into_array(ids.num_rows())?;
+        let chosen = filter_record_batch(&ids, passes.as_boolean())?;
+        let stacks = chosen.columns().last().map(|column| column.as_primitive().clone());
+        Ok(stacks.unwrap_or_else(|| Int32Array::from_iter_values([])))
+    }
+}
+
+#[async_trait]
+impl TableProvider for StackTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    /// Conditions on the numbers of stacks choose before anything is unrolled.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let by_ids = |filter: &Expr| {
+            let is_id = |name: &str| name == STACK_ID || name == TRACE_ID;
+            !filter.is_volatile() && filter.column_refs().iter().all(|column| is_id(&column.name))
+        };
+        let support = |filter: &&Expr| {
+            if by_ids(filter) {
+                TableProviderFilterPushDown::Exact
+            } else {
+                TableProviderFilterPushDown::Unsupported
+            }
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    async fn scan(
+        &self,
+        session: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let frames = self.loader.frames(session).await?;
+        let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
+        for (trace_id, trace) in (0..).zip(frames.traces()) {
+            let stacks = self.select(session, filters, trace_id, trace)?;
+            let size = stacks.len().div_ceil(session.config().target_partitions()).max(BATCH_ROWS);
+            for from in (0..stacks.len()).step_by(size) {
+                parts.push(Arc::new(Part {
+                    unrolled: self.unrolled,
+                    schema: self.schema.clone(),
+                    frames: frames.clone(),
+                    trace_id,
+                    stacks: stacks.slice(from, size.min(stacks.len() - from)),
+                }));
+            }
+        }
+        if parts.is_empty() {
+            return Ok(Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)));
+        }
+        Ok(Arc::new(StreamingTableExec::try_new(self.schema.clone(), parts, projection, [], false, limit)?))
+    }
+}
+
+/// Some stacks of one extract.
+#[derive(Debug, Clone)]
+struct Part {
+    unrolled: Unrolled,
+    schema: SchemaRef,
+    frames: Arc<Frames>,
+    trace_id: i32,
+    stacks: Int32Array,
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let part = self.clone();
+        let (mut next, mut seen) = (0, Seen::default());
+        let batches =
+            std::iter::from_fn(move || (next < part.stacks.len()).then(|| part.batch(&mut next, &mut seen)));
+        Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream::iter(batches)))
+    }
+}
+
+/// Which methods the present stack had already: the number of the stack that had each one last.
+#[derive(Debug, Default)]
+struct Seen {
+    last: Vec<usize>,
+    stack: usize,
+}
+
+impl Seen {
+    fn next_stack(&mut self) {
+        self.stack += 1;
+    }
+
+    fn is_first(&mut self, identity: u32) -> bool {
+        let identity = identity as usize;
+        if self.last.len() <= identity {
+            self.last.resize(identity + 1, 0);
+        }
+        self.last.get_mut(identity).is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)
+    }
+}
+
+impl Part {
+    /// The next stacks, as many as fill a batch.
+    fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
+        let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
+        let trace = self.frames.trace(self.trace_id);
+        while rows < BATCH_ROWS && *next < self.stacks.len() {
+            let stack_id = self.stacks.value(*next);
+            *next += 1;
+            let Some(trace) = trace else { continue };
+            let added = match self.unrolled {
+                Unrolled::Frames => columns.frames(trace, stack_id, seen),
+                Unrolled::Text => columns.text(trace, stack_id),
+            };
+            rows += added;
+            stacks.append_value_n(stack_id, added);
+        }
+        let mut all: Vec<ArrayRef> = Vec::new();
+        // As many columns lead as the schema has in front of the table's own ones.
+        if self.schema.index_of(TRACE_ID).is_ok() {
+            all.push(Arc::new(Int32Array::from_value(self.trace_id, rows)));
+        }
+        all.push(Arc::new(stacks.finish()));
+        match self.unrolled {
+            Unrolled::Frames => all.extend::<[ArrayRef; 3]>([
+                Arc::new(columns.frame_ids.finish()),
+                Arc::new(columns.depths.finish()),
+                Arc::new(columns.firsts.finish()),
+            ]),
+            Unrolled::Text => all.push(Arc::new(columns.texts.finish())),
+        }
+        Ok(RecordBatch::try_new(self.schema.clone(), all)?)
+    }
+}
+
+#[derive(Default)]
+struct Columns {
+    frame_ids: Int32Builder,
+    depths: Int32Builder,
+    firsts: BooleanBuilder,
+    texts: StringBuilder,
+    line: String,
+}
+
+impl Columns {
+    fn frames(&mut self, trace: &TraceFrames, stack_id: i32, seen: &mut Seen) -> usize {
+        seen.next_stack();
+        let mut added = 0;
+        for (depth, frame_id) in (0..).zip(trace.stack(stack_id)) {
+            self.frame_ids.append_value(frame_id);
+            self.depths.append_value(depth);
+            self.firsts.append_value(trace.identity(frame_id).is_none_or(|identity| seen.is_first(identity)));
+            added += 1;
+        }
+        added
+    }
+
+    fn text(&mut self, trace: &TraceFrames, stack_id: i32) -> usize {
+        self.line.clear();
+        for frame_id in trace.stack(stack_id) {
+            if !self.line.is_empty() {
+                self.line.push('\n');
+            }
+            trace.write(frame_id, &mut self.line);
+        }
+        self.texts.append_value(&self.line);
+        1
+    }
+}

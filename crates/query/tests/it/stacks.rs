@@ -1,0 +1,162 @@
+//! Stacks unrolled, and what frames are called.
+
+use etwkit_query::{Options, Session, Source};
+use etwkit_trace::table::{Frame, Method, Module, Stack};
+
+use crate::support::{ask, error, rows};
+
+fn frame(frame_id: i32, module_id: Option<i32>, rva: i64, method_id: Option<i32>) -> Frame {
+    Frame { frame_id, module_id, rva: module_id.map(|_| rva), address: 0x7000 + rva, method_id }
+}
+
+fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32) -> Stack {
+    Stack { stack_id, parent_id, frame_id, depth: 0 }
+}
+
+/// Two processes have loaded `a.dll`; `Run` is a method of it and calls itself through a frame without name.
+fn source(stacks: &[Stack]) -> Source {
+    let module = |module_id, path: &str, name: &str| Module {
+        module_id,
+        path: path.into(),
+        name: name.into(),
+        ..Module::default()
+    };
+    let method = |method_id, name: &str, managed: Option<&str>| Method {
+        method_id,
+        name: name.into(),
+        managed_module: managed.map(Into::into),
+        ..Method::default()
+    };
+    let tables = vec![
+        rows(&[module(0, r"C:\a.dll", "a.dll"), module(1, r"c:\A.DLL", "A.DLL")]),
+        rows(&[method(0, "Run", None), method(1, "Jitted", Some("App.dll")), method(2, "Stub", None)]),
+        rows(&[
+            frame(0, Some(0), 0x10, Some(0)),
+            frame(1, Some(0), 0x18, Some(0)),
+            frame(2, Some(0), 0x1a2b, None),
+            frame(3, Some(1), 0x1a2b, None),
+            frame(4, None, 0x5, Some(1)),
+            frame(5, None, 0x6, Some(2)),
+            frame(6, None, 0x7, None),
+        ]),
+        rows(stacks),
+    ];
+    Source::batches("x", tables)
+}
+
+/// 0: Run ← 1: a.dll+0x1a2b ← 2: Run (elsewhere) ← 3: A.DLL+0x1a2b; 4: no module ← 5: JIT ← 6: stub.
+fn tree() -> Vec<Stack> {
+    vec![
+        stack(0, None, 0),
+        stack(1, Some(0), 2),
+        stack(2, Some(1), 1),
+        stack(3, Some(2), 3),
+        stack(4, None, 6),
+        stack(5, Some(4), 4),
+        stack(6, Some(5), 5),
+    ]
+}
+
+fn session() -> Session {
+    Session::new(vec![source(&tree())], &Options::default()).unwrap()
+}
+
+#[test]
+fn frames_from_the_innermost_out() {
+    let session = session();
+    let sql = "SELECT frame_id, depth, first FROM stack_frame WHERE stack_id = 3 ORDER BY depth";
+    assert_eq!(ask(&session, sql), "3|0|true\n1|1|true\n2|2|false\n0|3|false");
+    assert_eq!(ask(&session, "SELECT count(*), count(DISTINCT stack_id) FROM stack_frame"), "16|7");
+    assert_eq!(
+        ask(&session, "SELECT DISTINCT stack_id FROM stack_frame WHERE frame_id = 4 ORDER BY 1"),
+        "5\n6"
+    );
+    let sql =
+        "SELECT stack_id, max(depth) FROM stack_frame WHERE stack_id IN (2, 4, 99) GROUP BY 1 ORDER BY 1";
+    assert_eq!(ask(&session, sql), "2|2\n4|0");
+    assert_eq!(ask(&session, "SELECT count(*) FROM stack_frame WHERE stack_id % 2 = 1 AND depth = 0"), "3");
+    assert_eq!(ask(&session, "SELECT stack_id FROM stack_frame WHERE stack_id > 100"), "");
+    assert_eq!(ask(&session, "SELECT count(*) FROM (SELECT * FROM stack_frame LIMIT 3)"), "3");
+}
+
+#[test]
+fn conditions_on_stacks_choose_before_frames_are_computed() {
+    let plan = ask(
+        &session(),
+        "EXPLAIN SELECT * FROM stack_frame WHERE stack_id IN (SELECT 1) AND stack_id < 5 AND depth > 0",
+    );
+    assert!(plan.contains("full_filters=[stack_frame.stack_id < Int32(5)]"), "{plan}");
+}
+
+#[test]
+fn texts_of_frames() {
+    let session = session();
+    let text = |stack| ask(&session, &format!("SELECT text FROM stack_text WHERE stack_id = {stack}"));
+    assert_eq!(text(3), "A.DLL+0x1a2b\na.dll!Run\na.dll+0x1a2b\na.dll!Run");
+    assert_eq!(text(6), "?!Stub\nApp.dll!Jitted\n?!0x7007");
+    assert_eq!(text(7), "");
+    let frames = session.frames().unwrap();
+    let trace = frames.trace(0).unwrap();
+    assert_eq!(trace.stack(3).map(|frame| trace.text(frame)).collect::<Vec<_>>().join("\n"), text(3));
+    assert_eq!((trace.stacks(), trace.frames(), trace.stack(-1).count()), (7, 7, 0));
+}
+
+#[test]
+fn stacks_are_found_by_their_frames() {
+    let session = session();
+    let found = |pattern: &str| {
+        ask(
+            &session,
+            &format!("SELECT stack_id FROM stack WHERE stack_contains(stack_id, '{pattern}') ORDER BY 1"),
+        )
+        .replace('\n', ",")
+    };
+    assert_eq!(found("run"), "0,1,2,3");
+    assert_eq!(found("a.dll+*"), "1,2,3");
+    assert_eq!(found("app.dll!*;?!stub"), "5,6");
+    assert_eq!(found("nothing"), "");
+    assert_eq!(ask(&session, "SELECT stack_contains(99, '*'), stack_contains(0, 'Run')"), "-|true");
+    let inside = "SELECT count(*) FROM stack WHERE stack_id IN (SELECT stack_id FROM stack WHERE stack_contains(stack_id, 'jit*'))";
+    assert_eq!(ask(&session, inside), "2");
+}
+
+#[test]
+fn several_extracts_have_stacks_of_their_own() {
+    let other = source(&[stack(0, None, 4)]);
+    let none = Source::batches("none", Vec::new());
+    let session = Session::new(vec![source(&tree()), none, other], &Options::default()).unwrap();
+    assert_eq!(
+        ask(&session, "SELECT trace_id, text FROM stack_text WHERE stack_id = 0 ORDER BY 1"),
+        "0|a.dll!Run\n2|App.dll!Jitted"
+    );
+    assert_eq!(
+        ask(&session, "SELECT trace_id, count(*) FROM stack_frame GROUP BY 1 ORDER BY 1"),
+        "0|16\n2|1"
+    );
+    assert_eq!(ask(&session, "SELECT count(*) FROM stack_frame WHERE trace_id = 2"), "1");
+    let sql = "SELECT trace_id, stack_id FROM stack WHERE stack_contains(trace_id, stack_id, 'Jitted') ORDER BY 1, 2";
+    assert_eq!(ask(&session, sql), "0|5\n0|6\n2|0");
+    let refused = error(&session, "SELECT stack_contains(stack_id, 'x') FROM stack").to_string();
+    assert!(refused.contains("stack_contains(trace_id, stack_id, pattern) expects"), "{refused}");
+}
+
+#[test]
+fn damaged_trees_end() {
+    let damaged = [
+        stack(0, Some(0), 0),
+        stack(1, Some(2), 1),
+        stack(2, Some(1), 2),
+        stack(-5, None, 0),
+        stack(1_000_000, Some(0), 1),
+    ];
+    let session = Session::new(vec![source(&damaged)], &Options::default()).unwrap();
+    assert_eq!(
+        ask(&session, "SELECT stack_id, count(*) FROM stack_frame GROUP BY 1 ORDER BY 1"),
+        "0|1\n1|1\n2|2"
+    );
+    assert_eq!(ask(&session, "SELECT stack_contains(2, 'Run'), stack_contains(1000000, '*')"), "true|-");
+    let mut deep: Vec<Stack> = (0..20_000).map(|n| stack(n, (n > 0).then(|| n - 1), 99)).collect();
+    deep[0].frame_id = 0;
+    let session = Session::new(vec![source(&deep)], &Options::default()).unwrap();
+    assert_eq!(ask(&session, "SELECT count(*) FROM stack_frame WHERE stack_id = 19999"), "4096");
+}
