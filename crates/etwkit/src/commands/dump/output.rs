@@ -226,7 +226,7 @@ impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
         let width = || {
             let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-            columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+            columns.or_else(|| console::Term::stdout().size_checked().map(|(_, width)| usize::from(width)))
         };
         Self { width: if common.clip { width() } else { None }, printer }
     }
