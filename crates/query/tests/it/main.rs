@@ -3,6 +3,7 @@
 mod dump;
 mod extracts;
 mod functions;
+mod library;
 mod session;
 mod stacks;
 mod support;
