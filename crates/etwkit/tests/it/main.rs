@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod dump;
 mod evidence;
 mod hostile;
 mod made;

@@ -34,6 +34,10 @@ fn help() {
     check(&["--help"], "help");
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
+    check(&["dump", "--help"], "help-dump");
+    for dump in ["process", "cpu", "disk", "file", "stats", "version"] {
+        check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
+    }
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use etwkit_query::dump::Top;
-use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal};
+use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal, total};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
 use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
@@ -24,7 +24,10 @@ const SORTS: &[(&str, DiskSort)] = &[
     ("count", DiskSort::Count),
 ];
 
-const OPERATIONS: &[(&str, Option<DiskOperation>)] = &[
+/// A kind, or all. Under a name of its own, since an `Option` would be an argument that may be missing.
+type Operation = Option<DiskOperation>;
+
+const OPERATIONS: &[(&str, Operation)] = &[
     ("all", None),
     ("read", Some(DiskOperation::Read)),
     ("write", Some(DiskOperation::Write)),
@@ -56,7 +59,7 @@ pub(crate) struct DiskArgs {
     file: Option<String>,
     /// Only rows with such operations
     #[arg(long, value_name = "KIND", value_parser = word(OPERATIONS), default_value = "all")]
-    operation: Option<DiskOperation>,
+    operation: Operation,
     /// Order
     #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "total-size")]
     sort_by: DiskSort,
@@ -81,6 +84,9 @@ pub(crate) struct DiskArgs {
     /// Only this part of the trace (s); times are clipped to it
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
+    /// One list over all extracts, which names the trace of each row
+    #[arg(long)]
+    merge: bool,
     /// Write paths from the file to the drive: a.txt\folder\C:
     #[arg(long)]
     reverse_file_name: bool,
@@ -110,10 +116,10 @@ impl DiskArgs {
         })
     }
 
-    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, DiskRow>> {
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a>>> {
         let time = |ns: i64| seconds(ns, 5);
         let mut columns = Columns::new();
-        columns.number("ReadTime", "Read s", true, move |row: &DiskRow| time(row.read_service_ns));
+        columns.number("ReadTime", "Read s", true, move |row: &Shown<'a>| time(row.read_service_ns));
         columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
         columns.number("ReadThroughput", "MB/s", true, |row| {
             text.throughput(row.read_bytes, row.read_service_ns)
@@ -131,6 +137,8 @@ impl DiskArgs {
         columns.number("TotalSize", "Total MB", self.details, |row| text.size(row.total_bytes, MB));
         columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
         columns.number("MaxTime", "Longest s", self.details, move |row| time(row.max_io_ns));
+        columns.word("File", "Trace", self.merge, |row| row.file.to_owned());
+        columns.word("Process", "Process", self.merge && self.per_process, |row| text.process(process(row)));
         let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
@@ -140,6 +148,20 @@ impl DiskArgs {
         });
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
+    }
+}
+
+/// A row with the name of its trace.
+struct Shown<'a> {
+    row: &'a DiskRow,
+    file: &'a str,
+}
+
+impl std::ops::Deref for Shown<'_> {
+    type Target = DiskRow;
+
+    fn deref(&self) -> &DiskRow {
+        self.row
     }
 }
 
@@ -169,7 +191,10 @@ fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>)
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let groups = &one.answer.groups;
-    let printed = args.columns(&text)?.lines(groups.iter().flat_map(|group| group.rows.iter()));
+    let file = one.info.file_name.as_str();
+    let shown: Vec<Shown<'_>> =
+        groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }).collect();
+    let printed = args.columns(&text)?.lines(shown.iter());
     let mut printed = printed.iter();
     printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
     for group in groups {
@@ -184,6 +209,26 @@ fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>)
     lines.line(&format!("Total {}, {} files", sums(&text, &one.answer.total), text.int(files)))
 }
 
+/// One list over all extracts.
+fn merged(
+    args: &DiskArgs,
+    answers: &[Answered<DiskAnswer>],
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let Some(first) = answers.first() else { return Ok(()) };
+    let text = Text::new(&args.common, Some(&args.processes), &first.info);
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for one in answers {
+        let file = one.info.file_name.as_str();
+        shown.extend(one.answer.groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }));
+    }
+    shown.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value));
+    args.top.top().cut(&mut shown);
+    args.columns(&text)?.lines(shown.iter()).iter().try_for_each(|line| lines.line(line))?;
+    let rows: Vec<DiskRow> = shown.iter().map(|shown| shown.row.clone()).collect();
+    lines.line(&format!("Total {}", sums(&text, &total(&rows))))
+}
+
 pub(super) fn run(args: &DiskArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.common.show_sql {
@@ -196,7 +241,11 @@ pub(super) fn run(args: &DiskArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+        if args.merge {
+            merged(args, &answers, &mut lines)?;
+        } else {
+            answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+        }
     }
     Ok(exit(count))
 }

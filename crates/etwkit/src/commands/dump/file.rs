@@ -2,7 +2,7 @@
 
 use clap::Args;
 use etwkit_query::dump::Top;
-use etwkit_query::dump::file::{FileAnswer, FileRequest, FileRow, FileSort, FileTotal};
+use etwkit_query::dump::file::{FileAnswer, FileRequest, FileRow, FileSort, FileTotal, total};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
 use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
@@ -27,8 +27,11 @@ const SORTS: &[(&str, FileSort)] = &[
     ("open-close-time", FileSort::OpenCloseTime),
 ];
 
+/// A kind, or all. Under a name of its own, since an `Option` would be an argument that may be missing.
+type Operation = Option<&'static str>;
+
 /// Names of operations and their kinds in the table.
-const OPERATIONS: &[(&str, Option<&str>)] = &[
+const OPERATIONS: &[(&str, Operation)] = &[
     ("all", None),
     ("read", Some("read")),
     ("write", Some("write")),
@@ -70,7 +73,7 @@ pub(crate) struct FileArgs {
     file: Option<String>,
     /// Only this kind of operation
     #[arg(long, value_name = "KIND", value_parser = word(OPERATIONS), default_value = "all")]
-    operation: Option<&'static str>,
+    operation: Operation,
     /// Show operations on files without a name, too
     #[arg(long)]
     all_files: bool,
@@ -104,6 +107,9 @@ pub(crate) struct FileArgs {
     /// Sums: total, only of the file; process, only of processes; file, both and rows; none
     #[arg(long, value_name = "WHAT", value_parser = ["none", "total", "process", "file"])]
     show_total: Option<String>,
+    /// One list over all extracts, which names the trace of each row
+    #[arg(long)]
+    merge: bool,
     /// Write paths from the file to the drive: a.txt\folder\C:
     #[arg(long)]
     reverse_file_name: bool,
@@ -135,11 +141,11 @@ impl FileArgs {
         })
     }
 
-    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, FileRow>> {
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a>>> {
         let time = |ns: i64| seconds(ns, 5);
         let more = self.details;
         let mut columns = Columns::new();
-        columns.number("ReadSize", "Read KB", true, |row: &FileRow| text.size(row.read_bytes, KB));
+        columns.number("ReadSize", "Read KB", true, |row: &Shown<'a>| text.size(row.read_bytes, KB));
         columns.number("ReadMaxPos", "Up to KB", more, |row| text.size(row.read_max_position_bytes, KB));
         columns.number("ReadDuration", "s", true, move |row| time(row.read_ns));
         columns.number("ReadThroughput", "MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
@@ -165,6 +171,8 @@ impl FileArgs {
         });
         columns
             .number("TotalCount", "Count", self.sort_by == FileSort::Count, |row| text.int(row.total_count));
+        columns.word("File", "Trace", self.merge, |row| row.file.to_owned());
+        columns.word("Process", "Process", self.merge && self.per_process, |row| text.process(process(row)));
         let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
@@ -178,6 +186,20 @@ impl FileArgs {
     /// Whether sums are shown: without a word for it, if there is more than one row.
     fn shows_sums(&self, rows: usize) -> bool {
         self.show_total.as_deref().map_or(rows > 1, |what| what != "none")
+    }
+}
+
+/// A row with the name of its trace.
+struct Shown<'a> {
+    row: &'a FileRow,
+    file: &'a str,
+}
+
+impl std::ops::Deref for Shown<'_> {
+    type Target = FileRow;
+
+    fn deref(&self) -> &FileRow {
+        self.row
     }
 }
 
@@ -206,7 +228,10 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let groups = &one.answer.groups;
-    let printed = args.columns(&text)?.lines(groups.iter().flat_map(|group| group.rows.iter()));
+    let file = one.info.file_name.as_str();
+    let shown: Vec<Shown<'_>> =
+        groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }).collect();
+    let printed = args.columns(&text)?.lines(shown.iter());
     let rows = printed.len().saturating_sub(1);
     let shows_rows = !matches!(args.show_total.as_deref(), Some("total" | "process"));
     let mut printed = printed.iter();
@@ -235,6 +260,26 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
     Ok(())
 }
 
+/// One list over all extracts.
+fn merged(
+    args: &FileArgs,
+    answers: &[Answered<FileAnswer>],
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let Some(first) = answers.first() else { return Ok(()) };
+    let text = Text::new(&args.common, Some(&args.processes), &first.info);
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for one in answers {
+        let file = one.info.file_name.as_str();
+        shown.extend(one.answer.groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }));
+    }
+    shown.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value));
+    args.top.top().cut(&mut shown);
+    args.columns(&text)?.lines(shown.iter()).iter().try_for_each(|line| lines.line(line))?;
+    let rows: Vec<FileRow> = shown.iter().map(|shown| shown.row.clone()).collect();
+    lines.line(&format!("Total {}", sums(&text, &total(&rows, args.sort_by))))
+}
+
 pub(super) fn run(args: &FileArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.common.show_sql {
@@ -247,7 +292,11 @@ pub(super) fn run(args: &FileArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+        if args.merge {
+            merged(args, &answers, &mut lines)?;
+        } else {
+            answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+        }
     }
     Ok(exit(count))
 }

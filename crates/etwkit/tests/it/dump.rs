@@ -1,0 +1,166 @@
+//! `etwkit dump` on an extract of a simulated machine: what is printed, and that numbers are those of the simulation.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Exit, run};
+use crate::transcripts::compare;
+
+/// The folder with `office.etl` and its extract `office.etwx`, made once.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let trace = folder.path().join("office.etl");
+            let trace = trace.to_str().unwrap();
+            for args in [vec!["synth", "write", "office", "--out", trace], vec!["extract", trace]] {
+                let Answer { err, exit, .. } = run(&args);
+                assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
+            }
+            folder
+        })
+        .path()
+}
+
+/// Runs a dump of the extract; `DIR` stands for its folder.
+fn dump(args: &[&str]) -> Answer {
+    let place = folder().to_str().unwrap();
+    let mut full = vec!["dump".to_owned()];
+    full.extend(args.iter().map(|arg| arg.replace("DIR", place)));
+    if !full.iter().any(|arg| arg.contains(place)) {
+        full.push(format!("{place}/office.etwx"));
+    }
+    run(&full.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Objects behind the first line.
+#[track_caller]
+fn rows(args: &[&str]) -> Vec<Value> {
+    let Answer { out, err, exit } = dump(&[args, &["--json"]].concat());
+    assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
+    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn truth() -> Value {
+    let text = std::fs::read_to_string(folder().join("office.truth.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn what_dumps_print() {
+    let times = ["--time-format", "s"];
+    let commands: &[(&str, &[&str])] = &[
+        ("dump-process", &["process", "--sort-by", "tree"]),
+        (
+            "dump-process-columns",
+            &["process", "--column", "ProcessId;Start*;Process", "--process-format", "none"],
+        ),
+        ("dump-cpu", &["cpu", "--show-total", "file", "--no-cmdline"]),
+        (
+            "dump-cpu-range",
+            &["cpu", "--range", "0.2..0.4", "--top", "3", "--first-last", "--show-core-number"],
+        ),
+        ("dump-cpu-methods", &["cpu", "--methods", "*", "--top", "2", "--top-methods", "5", "--include-dll"]),
+        ("dump-disk", &["disk", "--dir-level", "1"]),
+        ("dump-disk-process", &["disk", "--per-process", "--top", "2", "--dir-level", "100", "--details"]),
+        ("dump-file", &["file", "--dir-level", "2", "--sort-by", "count"]),
+        ("dump-stats", &["stats"]),
+        ("dump-version", &["version", "--dll", "n*", "--top", "2"]),
+        ("dump-missing-pdb", &["version", "--missing-pdb"]),
+        ("dump-sql", &["cpu", "--process", "o'neill", "--wait", "10ms..", "--show-sql"]),
+        ("dump-bad-range", &["cpu", "--cpu", "5MB.."]),
+        ("dump-bad-column", &["disk", "--column", "nosuch"]),
+        ("dump-of-a-trace", &["cpu", "DIR/office.etl"]),
+    ];
+    for (name, args) in commands {
+        let Answer { out, err, exit } = dump(&[*args, &times[..]].concat());
+        let printed = format!("$ etwkit dump {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        compare(&printed.replace(folder().to_str().unwrap(), "DIR"), name);
+    }
+}
+
+#[test]
+fn run_wait_and_ready_times_are_those_of_the_simulation() {
+    let truth = truth();
+    let rows = rows(&["cpu"]);
+    let mut compared = 0;
+    for row in &rows {
+        let Some(process) = row["pid"].as_i64().and_then(|pid| truth["processes"].get(pid.to_string()))
+        else {
+            continue;
+        };
+        assert_eq!(row["run_ns"], process["times"]["run_ns"], "{row}");
+        assert_eq!(row["switches"], process["times"]["switches_in"], "{row}");
+        compared += 1;
+    }
+    assert!(compared > 3, "{compared} of {}", rows.len());
+}
+
+#[test]
+fn a_range_over_the_whole_trace_gives_the_numbers_without_range() {
+    for (dump, numbers) in [
+        ("cpu", &["cpu_ns", "run_ns", "wait_ns", "ready_ns", "switches", "threads"][..]),
+        (
+            "disk",
+            &[
+                "reads",
+                "read_bytes",
+                "read_service_ns",
+                "writes",
+                "write_bytes",
+                "write_service_ns",
+                "flushes",
+            ][..],
+        ),
+        (
+            "file",
+            &["reads", "read_bytes", "read_ns", "writes", "opens", "close_ns", "failures", "total_count"][..],
+        ),
+    ] {
+        let (all, ranged) = (rows(&[dump]), rows(&[dump, "--range", "-1..1000000"]));
+        assert!(!all.is_empty() && all.len() == ranged.len(), "{dump}");
+        let key = |row: &Value| (row["process_key"].to_string(), row["path"].to_string());
+        for row in &all {
+            let same = ranged.iter().find(|other| key(other) == key(row)).unwrap();
+            for number in numbers {
+                assert_eq!(row[number], same[number], "{dump} {number}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn csv_has_the_columns_of_the_json() {
+    let path = folder().join("cpu.csv");
+    let Answer { out, err, exit } = dump(&["cpu", "--csv", path.to_str().unwrap(), "DIR/office.etwx"]);
+    assert_eq!(exit, Exit::Answered, "{out}{err}");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let json = rows(&["cpu"]);
+    let names: Vec<&str> = json[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), names);
+    assert_eq!(reader.records().count(), json.len());
+    assert!(names.contains(&"cpu_ns") && !names.contains(&"sort_value"));
+}
+
+#[test]
+fn an_extract_without_rows_says_what_it_lacks() {
+    let out = folder().join("summary.etwx");
+    let trace = folder().join("office.etl");
+    let args = ["extract", "--detail", "summary", "--out", out.to_str().unwrap(), trace.to_str().unwrap()];
+    let made = run(&args);
+    assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+    for name in ["cpu", "disk", "file"] {
+        let Answer { out: text, exit, .. } = dump(&[name, "--range", "0..1", out.to_str().unwrap()]);
+        assert!(exit == Exit::Nothing && text.contains("--detail full"), "{name}: {text}");
+        assert_eq!(dump(&[name, out.to_str().unwrap()]).exit, Exit::Answered, "{name}");
+    }
+}
+
+#[test]
+fn nothing_found_is_no_answer() {
+    assert_eq!(dump(&["cpu", "--process", "nobody"]).exit, Exit::Nothing);
+    assert_eq!(dump(&["stats", "--properties", "nosuch"]).exit, Exit::Error);
+}
