@@ -3,8 +3,8 @@
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
-mod health;
 pub(crate) mod extract;
+mod health;
 pub(crate) mod info;
 pub(crate) mod synth;
 

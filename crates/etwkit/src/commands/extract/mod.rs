@@ -110,7 +110,11 @@ fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) ->
             Ok(printer.line(&format!("{} is up to date", job.target.display()))?)
         };
     };
-    if json { Ok(printer.json(&object(job, converted, *took))?) } else { text(job, converted, *took, printer) }
+    if json {
+        Ok(printer.json(&object(job, converted, *took))?)
+    } else {
+        text(job, converted, *took, printer)
+    }
 }
 
 /// Bytes of all tables.
@@ -158,7 +162,8 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
         ratio(trace.decompressed_bytes, bytes)
     ))?;
     let right = Align::Right;
-    let mut table = Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
+    let mut table =
+        Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
     for t in &converted.written.tables {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
         let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };

@@ -31,8 +31,11 @@ impl Job {
 /// The extracts that the arguments ask for.
 pub(super) fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<Job>> {
     let traces = &args.traces.traces;
-    let sessions: Vec<Vec<PathBuf>> =
-        if args.one_session { vec![traces.clone()] } else { traces.iter().map(|t| vec![t.clone()]).collect() };
+    let sessions: Vec<Vec<PathBuf>> = if args.one_session {
+        vec![traces.clone()]
+    } else {
+        traces.iter().map(|t| vec![t.clone()]).collect()
+    };
     let many = sessions.len() > 1;
     if let Some(out) = args.out.as_ref().filter(|out| many && !out.is_dir()) {
         bail!(
@@ -46,7 +49,10 @@ pub(super) fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<Job>> {
     for traces in sessions {
         let target = target(&traces, args.out.as_deref());
         if !seen.insert(target.clone()) {
-            bail!("two traces would become {}: extract them one after the other with --out", target.display());
+            bail!(
+                "two traces would become {}: extract them one after the other with --out",
+                target.display()
+            );
         }
         jobs.push(Job { traces, target });
     }

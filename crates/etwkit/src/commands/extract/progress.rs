@@ -66,7 +66,11 @@ impl Bar<'_> {
             self.bar.set_position((progress.done * STEPS as f64) as u64);
             let rate = progress.events as f64 / self.bar.elapsed().as_secs_f64().max(1e-3);
             let mb = self.size as f64 / 1e6;
-            self.bar.set_message(format!("{:.0} of {mb:.0} MB, {:.1} M events/s", mb * progress.done, rate / 1e6));
+            self.bar.set_message(format!(
+                "{:.0} of {mb:.0} MB, {:.1} M events/s",
+                mb * progress.done,
+                rate / 1e6
+            ));
         }
         ControlFlow::Continue(())
     }
