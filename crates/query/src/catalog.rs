@@ -5,28 +5,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{Int32Array, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use etwkit_trace::table::{DERIVED, TABLES};
 
 use crate::frames::Loader;
-use crate::provider::{DeclaredTable, TRACE_ID};
+use crate::provider::DeclaredTable;
 use crate::source::Source;
 use crate::stacks::{StackTable, Unrolled};
+use crate::views::{EXTRACT, tables};
 
 /// Name of the catalog, as `SHOW TABLES` prints it.
 pub(crate) const CATALOG: &str = "etwkit";
 /// Name of the schema.
 pub(crate) const SCHEMA: &str = "extract";
-/// The table of extracts.
-pub(crate) const EXTRACTS: &str = "extract";
-/// The frames of stacks.
-pub(crate) const STACK_FRAMES: &str = "stack_frame";
-/// The texts of stacks.
-pub(crate) const STACK_TEXTS: &str = "stack_text";
-
 /// The tables of a session.
 #[derive(Debug)]
 pub(crate) struct Tables {
@@ -59,11 +52,7 @@ impl Tables {
 
     /// The table `extract`: one row for each source.
     fn extracts(&self) -> Result<MemTable> {
-        let schema = Arc::new(Schema::new(vec![
-            Field::new(TRACE_ID, DataType::Int32, false),
-            Field::new("name", DataType::Utf8, false),
-            Field::new("path", DataType::Utf8, false),
-        ]));
+        let schema = EXTRACT.schema();
         let texts = |text: fn(&Source) -> &str| StringArray::from_iter_values(self.sources.iter().map(text));
         let batch = RecordBatch::try_new(
             schema.clone(),
@@ -77,28 +66,24 @@ impl Tables {
     }
 }
 
-/// Names of all tables, in the order in which they are documented.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.iter().chain(DERIVED).map(|table| table.name).chain([EXTRACTS, STACK_FRAMES, STACK_TEXTS])
-}
-
 #[async_trait]
 impl SchemaProvider for Tables {
     fn table_names(&self) -> Vec<String> {
-        names().map(str::to_owned).collect()
+        tables().map(|table| table.name.to_owned()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        Ok(match name {
-            EXTRACTS => Some(Arc::new(self.extracts()?)),
-            STACK_FRAMES => Some(self.unrolled(Unrolled::Frames)),
-            STACK_TEXTS => Some(self.unrolled(Unrolled::Text)),
-            _ => self.declared.get(name).map(|table| table.clone() as _),
+        if name == EXTRACT.name {
+            return Ok(Some(Arc::new(self.extracts()?)));
+        }
+        Ok(match Unrolled::named(name) {
+            Some(unrolled) => Some(self.unrolled(unrolled)),
+            None => self.declared.get(name).map(|table| table.clone() as _),
         })
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        names().any(|known| known == name)
+        tables().any(|table| table.name == name)
     }
 }
 

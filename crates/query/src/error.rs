@@ -2,7 +2,9 @@
 
 use std::io;
 
-use datafusion::common::{DataFusionError, Diagnostic, SchemaError};
+use datafusion::common::{DataFusionError, Diagnostic};
+
+use crate::hints;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -53,6 +55,16 @@ pub enum Error {
         /// What to try.
         hint: Option<String>,
     },
+    /// A parameter of a question of the library.
+    #[error("@{query}: expected {expected}, found {found:?}")]
+    Parameter {
+        /// The question.
+        query: &'static str,
+        /// Which parameter, or which ones there are.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
     /// The answer needs more memory than it may have, and cannot be computed in parts.
     #[error("the answer needs more memory than it may have: {message}")]
     Memory {
@@ -98,14 +110,14 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
     let (message, hint) = match error {
         DataFusionError::SQL(parser, _) => {
             let text = parser.to_string();
-            let text = text.trim_start_matches("sql parser error: ");
-            let (message, place) = split_position(text);
+            let (message, place) = split_position(text.trim_start_matches("sql parser error: "));
             position = place.or(position);
             (format!("SQL is not understood: {message}"), None)
         }
-        DataFusionError::SchemaError(schema, _) => schema_message(schema),
+        DataFusionError::SchemaError(schema, _) => hints::of_schema(schema),
+        DataFusionError::Plan(message) => hints::of_plan(message),
         DataFusionError::ResourcesExhausted(message) => return Error::Memory { message: message.clone() },
-        other => (other.strip_backtrace(), None),
+        other => (plain(other), None),
     };
     Error::Sql { message, position, hint }
 }
@@ -114,8 +126,21 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
     match innermost(error, &mut None) {
         DataFusionError::ResourcesExhausted(message) => Error::Memory { message: message.clone() },
-        other => Error::Failed { message: other.strip_backtrace() },
+        other => Error::Failed { message: plain(other) },
     }
+}
+
+/// What the engine says, without the name that it has for the kind of error.
+fn plain(error: &DataFusionError) -> String {
+    let text = error.strip_backtrace();
+    let kinds = [
+        "Error during planning: ",
+        "Execution error: ",
+        "External error: ",
+        "Arrow error: ",
+        "Parquet error: ",
+    ];
+    kinds.iter().fold(text.as_str(), |text, kind| text.trim_start_matches(kind)).to_owned()
 }
 
 /// The error inside wrappers, and the position that one of them knows.
@@ -149,18 +174,5 @@ fn split_position(text: &str) -> (&str, Option<(u64, u64)>) {
     match parts() {
         Some((message, place)) => (message, Some(place)),
         None => (text, None),
-    }
-}
-
-fn schema_message(error: &SchemaError) -> (String, Option<String>) {
-    match error {
-        SchemaError::FieldNotFound { field, valid_fields } => {
-            let known: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
-            (
-                format!("there is no column {}", field.flat_name()),
-                Some(format!("columns: {}", known.join(", "))),
-            )
-        }
-        other => (other.to_string(), None),
     }
 }

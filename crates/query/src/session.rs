@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -17,6 +18,7 @@ use etwkit_trace::table::Table;
 
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
+use crate::library::Query;
 use crate::{Answer, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
@@ -103,19 +105,35 @@ impl Session {
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
+        self.answer(sql, Vec::new())
+    }
+
+    /// Answers a question of the library. Parameters are given by name, their values as text; others have their defaults.
+    ///
+    /// # Errors
+    /// A parameter that the question does not have, or a value of the wrong type.
+    pub fn ask(&self, query: &Query, parameters: &[(String, String)]) -> Result<Answer> {
+        self.answer(&query.sql(self.tables.has_trace_id()), query.bind(parameters)?)
+    }
+
+    fn answer(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<Answer> {
         let statement = statement::parse(sql)?;
         let (context, loader) = (self.context.clone(), self.tables.loader().clone());
         let stream = runtime::wait_for(async move {
-            let plan =
-                context.state().statement_to_plan(statement).await.map_err(|e| error::from_planning(&e))?;
-            let asks =
-                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            asks.verify_plan(&plan).map_err(|e| error::from_planning(&e))?;
-            if plan_needs_frames(&plan).map_err(|e| error::from_planning(&e))? {
-                loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))?;
-            }
-            let frame = context.execute_logical_plan(plan).await.map_err(|e| error::from_planning(&e))?;
-            frame.execute_stream().await.map_err(|e| error::from_planning(&e))
+            let planning = async {
+                let plan = context.state().statement_to_plan(statement).await?;
+                let plan = if values.is_empty() { plan } else { plan.with_param_values(values)? };
+                let asks = SQLOptions::new()
+                    .with_allow_ddl(false)
+                    .with_allow_dml(false)
+                    .with_allow_statements(false);
+                asks.verify_plan(&plan)?;
+                if plan_needs_frames(&plan)? {
+                    loader.frames(&context.state()).await?;
+                }
+                context.execute_logical_plan(plan).await?.execute_stream().await
+            };
+            planning.await.map_err(|e| error::from_planning(&e))
         })?;
         Answer::start(stream)
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, StringBuilder};
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, project_schema};
 use datafusion::error::Result;
@@ -17,10 +17,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use etwkit_trace::table::Table;
 use futures::stream;
 
 use crate::frames::{Frames, Loader, TraceFrames};
-use crate::provider::TRACE_ID;
+use crate::provider::{TRACE_ID, schema_of};
+use crate::views::{STACK_FRAME, STACK_TEXT};
 
 /// Rows of a batch, except where one stack alone has more.
 const BATCH_ROWS: usize = 8192;
@@ -36,6 +38,19 @@ pub(crate) enum Unrolled {
     Text,
 }
 
+impl Unrolled {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Frames, Self::Text].into_iter().find(|unrolled| unrolled.table().name == name)
+    }
+
+    const fn table(self) -> &'static Table {
+        match self {
+            Self::Frames => &STACK_FRAME,
+            Self::Text => &STACK_TEXT,
+        }
+    }
+}
+
 /// Its provider.
 #[derive(Debug)]
 pub(crate) struct StackTable {
@@ -48,19 +63,10 @@ pub(crate) struct StackTable {
 
 impl StackTable {
     pub(crate) fn new(unrolled: Unrolled, has_trace_id: bool, loader: Arc<Loader>) -> Self {
-        let trace_id = has_trace_id.then(|| Field::new(TRACE_ID, DataType::Int32, false));
-        let ids: Vec<Field> =
-            trace_id.into_iter().chain([Field::new(STACK_ID, DataType::Int32, false)]).collect();
-        let rest = match unrolled {
-            Unrolled::Frames => vec![
-                Field::new("frame_id", DataType::Int32, false),
-                Field::new("depth", DataType::Int32, false),
-                Field::new("first", DataType::Boolean, false),
-            ],
-            Unrolled::Text => vec![Field::new("text", DataType::Utf8, false)],
-        };
-        let all: Vec<Field> = ids.iter().cloned().chain(rest).collect();
-        Self { unrolled, schema: Arc::new(Schema::new(all)), ids: Arc::new(Schema::new(ids)), loader }
+        let schema = schema_of(unrolled.table(), has_trace_id);
+        let is_id = |field: &&Arc<Field>| [TRACE_ID, STACK_ID].contains(&field.name().as_str());
+        let ids: Vec<_> = schema.fields().iter().filter(is_id).cloned().collect();
+        Self { unrolled, schema, ids: Arc::new(Schema::new(ids)), loader }
     }
 
     /// The stacks of a trace that the filters let through, in their order.

@@ -2,6 +2,7 @@
 
 mod extracts;
 mod functions;
+mod library;
 mod session;
 mod stacks;
 mod support;

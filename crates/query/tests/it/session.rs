@@ -81,7 +81,7 @@ fn only_questions_are_answered() {
 fn files_cannot_be_named_as_tables() {
     let path = std::env::current_exe().unwrap();
     let sql = format!("SELECT * FROM '{}'", path.display());
-    assert!(error(&one(), &sql).to_string().contains("not found"), "{sql}");
+    assert!(error(&one(), &sql).to_string().starts_with("there is no table"), "{sql}");
 }
 
 #[test]
@@ -90,4 +90,60 @@ fn dropping_an_answer_ends_its_work() {
     let answer = one().sql(endless).unwrap();
     drop(answer);
     assert_eq!(ask(&one(), "SELECT 1"), "1");
+}
+
+#[test]
+fn errors_say_where_and_what_was_meant() {
+    let session = one();
+    for (sql, message, hint) in [
+        ("SELECT 1 FROM proces", "there is no table proces", "did you mean process?"),
+        ("SELECT 1 FROM sample", "there is no table sample", "did you mean cpu_sample?"),
+        ("SELECT nme FROM process", "there is no column nme (line 1, column 8)", "did you mean name?"),
+        (
+            "SELECT\n  p.weight FROM cpu_sample p",
+            "there is no column p.weight (line 2, column 3)",
+            "did you mean weight_ns?",
+        ),
+        (
+            "SELECT process_key FROM process, thread",
+            "several tables have a column process_key (line 1, column 8)",
+            "write the table in front: TABLE.process_key",
+        ),
+        (
+            "SELECT unon_duration(1, 2)",
+            "there is no function unon_duration (line 1, column 8)",
+            "did you mean union_duration?",
+        ),
+        (
+            "SELECT 1 FRM process p",
+            "SQL is not understood: Expected: end of statement, found: process (line 1, column 14)",
+            "",
+        ),
+        ("SELECT (", "SQL is not understood: Expected: an expression, found: EOF", ""),
+    ] {
+        let error = error(&session, sql);
+        assert_eq!((error.to_string().as_str(), error.hint().unwrap_or_default()), (message, hint), "{sql}");
+    }
+}
+
+#[test]
+fn hostile_questions_end_in_errors_or_answers() {
+    let session = one();
+    let nested = format!("SELECT {}1{}", "(".repeat(5000), ")".repeat(5000));
+    assert!(error(&session, &nested).to_string().contains("recursion"), "nesting");
+    let terms = format!("SELECT {}", vec!["1 = 1"; 2000].join(" AND "));
+    assert_eq!(ask(&session, &terms), "true");
+    let long = format!("SELECT '{}'", "x".repeat(2 << 20));
+    assert!(error(&session, &long).to_string().starts_with("expected at most"), "length");
+    for sql in [
+        "SELECT 1/0",
+        "SELECT CAST('x' AS INT)",
+        "SELECT repeat('x', 9223372036854775807)",
+        "SELECT \0",
+        "\u{1b}[2J",
+    ] {
+        assert!(!error(&session, sql).to_string().is_empty(), "{sql}");
+    }
+    let list = vec!["1"; 20_000].join(",");
+    assert_eq!(ask(&session, &format!("SELECT count(*) FROM process WHERE pid IN ({list})")), "0");
 }

@@ -2,7 +2,7 @@
 
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
-use etwkit_query::{Error, Session};
+use etwkit_query::{Answer, Error, Session};
 use etwkit_trace::table::{Columns, Row, Table};
 
 /// The rows as a table with its name.
@@ -12,14 +12,19 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     (R::TABLE, vec![columns.take()])
 }
 
-/// The answer as text: values of a row with `|` between, rows with line breaks; nulls are `-`.
+/// The answer to the question as text.
 #[track_caller]
 pub(crate) fn ask(session: &Session, sql: &str) -> String {
-    let answer = session.sql(sql).unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint()));
-    let batches = answer.collect().unwrap_or_else(|error| panic!("{sql}: {error}"));
+    text(session.sql(sql).unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint())))
+}
+
+/// Values of a row with `|` between, rows with line breaks; nulls are `-`.
+#[track_caller]
+pub(crate) fn text(answer: Answer) -> String {
     let options = FormatOptions::new().with_null("-");
     let mut lines = Vec::new();
-    for batch in &batches {
+    for batch in answer {
+        let batch = batch.unwrap_or_else(|error| panic!("{error}"));
         let columns: Vec<ArrayFormatter<'_>> =
             batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
         for row in 0..batch.num_rows() {
@@ -33,5 +38,5 @@ pub(crate) fn ask(session: &Session, sql: &str) -> String {
 /// Why the question is not answered, by planning it or by computing the rows.
 #[track_caller]
 pub(crate) fn error(session: &Session, sql: &str) -> Error {
-    session.sql(sql).and_then(etwkit_query::Answer::collect).expect_err(sql)
+    session.sql(sql).and_then(Answer::collect).expect_err(sql)
 }

@@ -1,0 +1,73 @@
+//! What was probably meant by a name that does not exist.
+
+use datafusion::common::SchemaError;
+use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
+
+use crate::tables;
+
+/// Least similarity of a name that is offered, from 0 to 1.
+const SIMILAR: f64 = 0.45;
+/// Names that are offered.
+const OFFERED: usize = 3;
+/// Names that are listed where none is similar.
+const LISTED: usize = 40;
+
+/// Message and hint for a table or function that does not exist; other messages of the planner as they are.
+pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
+    if let Some(name) = message.strip_prefix("table '").and_then(|rest| rest.strip_suffix("' not found")) {
+        let name = name.rsplit('.').next().unwrap_or(name);
+        let known: Vec<&str> = tables().map(|table| table.name).collect();
+        return (format!("there is no table {name}"), Some(offer(name, &known, "tables")));
+    }
+    // "Invalid function 'x'.\nDid you mean 'y'?"
+    if let Some((name, rest)) =
+        message.strip_prefix("Invalid function '").and_then(|rest| rest.split_once("'."))
+    {
+        let meant = rest.trim().strip_prefix("Did you mean '").and_then(|rest| rest.strip_suffix("'?"));
+        return (format!("there is no function {name}"), meant.map(|meant| format!("did you mean {meant}?")));
+    }
+    (message.to_owned(), None)
+}
+
+/// Message and hint for a column that does not exist or that several tables have.
+pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let known: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            let name = match &field.relation {
+                Some(table) => format!("{}.{}", table.table(), field.name),
+                None => field.name.clone(),
+            };
+            (format!("there is no column {name}"), Some(offer(&field.name, &known, "columns")))
+        }
+        SchemaError::AmbiguousReference { field } => {
+            let hint = format!("write the table in front: TABLE.{}", field.name);
+            (format!("several tables have a column {}", field.name), Some(hint))
+        }
+        other => (other.to_string(), None),
+    }
+}
+
+fn offer(name: &str, known: &[&str], what: &str) -> String {
+    let name = name.to_lowercase();
+    let similarity = |known: &str| {
+        let whole = normalized_levenshtein(&name, known);
+        // A part of a name is what people remember.
+        if name.len() > 2 && (known.contains(&name) || name.contains(known)) {
+            whole.max(SIMILAR + whole / 2.0)
+        } else {
+            whole
+        }
+    };
+    let mut close: Vec<(f64, &str)> = known.iter().map(|known| (similarity(known), *known)).collect();
+    close.retain(|(similarity, _)| *similarity >= SIMILAR);
+    close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    close.dedup();
+    let close: Vec<&str> = close.into_iter().take(OFFERED).map(|(_, name)| name).collect();
+    if !close.is_empty() {
+        return format!("did you mean {}?", close.join(" or "));
+    }
+    let more = if known.len() > LISTED { ", …" } else { "" };
+    let known: Vec<&str> = known.iter().take(LISTED).copied().collect();
+    format!("{what}: {}{more}", known.join(", "))
+}

@@ -1,0 +1,66 @@
+//! Tables that a session adds to those of an extract.
+
+use etwkit_trace::table::{Column, DERIVED, Kind, TABLES, Table};
+
+/// The extracts of the session.
+pub(crate) static EXTRACT: Table = Table {
+    name: "extract",
+    doc: "The extracts of the session, in the order in which they were named.",
+    order: &["trace_id"],
+    columns: &[
+        column(
+            "trace_id",
+            Kind::Int32,
+            "key",
+            "Number of the extract, from 0; with several extracts each table has this column in front.",
+        ),
+        column("name", Kind::Text, "", "File name without `.etwx`."),
+        column("path", Kind::Text, "", "Path, as it was named."),
+    ],
+};
+
+/// The frames of stacks.
+pub(crate) static STACK_FRAME: Table = Table {
+    name: "stack_frame",
+    doc: "A frame of a stack. It is computed while it is read: choose stacks by `stack_id` (or join with few), since all stacks together can \
+          have very many frames.",
+    order: &[],
+    columns: &[
+        column("stack_id", Kind::Int32, "key", "The stack."),
+        column("frame_id", Kind::Int32, "key", "The frame."),
+        column("depth", Kind::Int32, "", "0 for the innermost frame, 1 for its caller, and so on."),
+        column(
+            "first",
+            Kind::Boolean,
+            "",
+            "Whether no frame further in is of the same method: a named one, else the code at one offset of a file, else an address. Counting \
+             only these counts a method once for each stack.",
+        ),
+    ],
+};
+
+/// The texts of stacks.
+pub(crate) static STACK_TEXT: Table = Table {
+    name: "stack_text",
+    doc: "A stack as text. It is computed while it is read: choose stacks by `stack_id`.",
+    order: &[],
+    columns: &[
+        column("stack_id", Kind::Int32, "key", "The stack."),
+        column(
+            "text",
+            Kind::Text,
+            "",
+            "A line for each frame, innermost first: `module!method`; `module+0x1a2b` without a name; `?!method` or `?!0x7ff812345678` \
+             without a module.",
+        ),
+    ],
+};
+
+const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'static str) -> Column {
+    Column { name, kind, nullable: false, unit, doc }
+}
+
+/// All tables that can be named: those of an extract, those that are computed from them, those of the session.
+pub fn tables() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().chain(DERIVED).copied().chain([&EXTRACT, &STACK_FRAME, &STACK_TEXT])
+}
