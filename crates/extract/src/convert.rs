@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use etwkit_trace::derive::{self, OnBatch, TableSource};
+use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuSample, DiskIo, DpcIsr, FileIo, GenericEvent, HardFault, NetIo, Row, Table,
+    ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, NetIo, Row,
+    Stack, Table,
 };
 
 use crate::manifest::{Clock, Detail, Diagnostic, Machine, Manifest, Topic};
@@ -106,16 +107,28 @@ pub fn convert(
     imported.trace.file_name = names.join(";");
     import::write_trace(&imported, &mut writer)?;
     let sealed = Sealed(writer.seal()?);
-    derive::derive(&sealed, &mut writer)?;
-    writer.set_derived(BTreeMap::new());
-    if options.detail == Detail::Summary {
-        for table in ROW_TABLES {
-            writer.remove(table)?;
-        }
+    match options.detail {
+        Detail::Full => derive::derive(&sealed, &mut writer)?,
+        Detail::Summary => summarise(&sealed, &mut writer)?,
     }
+    writer.set_derived(BTreeMap::new());
     let manifest = manifest(input, &imported, options.detail)?;
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported })
+}
+
+/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only those had.
+fn summarise(sealed: &Sealed, writer: &mut Writer) -> Result<(), ConvertError> {
+    let mut sink = SummarySink::new(writer);
+    derive::derive(sealed, &mut sink)?;
+    let stacks = sink.finish(sealed)?;
+    for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
+        writer.remove(table)?;
+    }
+    writer.write(Frame::TABLE, stacks.frame)?;
+    writer.write(Stack::TABLE, stacks.stack)?;
+    writer.write(CpuStack::TABLE, stacks.cpu_stack)?;
+    Ok(())
 }
 
 /// Tables whose files are complete.

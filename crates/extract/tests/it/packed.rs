@@ -97,7 +97,10 @@ fn archives_that_cannot_be_read_in_place_are_refused_with_a_hint() {
     assert_told(Extract::open(&folder.write("trace.zip", &trace)), &parts);
     let trace = folder.write("power.etl", &made("power-5.etl"));
     assert_told(Extract::open(&trace), &["expected an extract", "found a file that is no zip archive"]);
-    assert_told(Extract::open(&folder.path("gone.etwx")), &["cannot open ", "gone.etwx"]);
+    assert_told(
+        Extract::open(&folder.path("gone.etwx")),
+        &["cannot open ", "gone.etwx", "hint: check the name"],
+    );
     assert_told(Extract::open(&folder.path("")), &["found a folder without manifest.json"]);
     let half = fs::read(&plain).unwrap();
     let half = folder.write("half.zip", &half[..half.len() / 2]);

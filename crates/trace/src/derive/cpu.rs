@@ -96,7 +96,8 @@ fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, SinkError> {
     let mut idle = None;
     source.scan(Process::TABLE, &["process_key", "pid"], &mut |batch| {
         let (key, pid) = (int32(batch, "process_key")?, int32(batch, "pid")?);
-        idle = idle.or((0..batch.num_rows()).find(|row| pid.get(*row) == Some(0)).and_then(|row| key.get(row)));
+        idle =
+            idle.or((0..batch.num_rows()).find(|row| pid.get(*row) == Some(0)).and_then(|row| key.get(row)));
         Ok(())
     })?;
     Ok(idle)
@@ -142,8 +143,19 @@ fn switches(
     groups: &mut Groups,
 ) -> Result<bool, SinkError> {
     let columns = [
-        "thread_key", "process_key", "cpu", "last_out_ns", "in_ns", "out_ns", "wait_ns", "ready_ns", "run_ns",
-        "readied_ns", "prev_state", "stack_id", "priority",
+        "thread_key",
+        "process_key",
+        "cpu",
+        "last_out_ns",
+        "in_ns",
+        "out_ns",
+        "wait_ns",
+        "ready_ns",
+        "run_ns",
+        "readied_ns",
+        "prev_state",
+        "stack_id",
+        "priority",
     ];
     let mut any = false;
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
@@ -176,7 +188,8 @@ fn switches(
             let (wait, ready) = (wait.get(row), ready.get(row));
             let is_preempted = readied.get(row).is_none() && ready.is_some();
             sum.switches += 1;
-            sum.preemptions += i64::from(is_preempted && state.get(row).is_some() && last_out.get(row).is_some());
+            sum.preemptions +=
+                i64::from(is_preempted && state.get(row).is_some() && last_out.get(row).is_some());
             sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
             sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
             if let Some((priority, run)) = priority.get(row).zip(run) {

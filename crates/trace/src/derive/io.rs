@@ -18,8 +18,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
 type DiskKey = (Option<Arc<str>>, i32, Option<i32>, i32);
 
 fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let columns =
-        ["kind", "disk", "process_key", "io_ns", "service_ns", "size_bytes", "path", "priority"];
+    let columns = ["kind", "disk", "process_key", "io_ns", "service_ns", "size_bytes", "path", "priority"];
     let mut texts = Interner::default();
     let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
     source.scan(DiskIo::TABLE, &columns, &mut |batch| {
@@ -34,25 +33,30 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             let sum = sums.entry(key).or_default();
             let [io, service, size] = [io, service, size].map(|column| column.get(row).unwrap_or_default());
             let (count, sums) = match kind.get(row) {
-                Some("read") => {
-                    (&mut sum.reads, [
+                Some("read") => (
+                    &mut sum.reads,
+                    [
                         (&mut sum.read_bytes, size),
                         (&mut sum.read_service_ns, service),
                         (&mut sum.read_io_ns, io),
-                    ])
-                }
-                Some("write") => {
-                    (&mut sum.writes, [
+                    ],
+                ),
+                Some("write") => (
+                    &mut sum.writes,
+                    [
                         (&mut sum.write_bytes, size),
                         (&mut sum.write_service_ns, service),
                         (&mut sum.write_io_ns, io),
-                    ])
-                }
-                _ => (&mut sum.flushes, [
-                    (&mut sum.max_io_ns, 0),
-                    (&mut sum.flush_service_ns, service),
-                    (&mut sum.flush_io_ns, io),
-                ]),
+                    ],
+                ),
+                _ => (
+                    &mut sum.flushes,
+                    [
+                        (&mut sum.max_io_ns, 0),
+                        (&mut sum.flush_service_ns, service),
+                        (&mut sum.flush_io_ns, io),
+                    ],
+                ),
             };
             *count += 1;
             sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
@@ -78,8 +82,16 @@ struct Operations {
 const MAX_STATUSES: usize = 64;
 
 fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let columns =
-        ["kind", "process_key", "duration_ns", "path", "offset_bytes", "size_bytes", "result_bytes", "status"];
+    let columns = [
+        "kind",
+        "process_key",
+        "duration_ns",
+        "path",
+        "offset_bytes",
+        "size_bytes",
+        "result_bytes",
+        "status",
+    ];
     let mut texts = Interner::default();
     let mut sums: BTreeMap<(Option<Arc<str>>, Option<i32>, Arc<str>), Operations> = BTreeMap::new();
     source.scan(FileIo::TABLE, &columns, &mut |batch| {

@@ -136,7 +136,12 @@ impl Writer {
         if self.columns.len() >= BATCH_ROWS { self.finish(sink) } else { Ok(()) }
     }
 
-    fn unions(&mut self, intervals: &[Interval], stacks: &mut Stacks, which: impl Fn(&mut Sum) -> &mut Union) {
+    fn unions(
+        &mut self,
+        intervals: &[Interval],
+        stacks: &mut Stacks,
+        which: impl Fn(&mut Sum) -> &mut Union,
+    ) {
         for interval in intervals {
             let Some(stack) = interval.stack else { continue };
             let methods = stacks.expand(stack);

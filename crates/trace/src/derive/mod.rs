@@ -8,9 +8,12 @@ mod cpu;
 mod frames;
 mod io;
 mod method;
+mod summary;
 mod union;
 
 use arrow_array::RecordBatch;
+
+pub use summary::{SummarySink, SummaryStacks};
 
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;

@@ -125,7 +125,9 @@ impl MethodTracker {
 
     /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method: begins and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
-        self.methods.iter().map(|(pid, methods)| (*pid, methods.iter().flat_map(Method::change_times).collect()))
+        self.methods
+            .iter()
+            .map(|(pid, methods)| (*pid, methods.iter().flat_map(Method::change_times).collect()))
     }
 
     /// Distinct methods of each process id: one that was loaded again at its old place counts once.
