@@ -26,7 +26,7 @@ pub(super) fn ask<A>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A>,
+    mut question: impl FnMut(&Session) -> dump::Result<A>,
 ) -> anyhow::Result<Vec<Answered<A>>> {
     if common.json {
         printer.json_start(command)?;
