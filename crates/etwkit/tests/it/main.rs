@@ -10,6 +10,7 @@
 mod architecture;
 mod dump;
 mod evidence;
+mod extracts;
 mod hostile;
 mod made;
 mod output;

@@ -1,0 +1,127 @@
+//! Extracts of traces that were asked without being extracted first.
+//!
+//! They lie in `$ETWKIT_CACHE`, else in the user's cache folder, one for each trace by its content. Together they take at most 20 GB:
+//! those that were asked longest ago go first.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{ConvertOptions, Extract, Input, convert, default_target};
+
+use crate::interrupt::Stoppable;
+
+/// Names the folder.
+const VARIABLE: &str = "ETWKIT_CACHE";
+
+/// Bytes that extracts of the cache take together.
+const MAX_BYTES: u64 = 20_000_000_000;
+
+/// The extract of a trace: the one that is there, else a new one. Returns whether it is new.
+pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf, bool)> {
+    let folder = folder()?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let hash = input.source_hash()?;
+    let target = folder.join(name(trace, &hash));
+    if Extract::same_source(&target, &hash, Detail::Full).is_some() {
+        touch(&target);
+        return Ok((target, false));
+    }
+    let stoppable = Stoppable::begin();
+    let mut progress = |_| {
+        if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    convert(input, &target, ConvertOptions::default(), &mut progress)?;
+    make_room(&folder, &target, MAX_BYTES);
+    Ok((target, true))
+}
+
+/// `slow-0123456789abcdef.etwx` for `slow.etl`.
+fn name(trace: &Path, hash: &str) -> String {
+    let target = default_target(trace);
+    let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    format!("{stem}-{hash}.etwx")
+}
+
+fn folder() -> anyhow::Result<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(own) = variable(VARIABLE) {
+        return Ok(own);
+    }
+    let user = variable("XDG_CACHE_HOME")
+        .or_else(|| variable("LOCALAPPDATA"))
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    match user {
+        Some(user) => Ok(user.join("etwkit")),
+        None => bail!("there is no folder for extracts of the cache: set {VARIABLE}, or extract the trace first"),
+    }
+}
+
+/// Says that an extract was asked now. Where that cannot be written it is only forgotten earlier.
+fn touch(extract: &Path) {
+    if let Ok(file) = fs::File::options().append(true).open(extract.join("manifest.json")) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+/// Deletes the extracts that were asked longest ago, as long as all take too much. Other programs may do the same meanwhile.
+fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
+    let mut extracts: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let asked = fs::metadata(path.join("manifest.json")).and_then(|manifest| manifest.modified());
+        if let Ok(asked) = asked {
+            extracts.push((asked, size(&path), path));
+        }
+    }
+    extracts.sort();
+    let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
+    for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {
+        if total <= max_bytes {
+            return;
+        }
+        if fs::remove_dir_all(path).is_ok() {
+            total = total.saturating_sub(*bytes);
+        }
+    }
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let one = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(one).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_extracts_that_were_asked_longest_ago_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        for (age, name) in [(30, "old"), (20, "new"), (40, "oldest"), (50, "kept")] {
+            let extract = folder.path().join(name);
+            fs::create_dir(&extract).unwrap();
+            fs::write(extract.join("table"), [0; 90]).unwrap();
+            let manifest = fs::File::create(extract.join("manifest.json")).unwrap();
+            manifest.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        }
+        make_room(folder.path(), &folder.path().join("kept"), 200);
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["kept", "new"]);
+    }
+
+    #[test]
+    fn an_extract_of_the_cache_is_named_by_trace_and_content() {
+        assert_eq!(name(Path::new("a/slow.etl.zip"), "01ab"), "slow-01ab.etwx");
+    }
+}
