@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,6 +28,12 @@ pub(crate) enum Command {
     /// Print the events of a trace, decoded, or count them
     #[command(after_help = EVENTS_EXAMPLE)]
     Events(EventsArgs),
+    /// Ask extracts in SQL
+    #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
+    #[command(
+        override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
+    )]
+    Sql(SqlArgs),
     /// Write traces of simulated machines, with what is true of them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
@@ -43,6 +50,15 @@ Example:
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --count slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
+
+const SQL_EXAMPLE: &str = "\
+Example:
+  etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
+  etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
+  etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
+  etwkit sql --show-schema process
+
+The tables, functions and the library are described in docs/sql.md.";
 
 const SYNTH_EXAMPLE: &str = "\
 Example:
@@ -114,6 +130,41 @@ pub(crate) struct TraceArgs {
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
     #[arg(long, value_name = "GIB", default_value_t = 64)]
     pub(crate) max_unpacked: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// Extracts (.etwx), then SQL: one statement, - for the standard input, or @NAME for a question of the library
+    #[arg(value_name = "EXTRACT, SQL", num_args = 1.., required_unless_present = "show_schema")]
+    pub(crate) items: Vec<OsString>,
+    /// A parameter of a question of the library; can be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// How rows are written; parquet only into a file
+    #[arg(long, value_enum, default_value_t = SqlFormat::Table)]
+    pub(crate) format: SqlFormat,
+    /// Write the rows into this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Overwrite a file that is there
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Print the tables, or the columns of one
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "", exclusive = true)]
+    pub(crate) show_schema: Option<String>,
+}
+
+/// Forms of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SqlFormat {
+    /// Columns for people
+    Table,
+    /// Comma-separated values, RFC 4180
+    Csv,
+    /// A line that names the command and the format, then one object on each line
+    Json,
+    /// A Parquet file
+    Parquet,
 }
 
 #[derive(Debug, Args)]

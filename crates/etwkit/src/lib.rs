@@ -9,7 +9,9 @@
 mod cli;
 mod commands;
 mod exit;
+mod extracts;
 mod input;
+mod out_file;
 mod printer;
 mod report;
 mod sanitize;
@@ -31,7 +33,20 @@ pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut 
 where
     T: Into<OsString> + Clone,
 {
-    let mut printer = Printer::new(out);
+    run_on_screen(args, out, err, None)
+}
+
+/// The same as [`run`], where `out` is a terminal with `width` columns: tables are cut at its edge.
+pub fn run_on_screen<T>(
+    args: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    width: Option<usize>,
+) -> Exit
+where
+    T: Into<OsString> + Clone,
+{
+    let mut printer = Printer::new(out).with_width(width);
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => dispatch(&cli, &mut printer),
         Err(usage) if usage.use_stderr() => {
@@ -54,6 +69,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),
+        Command::Sql(args) => commands::sql::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod damage;
 pub(crate) mod events;
 mod health;
 pub(crate) mod info;
+pub(crate) mod sql;
 pub(crate) mod synth;
 
 use etwkit_extract::Input;

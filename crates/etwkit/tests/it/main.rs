@@ -12,6 +12,7 @@ mod evidence;
 mod hostile;
 mod made;
 mod output;
+mod sql;
 mod support;
 mod synth;
 mod transcripts;
