@@ -8,8 +8,10 @@
 mod cli;
 mod commands;
 mod exit;
+mod extracts;
 mod input;
 pub mod interrupt;
+mod out_file;
 mod printer;
 mod report;
 mod sanitize;
@@ -32,7 +34,20 @@ pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut 
 where
     T: Into<OsString> + Clone,
 {
-    let mut printer = Printer::new(out);
+    run_on_screen(args, out, err, None)
+}
+
+/// The same as [`run`], where `out` is a terminal with `width` columns: tables are cut at its edge.
+pub fn run_on_screen<T>(
+    args: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    width: Option<usize>,
+) -> Exit
+where
+    T: Into<OsString> + Clone,
+{
+    let mut printer = Printer::new(out).with_width(width);
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => dispatch(&cli, &mut printer),
         Err(usage) if usage.use_stderr() => {
@@ -57,6 +72,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Events(args) => commands::events::run(args, printer),
         Command::Extract(args) => commands::extract::run(args, printer),
         Command::Dump(args) => commands::dump::run(args, printer),
+        Command::Sql(args) => commands::sql::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::extracts::NotExtracted;
 use crate::sanitize;
 
 /// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
@@ -19,6 +20,10 @@ pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
     }
     if let Some(hint) = hint(error) {
         line(err, &format!("hint: {hint}"));
+    } else if let Some(hint) = error.downcast_ref().and_then(etwkit_query::Error::hint) {
+        line(err, &format!("hint: {hint}"));
+    } else if error.is::<NotExtracted>() {
+        line(err, &format!("hint: {}", NotExtracted::HINT));
     }
 }
 

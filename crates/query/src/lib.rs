@@ -11,6 +11,7 @@ mod answer;
 mod catalog;
 pub mod dump;
 mod error;
+mod export;
 mod files;
 pub mod filter;
 pub mod frames;

@@ -38,6 +38,7 @@ fn help() {
     for dump in ["process", "cpu", "disk", "file", "stats", "version"] {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }
+    check(&["sql", "--help"], "help-sql");
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");
 }

@@ -31,8 +31,9 @@ fn exceptions_collections_and_compilations_are_those_of_the_truth() {
         for by in ["generation", "reason"] {
             check_gc_counts(&trace, &extract, &truth["gc"], by);
         }
-        let jit = extract
-            .by_process("select process_key, count(*), count(*) filter (where is_dynamic) from jit group by 1");
+        let jit = extract.by_process(
+            "select process_key, count(*), count(*) filter (where is_dynamic) from jit group by 1",
+        );
         for (process, want) in truth["jit"].as_object().unwrap() {
             assert_eq!(jit[process], [want["loaded"].clone(), want["dynamic"].clone()], "{trace} {process}");
         }

@@ -45,7 +45,8 @@ fn disk_accesses_are_those_of_the_truth() {
         check_disk(&trace, &extract.by_process(&disk("process_key", "true")), &truth["by_process"]);
         check_disk(&trace, &by_text(extract.ask(&disk("path", "kind <> 'flush'"))), &truth["by_file"]);
         // The truth leaves flushes out here.
-        let priorities = extract.ask("select priority, count(*) from disk_io where kind <> 'flush' group by 1");
+        let priorities =
+            extract.ask("select priority, count(*) from disk_io where kind <> 'flush' group by 1");
         let priorities = by_text(priorities);
         for (priority, count) in truth["by_priority"].as_object().unwrap() {
             assert_eq!(&priorities[priority][0], count, "{trace} priority {priority}");
@@ -64,7 +65,8 @@ fn disk_accesses_are_those_of_the_truth() {
 fn starts_of_disk_accesses_give_their_stacks() {
     for (trace, _) in made_with("disk_io") {
         let extract = Extract::of(&[&trace], &[]);
-        let rows = extract.ask("select count(*), count(stack_id), sum(io_ns - service_ns - queue_ns) from disk_io");
+        let rows =
+            extract.ask("select count(*), count(stack_id), sum(io_ns - service_ns - queue_ns) from disk_io");
         assert_eq!(rows[0][2], 0, "{trace}: queue and service are the whole");
         let starts = extract.ask("select count(*) from generic_event where name like '%Init%'");
         assert_eq!(starts[0][0], 0, "{trace}: starts are part of their accesses");
@@ -96,9 +98,15 @@ fn file_operations_are_those_of_the_truth() {
                 compared += 1;
             }
         }
-        let statuses = by_text(extract.ask("select hex(status), count(*) from file_io where status is not null group by 1"));
+        let statuses = by_text(
+            extract.ask("select hex(status), count(*) from file_io where status is not null group by 1"),
+        );
         for (status, count) in truth["file_io"]["by_status"].as_object().unwrap() {
-            assert_eq!(statuses.get(status).map(|row| &row[0]), Some(count), "{trace} {status}: {statuses:?}");
+            assert_eq!(
+                statuses.get(status).map(|row| &row[0]),
+                Some(count),
+                "{trace} {status}: {statuses:?}"
+            );
         }
     }
     assert!(compared > 50, "{compared}");

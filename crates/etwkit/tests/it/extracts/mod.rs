@@ -3,6 +3,6 @@
 mod dotnet;
 mod io;
 mod real;
-mod sched;
 mod samples;
+mod sched;
 mod support;

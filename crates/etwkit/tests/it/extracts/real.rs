@@ -72,7 +72,8 @@ fn disk_accesses_and_page_faults_are_those_of_the_truth() {
         );
         let columns = ["reads", "read_bytes", "writes", "write_bytes", "flushes"];
         check_columns(name, &rows, &truth["by_process"], &columns);
-        let faults = extract.by_process("select process_key, count(*), sum(size_bytes) from hard_fault group by 1");
+        let faults =
+            extract.by_process("select process_key, count(*), sum(size_bytes) from hard_fault group by 1");
         check_columns(name, &faults, &sample.truth["faults"]["by_process"], &["count", "bytes"]);
     }
 }
@@ -109,9 +110,12 @@ fn transfers_are_those_of_the_truth() {
             columns.push(format!("count(*) filter (where {filter})"));
             names.push(column);
         }
-        columns.push("coalesce(sum(size_bytes) filter (where protocol = 'tcp' and kind = 'send'), 0)".to_owned());
+        columns.push(
+            "coalesce(sum(size_bytes) filter (where protocol = 'tcp' and kind = 'send'), 0)".to_owned(),
+        );
         names.push("tcp_send_bytes");
-        let rows = extract.by_process(&format!("select process_key, {} from net_io group by 1", columns.join(", ")));
+        let rows =
+            extract.by_process(&format!("select process_key, {} from net_io group by 1", columns.join(", ")));
         check_columns(&sample.name, &rows, &truth["by_process"], &names);
     }
 }
@@ -128,7 +132,8 @@ fn exceptions_and_collections_are_those_of_the_truth() {
         let want = truth["exceptions"].as_array().unwrap();
         assert_eq!(rows.len(), want.len(), "{name}");
         for (row, want) in rows.iter().zip(want) {
-            let columns = ["pid", "tid", "type", "message", "hresult", "flags"].map(|column| want[column].clone());
+            let columns =
+                ["pid", "tid", "type", "message", "hresult", "flags"].map(|column| want[column].clone());
             assert_eq!(row[..], columns, "{name}");
             exceptions += 1;
         }

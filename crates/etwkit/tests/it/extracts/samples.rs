@@ -17,7 +17,8 @@ fn samples_are_those_of_the_truth() {
         let want = ["samples", "idle_samples", "dpc_samples"].map(|key| truth[key].clone());
         assert_eq!(totals[0], want, "{trace}");
         let by_process = extract.by_process("select process_key, count(*) from cpu_sample group by 1");
-        let by_process: BTreeMap<_, _> = by_process.into_iter().map(|(key, row)| (key, row[0].clone())).collect();
+        let by_process: BTreeMap<_, _> =
+            by_process.into_iter().map(|(key, row)| (key, row[0].clone())).collect();
         assert_eq!(json!(by_process), truth["by_process"], "{trace}");
         let mut by_thread = BTreeMap::new();
         for row in extract.ask(
@@ -29,7 +30,8 @@ fn samples_are_those_of_the_truth() {
             assert_eq!(json!(by_thread), truth["by_thread"], "{trace}");
         }
         let cores = extract.ask("select cpu, count(*) from cpu_sample group by 1");
-        let cores: BTreeMap<String, Value> = cores.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        let cores: BTreeMap<String, Value> =
+            cores.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
         assert_eq!(json!(cores), truth["by_core"], "{trace}");
     }
 }
@@ -42,9 +44,9 @@ fn inclusive_and_leaf_samples_of_methods_are_those_of_the_truth() {
         let extract = Extract::of(&[&trace], &[]);
         let interval = &extract.ask("select max(weight_ns) from cpu_sample")[0][0].as_i64().unwrap();
         let mut rows = HashMap::new();
-        for row in extract
-            .ask("select process_key, coalesce(module_path, '?'), method, samples, exclusive_ns from cpu_method")
-        {
+        for row in extract.ask(
+            "select process_key, coalesce(module_path, '?'), method, samples, exclusive_ns from cpu_method",
+        ) {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let key = (extract.process(&row[0]), text(&row[1]), text(&row[2]));
             rows.insert(key, (row[3].clone(), row[4].as_i64().unwrap() / interval));
@@ -79,7 +81,8 @@ fn every_sample_belongs_to_the_process_that_had_the_id_then() {
         let owners = &truth["sample_owner"];
         let columns: Vec<&str> =
             owners["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
-        let at = |name: &str| columns.iter().position(|c| *c == name).unwrap_or_else(|| panic!("{columns:?}"));
+        let at =
+            |name: &str| columns.iter().position(|c| *c == name).unwrap_or_else(|| panic!("{columns:?}"));
         let list = owners["rows"].as_array().unwrap();
         assert!(list.len() > 100);
         for want in list {

@@ -184,7 +184,8 @@ fn up_to_the_damage_a_broken_trace_tells_the_truth() {
 fn behind_a_gap_nothing_is_told_that_is_not_known() {
     for (trace, truth) in made_with("lost") {
         let extract = Extract::of(&[&trace], &[]);
-        let switches = extract.ask("select cpu, count(in_ns) from context_switch where cpu is not null group by 1");
+        let switches =
+            extract.ask("select cpu, count(in_ns) from context_switch where cpu is not null group by 1");
         for row in switches {
             let cpu = row[0].to_string();
             assert_eq!(row[1], truth["lost"]["surviving_switches_by_cpu"][&cpu], "{trace} processor {cpu}");
@@ -202,7 +203,11 @@ fn behind_a_gap_nothing_is_told_that_is_not_known() {
                 ns("from_us"),
                 ns("to_us")
             ));
-            assert_us(&format!("{trace} processor {cpu} is busy behind the gap"), us(&rows[0][0]), &busy["busy_us"]);
+            assert_us(
+                &format!("{trace} processor {cpu} is busy behind the gap"),
+                us(&rows[0][0]),
+                &busy["busy_us"],
+            );
         }
     }
 }

@@ -79,7 +79,8 @@ pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
     let folders = [traces().map(|folder| folder.join("made")), Some(made())];
     let mut found: Vec<(String, Value)> = Vec::new();
     for folder in folders.into_iter().flatten() {
-        let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "etl")) {
             let truth = read_json(&truth_of(path));

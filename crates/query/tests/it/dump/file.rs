@@ -12,7 +12,7 @@ fn of(path: Option<&str>, process_key: i32, kind: &'static str, count: i64, ms: 
     FileFile {
         path: path.map(Into::into),
         process_key: Some(process_key),
-        kind,
+        kind: kind.into(),
         count,
         duration_ns: ms * MS,
         ..FileFile::default()
