@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,12 @@ pub(crate) enum Command {
     /// Turn traces into extracts: small folders of Parquet files that every question is asked of
     #[command(after_help = EXTRACT_EXAMPLE)]
     Extract(ExtractArgs),
+    /// Ask extracts in SQL
+    #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
+    #[command(
+        override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
+    )]
+    Sql(SqlArgs),
     /// Write traces of simulated machines, with what is true of them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
@@ -52,6 +59,15 @@ Example:
   etwkit extract slow-login.etl                        makes slow-login.etwx beside it
   etwkit extract --detail summary --jobs 4 nightly/*.etl --out extracts
   etwkit extract --one-session app.etl app.kernel.etl --out app.etwx";
+
+const SQL_EXAMPLE: &str = "\
+Example:
+  etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
+  etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
+  etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
+  etwkit sql --show-schema process
+
+The tables, functions and the library are described in docs/sql.md.";
 
 const SYNTH_EXAMPLE: &str = "\
 Example:
@@ -111,6 +127,9 @@ pub(crate) enum EventsFormat {
     Csv,
 }
 
+/// GiB that are unpacked from archives if no option says otherwise.
+pub(crate) const MAX_UNPACKED_GIB: u64 = 64;
+
 /// What to read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
@@ -121,7 +140,7 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     pub(crate) no_mmap: bool,
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
-    #[arg(long, value_name = "GIB", default_value_t = 64)]
+    #[arg(long, value_name = "GIB", default_value_t = MAX_UNPACKED_GIB)]
     pub(crate) max_unpacked: u64,
 }
 
@@ -162,6 +181,41 @@ pub(crate) enum Detail {
     Full,
     /// Sums by process, method, stack and file: some hundred times smaller than the trace
     Summary,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// Extracts (.etwx), then SQL: one statement, - for the standard input, or @NAME for a question of the library
+    #[arg(value_name = "EXTRACT, SQL", num_args = 1.., required_unless_present = "show_schema")]
+    pub(crate) items: Vec<OsString>,
+    /// A parameter of a question of the library; can be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// How rows are written; parquet only into a file
+    #[arg(long, value_enum, default_value_t = SqlFormat::Table)]
+    pub(crate) format: SqlFormat,
+    /// Write the rows into this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Overwrite a file that is there
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Print the tables, or the columns of one
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "", exclusive = true)]
+    pub(crate) show_schema: Option<String>,
+}
+
+/// Forms of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SqlFormat {
+    /// Columns for people
+    Table,
+    /// Comma-separated values, RFC 4180
+    Csv,
+    /// A line that names the command and the format, then one object on each line
+    Json,
+    /// A Parquet file
+    Parquet,
 }
 
 #[derive(Debug, Args)]

@@ -5,11 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+mod cache;
 mod cli;
 mod commands;
 mod exit;
+mod extracts;
 mod input;
 pub mod interrupt;
+mod out_file;
 mod printer;
 mod report;
 mod sanitize;
@@ -32,7 +35,20 @@ pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut 
 where
     T: Into<OsString> + Clone,
 {
-    let mut printer = Printer::new(out);
+    run_on_screen(args, out, err, None)
+}
+
+/// The same as [`run`], where `out` is a terminal with `width` columns: tables are cut at its edge.
+pub fn run_on_screen<T>(
+    args: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    width: Option<usize>,
+) -> Exit
+where
+    T: Into<OsString> + Clone,
+{
+    let mut printer = Printer::new(out).with_width(width);
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => dispatch(&cli, &mut printer),
         Err(usage) if usage.use_stderr() => {
@@ -42,6 +58,9 @@ where
         Err(help) => printer.block(&help.render().to_string()).map(|()| Exit::Answered).map_err(Into::into),
     };
     let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
+    for note in printer.take_notes() {
+        report::note(err, &note);
+    }
     result.unwrap_or_else(|error| {
         if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
             return Exit::Answered;
@@ -56,6 +75,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),
         Command::Extract(args) => commands::extract::run(args, printer),
+        Command::Sql(args) => commands::sql::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
     }
 }

@@ -2,12 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, IsTerminal};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     etwkit::interrupt::install();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut err = io::stderr().lock();
-    etwkit::run(std::env::args_os(), &mut out, &mut err).into()
+    let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    let width = width.map(|(width, _)| usize::from(width.0));
+    etwkit::run_on_screen(std::env::args_os(), &mut out, &mut err, width).into()
 }

@@ -40,19 +40,49 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 /// Writes lines.
 pub(crate) struct Printer<'w> {
     out: &'w mut dyn Write,
+    /// Columns of the terminal, if it writes to one.
+    width: Option<usize>,
     /// Something was printed.
     started: bool,
+    /// What the reader of the answer should know, for the error stream.
+    notes: Vec<String>,
 }
 
 impl<'w> Printer<'w> {
     pub(crate) fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, started: false }
+        Self { out, width: None, started: false, notes: Vec::new() }
+    }
+
+    /// The same, writing to a terminal with that many columns.
+    pub(crate) fn with_width(self, width: Option<usize>) -> Self {
+        Self { width, ..self }
+    }
+
+    /// Keeps a note for the error stream.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    /// Takes the notes out.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Columns of the terminal; `None` for a pipe or file.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
     }
 
     /// One line: line breaks and other controls in it are escaped.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
         self.started = true;
         writeln!(self.out, "{}", sanitize::text(line.trim_end())).map_err(WriteError)
+    }
+
+    /// Text for a file, as it is.
+    pub(crate) fn raw(&mut self, text: &str) -> Result<()> {
+        self.started = true;
+        self.out.write_all(text.as_bytes()).map_err(WriteError)
     }
 
     /// Text of our own that has several lines.
@@ -136,6 +166,13 @@ impl Table {
         };
         self.rows.iter().map(line).collect()
     }
+}
+
+/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an apostrophe.
+pub(crate) fn csv_cell(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@']);
+    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
 /// A number with its digits in groups: `1 234 567`. For people only.

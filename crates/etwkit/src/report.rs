@@ -21,6 +21,8 @@ pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
         line(err, &format!("hint: {hint}"));
     } else if let Some(hint) = error.downcast_ref().and_then(etwkit_etl::Error::hint) {
         line(err, &format!("hint: {hint}"));
+    } else if let Some(hint) = error.downcast_ref().and_then(etwkit_query::Error::hint) {
+        line(err, &format!("hint: {hint}"));
     }
 }
 
@@ -29,6 +31,11 @@ pub(crate) fn lines(err: &mut dyn Write, text: &str) {
     for text in text.lines() {
         line(err, text);
     }
+}
+
+/// Prints something that the reader of an answer should know.
+pub(crate) fn note(err: &mut dyn Write, text: &str) {
+    line(err, &format!("note: {text}"));
 }
 
 fn line(err: &mut dyn Write, text: &str) {

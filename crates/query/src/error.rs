@@ -25,12 +25,14 @@ pub enum Error {
     /// The engine ended without an answer: a defect.
     #[error("the query engine stopped without an answer")]
     Stopped,
-    /// The text is too long to be planned.
-    #[error("expected at most {limit} bytes of SQL, found {bytes}")]
+    /// The statement is too long to be planned.
+    #[error("expected at most {limit} {what}, found {found}")]
     TooLong {
-        /// Bytes of the text.
-        bytes: usize,
-        /// Bytes that are parsed.
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
         limit: usize,
     },
     /// None or several statements.
@@ -91,9 +93,7 @@ impl Error {
             Self::Memory { .. } => {
                 Some("ask for fewer rows or columns at once, or aggregate before sorting and joining")
             }
-            Self::TooLong { .. } => {
-                Some("compare with a list in VALUES or in a subquery instead of many terms")
-            }
+            Self::TooLong { .. } => Some("compare with a list, as in x IN (1, 2, 3), instead of many terms"),
             _ => None,
         }
     }

@@ -7,6 +7,8 @@ use crate::tables;
 
 /// Least similarity of a name that is offered, from 0 to 1.
 const SIMILAR: f64 = 0.45;
+/// How much less similar than the best one another name may be.
+const CLOSE_TO_BEST: f64 = 0.15;
 /// Names that are offered.
 const OFFERED: usize = 3;
 /// Names that are listed where none is similar.
@@ -63,6 +65,8 @@ fn offer(name: &str, known: &[&str], what: &str) -> String {
     close.retain(|(similarity, _)| *similarity >= SIMILAR);
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     close.dedup();
+    let best = close.first().map_or(1.0, |(similarity, _)| *similarity);
+    close.retain(|(similarity, _)| *similarity >= best - CLOSE_TO_BEST);
     let close: Vec<&str> = close.into_iter().take(OFFERED).map(|(_, name)| name).collect();
     if !close.is_empty() {
         return format!("did you mean {}?", close.join(" or "));

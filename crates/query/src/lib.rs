@@ -10,6 +10,7 @@
 mod answer;
 mod catalog;
 mod error;
+mod export;
 mod files;
 pub mod filter;
 pub mod frames;

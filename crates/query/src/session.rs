@@ -117,9 +117,9 @@ impl Session {
     }
 
     fn answer(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<Answer> {
-        let statement = statement::parse(sql)?;
-        let (context, loader) = (self.context.clone(), self.tables.loader().clone());
+        let (sql, context, loader) = (sql.to_owned(), self.context.clone(), self.tables.loader().clone());
         let stream = runtime::wait_for(async move {
+            let statement = statement::parse(&sql)?;
             let planning = async {
                 let plan = context.state().statement_to_plan(statement).await?;
                 let plan = if values.is_empty() { plan } else { plan.with_param_values(values)? };

@@ -2,24 +2,68 @@
 
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::Statement as Sql;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::{Error, Result, error};
 
-/// Longest SQL text that is parsed; beyond, nested terms would outgrow the stacks of the engine.
+/// Longest SQL text that is parsed.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Most steps of a statement, see [`steps`]: planning recurses once for each, and this many fit into the stacks of the engine.
+const MAX_STEPS: usize = 500;
+
+/// Steps of a join or a union, whose planning takes more.
+const STEPS_OF_A_TABLE: usize = 5;
 
 /// Parses one statement that asks something.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     if sql.len() > MAX_BYTES {
-        return Err(Error::TooLong { bytes: sql.len(), limit: MAX_BYTES });
+        return Err(Error::TooLong { what: "bytes of SQL", found: sql.len(), limit: MAX_BYTES });
     }
-    let parsed = DFParserBuilder::new(sql).build().and_then(|mut parser| parser.parse_statements());
+    let dialect = GenericDialect {};
+    let steps = steps(&Tokenizer::new(&dialect, sql).tokenize().unwrap_or_default());
+    if steps > MAX_STEPS {
+        return Err(Error::TooLong {
+            what: "operators, with joins and unions five times",
+            found: steps,
+            limit: MAX_STEPS,
+        });
+    }
+    let parsed = DFParserBuilder::new(sql)
+        .with_dialect(&dialect)
+        .build()
+        .and_then(|mut parser| parser.parse_statements());
     let mut statements = parsed.map_err(|e| error::from_planning(&e))?;
     let count = statements.len();
     match statements.pop_front() {
         Some(statement) if count == 1 => check(&statement).map(|()| statement),
         _ => Err(Error::Statements { count }),
     }
+}
+
+/// How deep chains of operators can become: `a AND b AND c` is a tree of two levels. Brackets are limited by the parser.
+fn steps(tokens: &[Token]) -> usize {
+    let steps = |token: &Token| match token {
+        Token::Word(word) => match word.keyword {
+            Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::LIKE | Keyword::IS => 1,
+            Keyword::JOIN | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => STEPS_OF_A_TABLE,
+            _ => 0,
+        },
+        Token::Number(..)
+        | Token::SingleQuotedString(_)
+        | Token::Whitespace(_)
+        | Token::Comma
+        | Token::LParen
+        | Token::RParen
+        | Token::Period
+        | Token::SemiColon
+        | Token::EOF => 0,
+        // Any other sign is an operator, or is so rare that it does not matter.
+        _ => 1,
+    };
+    tokens.iter().map(steps).sum()
 }
 
 fn check(statement: &Statement) -> Result<()> {

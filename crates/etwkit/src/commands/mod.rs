@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod extract;
 mod health;
 pub(crate) mod info;
+pub(crate) mod sql;
 pub(crate) mod synth;
 
 use etwkit_extract::Input;

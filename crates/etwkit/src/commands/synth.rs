@@ -1,14 +1,14 @@
 //! `etwkit synth`: traces whose numbers are known, because the machine they come from is simulated.
 
 use std::io::{BufWriter, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use etwkit_synth::{Options, SCENARIOS, Scenario, Truth};
-use tempfile::NamedTempFile;
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
 use crate::exit::Exit;
+use crate::out_file::{self, cannot, temporary_beside};
 use crate::printer::{Align, Printer, Table, grouped};
 
 /// Bytes that are collected before they go to the disk.
@@ -37,9 +37,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     };
     let truth_path = args.out.with_extension("truth.json");
     for path in [&args.out, &truth_path] {
-        if path.exists() && !args.force {
-            bail!("{} exists; --force overwrites it", path.display());
-        }
+        out_file::check(path, args.force)?;
     }
     let options = Options { scale: args.scale, seed: args.seed, compressed: args.compressed };
     let (bytes, truth) = write_files(scenario, &options, &args.out, &truth_path, args.force)?;
@@ -68,7 +66,6 @@ fn write_files(
     truth_path: &Path,
     force: bool,
 ) -> anyhow::Result<(u64, Truth)> {
-    let cannot = |path: &Path| format!("cannot write {}", path.display());
     let mut sink = BufWriter::with_capacity(OUT_BUFFER, temporary_beside(out)?);
     let (bytes, truth) = {
         let (sink, truth) = scenario.write(&mut sink, options).with_context(|| cannot(out))?;
@@ -81,20 +78,7 @@ fn write_files(
     text.push('\n');
     told.write_all(text.as_bytes()).with_context(|| cannot(truth_path))?;
     for (file, path) in [(told, truth_path), (trace, out)] {
-        let kept = if force { file.persist(path) } else { file.persist_noclobber(path) };
-        kept.with_context(|| cannot(path))?;
+        out_file::keep(file, path, force)?;
     }
     Ok((bytes, truth))
-}
-
-/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept.
-fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".etwkit-").suffix(".part");
-    // Readable for others as far as the user's mask allows, like any file; temporary ones usually are not.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(&folder).with_context(|| format!("cannot write into {}", folder.display()))
 }

@@ -13,6 +13,7 @@ mod extracts;
 mod hostile;
 mod made;
 mod output;
+mod sql;
 mod support;
 mod synth;
 mod transcripts;

@@ -34,6 +34,7 @@ fn help() {
     check(&["--help"], "help");
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
+    check(&["sql", "--help"], "help-sql");
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");
 }

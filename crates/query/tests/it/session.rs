@@ -96,8 +96,8 @@ fn dropping_an_answer_ends_its_work() {
 fn errors_say_where_and_what_was_meant() {
     let session = one();
     for (sql, message, hint) in [
-        ("SELECT 1 FROM proces", "there is no table proces", "did you mean process?"),
-        ("SELECT 1 FROM sample", "there is no table sample", "did you mean cpu_sample?"),
+        ("SELECT 1 FROM proces", "there is no table proces (line 1, column 15)", "did you mean process?"),
+        ("SELECT 1 FROM sample", "there is no table sample (line 1, column 15)", "did you mean cpu_sample?"),
         ("SELECT nme FROM process", "there is no column nme (line 1, column 8)", "did you mean name?"),
         (
             "SELECT\n  p.weight FROM cpu_sample p",
@@ -131,8 +131,18 @@ fn hostile_questions_end_in_errors_or_answers() {
     let session = one();
     let nested = format!("SELECT {}1{}", "(".repeat(5000), ")".repeat(5000));
     assert!(error(&session, &nested).to_string().contains("recursion"), "nesting");
-    let terms = format!("SELECT {}", vec!["1 = 1"; 2000].join(" AND "));
-    assert_eq!(ask(&session, &terms), "true");
+    let terms =
+        |count: usize| format!("SELECT count(*) FROM process WHERE {}", vec!["pid > 0"; count].join(" AND "));
+    assert_eq!(ask(&session, &terms(250)), "2");
+    assert_eq!(
+        error(&session, &terms(1000)).hint(),
+        Some("compare with a list, as in x IN (1, 2, 3), instead of many terms")
+    );
+    let sum = |count: usize| format!("SELECT {} FROM process", vec!["pid"; count].join(" + "));
+    assert_eq!(ask(&session, &sum(500)), "2000\n4000");
+    let unions = |count: usize| vec!["SELECT 1"; count].join(" UNION ALL ");
+    assert_eq!(ask(&session, &unions(100)).len(), 199);
+    assert!(error(&session, &unions(200)).to_string().contains("found 995"));
     let long = format!("SELECT '{}'", "x".repeat(2 << 20));
     assert!(error(&session, &long).to_string().starts_with("expected at most"), "length");
     for sql in [

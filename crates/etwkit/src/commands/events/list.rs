@@ -14,7 +14,7 @@ use super::row::{Row, Rows};
 use crate::cli::{EventsArgs, EventsFormat};
 use crate::exit::Exit;
 use crate::input;
-use crate::printer::{Printer, WriteError};
+use crate::printer::{Printer, WriteError, csv_cell};
 
 /// Columns of the CSV form; the last one is a JSON object.
 const CSV_COLUMNS: &str =
@@ -197,10 +197,10 @@ fn csv(row: &Row, fields: Map<String, Value>, complete: bool) -> String {
         row.ts_ns.to_string(),
         row.cpu.to_string(),
         number(row.pid.map(u64::from)),
-        quoted(&row.process),
+        csv_cell(&row.process),
         number(row.tid.map(u64::from)),
-        quoted(&row.provider),
-        quoted(&row.event),
+        csv_cell(&row.provider),
+        csv_cell(&row.event),
         number(row.id.map(u64::from)),
         row.version.to_string(),
         row.opcode.to_string(),
@@ -208,14 +208,7 @@ fn csv(row: &Row, fields: Map<String, Value>, complete: bool) -> String {
         row.keyword.map(|k| format!("{k:#x}")).unwrap_or_default(),
         row.guid.to_string(),
         complete.to_string(),
-        quoted(&crate::sanitize::json_text(&Value::Object(fields).to_string())),
+        csv_cell(&crate::sanitize::json_text(&Value::Object(fields).to_string())),
     ]
     .join(",")
-}
-
-/// A cell in quotes if it needs them. One that a spreadsheet would take for a formula gets an apostrophe.
-fn quoted(cell: &str) -> String {
-    let formula = cell.starts_with(['=', '+', '-', '@']);
-    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }

@@ -1,0 +1,187 @@
+//! Rows of an answer as table, CSV or JSON lines, while they come.
+
+use anyhow::Context;
+use etwkit_query::arrow::array::{Array, AsArray, RecordBatch};
+use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
+use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+use serde_json::{Map, Value};
+
+use crate::cli::SqlFormat;
+use crate::printer::{Align, Printer, csv_cell};
+use crate::sanitize;
+
+/// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
+const MEASURED_ROWS: usize = 1000;
+
+/// Where rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The standard output: a terminal of that width, or a pipe.
+    Screen { width: Option<usize> },
+    /// A file.
+    File,
+}
+
+struct Column {
+    name: String,
+    align: Align,
+    is_text: bool,
+    width: usize,
+}
+
+/// Prints rows.
+pub(super) struct Rows {
+    format: SqlFormat,
+    target: Target,
+    columns: Vec<Column>,
+    /// Cells of the first rows of a table, until the widths are known.
+    measured: Vec<Vec<String>>,
+    is_measuring: bool,
+    printed: usize,
+}
+
+impl Rows {
+    pub(super) fn new(schema: &SchemaRef, format: SqlFormat, target: Target) -> Self {
+        let mut columns: Vec<Column> = Vec::new();
+        for field in schema.fields() {
+            let same = columns.iter().filter(|column| column.name == *field.name()).count();
+            // Two tables can have columns of one name; an object cannot.
+            let name =
+                if same == 0 { field.name().clone() } else { format!("{}_{}", field.name(), same + 1) };
+            let align = if field.data_type().is_numeric() { Align::Right } else { Align::Left };
+            let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
+            columns.push(Column { name, align, is_text, width: 0 });
+        }
+        Self { format, target, columns, measured: Vec::new(), is_measuring: true, printed: 0 }
+    }
+
+    /// What stands in front of the rows.
+    pub(super) fn begin(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        match self.format {
+            SqlFormat::Json => printer.json_start("sql")?,
+            SqlFormat::Csv => {
+                let titles: Vec<String> = self.columns.iter().map(|column| csv_cell(&column.name)).collect();
+                self.csv_line(&titles.join(","), printer)?;
+            }
+            SqlFormat::Table => {
+                self.measured
+                    .push(self.columns.iter().map(|c| sanitize::text(&c.name).into_owned()).collect());
+            }
+            SqlFormat::Parquet => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn batch(&mut self, batch: &RecordBatch, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let options = FormatOptions::new();
+        let cells = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
+        let cells: Vec<ArrayFormatter<'_>> =
+            cells.collect::<Result<_, _>>().context("cannot show the answer")?;
+        for row in 0..batch.num_rows() {
+            self.printed += 1;
+            let text = || cells.iter().zip(batch.columns()).map(|(cell, column)| text(cell, column, row));
+            match self.format {
+                SqlFormat::Json => printer.json(&self.object(batch, &cells, row))?,
+                SqlFormat::Csv => {
+                    let quoted = text()
+                        .zip(&self.columns)
+                        .map(|(cell, column)| if column.is_text { csv_cell(&cell) } else { cell });
+                    self.csv_line(&quoted.collect::<Vec<_>>().join(","), printer)?;
+                }
+                SqlFormat::Table | SqlFormat::Parquet => {
+                    let cells = text().map(|cell| sanitize::text(&cell).into_owned()).collect();
+                    self.table_row(cells, printer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what is left; returns how many rows there were.
+    pub(super) fn end(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<usize> {
+        self.print_measured(printer)?;
+        printer.finish()?;
+        Ok(self.printed)
+    }
+
+    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for a screen do not.
+    fn csv_line(&self, line: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        match self.target {
+            Target::File => printer.raw(&format!("{line}\r\n"))?,
+            Target::Screen { .. } => printer.line(line)?,
+        }
+        Ok(())
+    }
+
+    fn object(&self, batch: &RecordBatch, cells: &[ArrayFormatter<'_>], row: usize) -> Value {
+        let columns = self.columns.iter().zip(batch.columns()).zip(cells);
+        let object: Map<String, Value> =
+            columns.map(|((column, array), cell)| (column.name.clone(), json(array, cell, row))).collect();
+        Value::Object(object)
+    }
+
+    fn table_row(&mut self, cells: Vec<String>, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        if !self.is_measuring {
+            return self.table_line(&cells, printer);
+        }
+        self.measured.push(cells);
+        if self.measured.len() > MEASURED_ROWS {
+            self.print_measured(printer)?;
+        }
+        Ok(())
+    }
+
+    fn print_measured(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let rows = std::mem::take(&mut self.measured);
+        if std::mem::replace(&mut self.is_measuring, false) {
+            for (number, column) in self.columns.iter_mut().enumerate() {
+                let widths = rows.iter().filter_map(|row| row.get(number)).map(|cell| cell.chars().count());
+                column.width = widths.max().unwrap_or_default();
+            }
+        }
+        rows.iter().try_for_each(|row| self.table_line(row, printer))
+    }
+
+    fn table_line(&self, cells: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let mut line = String::new();
+        for (cell, &Column { align, width, .. }) in cells.iter().zip(&self.columns) {
+            match align {
+                Align::Left => line.push_str(&format!("  {cell:<width$}")),
+                Align::Right => line.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        if let Target::Screen { width: Some(width) } = self.target
+            && line.trim_end().chars().count() > width
+        {
+            line = line.chars().take(width.saturating_sub(1)).chain(['…']).collect();
+        }
+        Ok(printer.line(&line)?)
+    }
+}
+
+/// A cell as text; a missing value is empty.
+fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
+    if is_missing(column, row) { String::new() } else { cell.value(row).to_string() }
+}
+
+/// A column of the type of NULL has no value at all, and no list of which are missing.
+fn is_missing(column: &dyn Array, row: usize) -> bool {
+    column.data_type().is_null() || column.is_null(row)
+}
+
+fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
+    if is_missing(column, row) {
+        return Value::Null;
+    }
+    match column.data_type() {
+        DataType::Int32 => Value::from(column.as_primitive::<Int32Type>().value(row)),
+        DataType::Int64 => Value::from(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float64 => Value::from(column.as_primitive::<Float64Type>().value(row)),
+        DataType::Boolean => Value::from(column.as_boolean().value(row)),
+        kind => {
+            let text = cell.value(row).to_string();
+            let number = if kind.is_numeric() { text.parse().ok().map(Value::Number) } else { None };
+            number.unwrap_or(Value::String(text))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `etwkit sql` over an extract that is written here.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
+use etwkit_extract::{Manifest, Writer, WriterOptions};
+use etwkit_trace::table::{Columns, Mark, Process, Row};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Exit, run, trace};
+use crate::transcripts::compare;
+
+fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
+    let mut columns = R::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    writer.write(R::TABLE, columns.take()).unwrap();
+}
+
+/// Writes an extract with two processes and marks with hostile texts.
+fn extract(folder: &Path) -> PathBuf {
+    let path = folder.join("run.etwx");
+    let mut writer = Writer::create(&path, WriterOptions::default()).unwrap();
+    let process = |process_key, pid, name: &str| Process {
+        process_key,
+        pid,
+        name: Some(name.into()),
+        ..Process::default()
+    };
+    batch(
+        &mut writer,
+        &[process(0, 4, "System"), Process { process_key: 1, pid: 4711, ..Process::default() }],
+    );
+    let mark = |ts_ns, text: &str| Mark { ts_ns, text: text.into(), ..Mark::default() };
+    batch(&mut writer, &[mark(5, "a,\"b\"\r\nc"), mark(1000, "\u{1b}[2J\u{202e}"), mark(2000, "=cmd()")]);
+    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
+    let machine = Machine { computer: None, os_version: None, processors: 1 };
+    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine)).unwrap();
+    path
+}
+
+/// Runs the command on the extract, which stands in front of the other arguments.
+fn sql(args: &[&str]) -> Answer {
+    let folder = tempfile::tempdir().unwrap();
+    let path = extract(folder.path());
+    run(&["sql", path.to_str().unwrap()].iter().chain(args).copied().collect::<Vec<_>>())
+}
+
+/// The command and what it printed.
+fn told(args: &[&str]) -> String {
+    let Answer { out, err, exit } = sql(args);
+    format!("$ etwkit sql run.etwx {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
+}
+
+#[test]
+fn forms_of_rows() {
+    let all = "SELECT ts_ns, ms(ts_ns) AS ms, text FROM mark ORDER BY ts_ns";
+    let transcripts = [
+        told(&["SELECT process_key, pid, name, pid > 100 AS high FROM process"]),
+        told(&[all]),
+        told(&["--format", "csv", all]),
+        told(&["--format", "json", all]),
+        told(&[
+            "--format",
+            "json",
+            "SELECT 1 AS a, 2.5 AS \"\u{1b}\", NULL AS c, [1, 2] AS d, 'NaN'::double AS e",
+        ]),
+        told(&["SELECT * FROM process WHERE pid = 5"]),
+        told(&["@trace/health"]),
+        told(&["--param", "process=sys*", "@cpu/processes"]),
+    ];
+    compare(&transcripts.join("\n"), "sql-rows");
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let transcripts = [
+        told(&["SELECT nme FROM proces"]),
+        told(&["SELECT nme FROM process"]),
+        told(&["SELECT 1 FROM \"\u{1b}[2J\""]),
+        told(&["DROP TABLE process"]),
+        told(&["@cpu/nothing"]),
+        told(&["--param", "tpo=1", "@cpu/processes"]),
+        told(&["--param", "top=1", "SELECT 1"]),
+        told(&["--format", "parquet", "SELECT 1"]),
+    ];
+    compare(&transcripts.join("\n"), "sql-errors");
+    let alone = run(&["sql", "SELECT 1"]);
+    assert_eq!((alone.exit, alone.out.as_str()), (Exit::Error, ""));
+    assert!(alone.err.starts_with("error: expected an extract in front of the SQL"), "{}", alone.err);
+}
+
+#[test]
+fn a_trace_is_not_an_extract() {
+    let answer = run(&["sql", &trace("dns-5.etl"), "SELECT 1"]);
+    assert_eq!(answer.exit, Exit::Error);
+    assert!(
+        answer.err.contains("found a trace") && answer.err.contains("hint: `etwkit extract`"),
+        "{}",
+        answer.err
+    );
+    let missing = run(&["sql", "nowhere.etwx", "SELECT 1"]);
+    assert_eq!(missing.exit, Exit::Error);
+    assert!(missing.err.contains("nowhere.etwx"), "{}", missing.err);
+}
+
+#[test]
+fn schema() {
+    let table = run(&["sql", "--show-schema", "stack"]);
+    compare(&format!("$ etwkit sql --show-schema stack\n{}", table.out), "sql-schema-stack");
+    let tables = run(&["sql", "--show-schema"]);
+    assert_eq!(tables.exit, Exit::Answered);
+    assert!(tables.out.lines().any(|line| line.starts_with("  stack_frame")), "{}", tables.out);
+    let none = run(&["sql", "--show-schema", "x"]);
+    assert_eq!(
+        (none.exit, none.err.starts_with("error: there is no table x; there are: trace, ")),
+        (Exit::Error, true)
+    );
+}
+
+#[test]
+fn files_are_written_whole_and_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("rows.csv");
+    let out = out.to_str().unwrap();
+    let question = "SELECT ts_ns, text FROM mark ORDER BY ts_ns";
+    let answer = sql(&["--format", "csv", "--out", out, question]);
+    assert_eq!((answer.exit, answer.out), (Exit::Answered, format!("Wrote 3 rows to {out}\n")));
+    let csv = "ts_ns,text\r\n5,\"a,\"\"b\"\"\r\nc\"\r\n1000,\u{1b}[2J\u{202e}\r\n2000,'=cmd()\r\n";
+    assert_eq!(std::fs::read_to_string(out).unwrap(), csv);
+    let again = sql(&["--out", out, question]);
+    assert_eq!(
+        (again.exit, again.err),
+        (Exit::Error, format!("error: {out} exists; --force overwrites it\n"))
+    );
+    assert_eq!(sql(&["--out", out, "--force", "SELECT 1 WHERE false"]).exit, Exit::Nothing);
+    assert_eq!(sql(&["--out", out, "--force", "SELECT 1/0"]).exit, Exit::Error);
+    let parquet = folder.path().join("rows.parquet");
+    let answer = sql(&["--format", "parquet", "--out", parquet.to_str().unwrap(), question]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    assert_eq!(&std::fs::read(&parquet).unwrap()[..4], b"PAR1");
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn json_is_one_object_for_each_row() {
+    let answer = sql(&[
+        "--format",
+        "json",
+        "SELECT a.pid, b.pid FROM process a JOIN process b ON a.pid = b.pid WHERE a.pid = 4",
+    ]);
+    let lines: Vec<Value> = answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        lines,
+        [json!({"command": "sql", "format_version": 1}), json!({"pid": 4, "pid_2": 4})],
+        "{}",
+        answer.err
+    );
+}
+
+#[test]
+fn tables_are_cut_at_the_edge_of_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = extract(folder.path());
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["etwkit", "sql", path.to_str().unwrap(), "SELECT repeat('x', 100) AS a, 'short' AS b"];
+    assert_eq!(etwkit::run_on_screen(args, &mut out, &mut err, Some(20)), Exit::Answered);
+    assert_eq!(String::from_utf8(out).unwrap(), "  a                …\n  xxxxxxxxxxxxxxxxx…\n");
+}
+
+#[test]
+fn rows_are_printed_while_they_come() {
+    struct Closing(usize);
+    impl std::io::Write for Closing {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_sub(bytes.len());
+            if self.0 == 0 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = extract(folder.path());
+    let mut err = Vec::new();
+    // It would not end, were it not for the reader that goes away.
+    let endless = "SELECT value FROM generate_series(1, 1000000000000)";
+    let exit =
+        etwkit::run(["etwkit", "sql", path.to_str().unwrap(), endless], &mut Closing(100_000), &mut err);
+    assert_eq!((exit, err.as_slice()), (Exit::Answered, &b""[..]));
+}
