@@ -56,7 +56,9 @@ fn folder() -> anyhow::Result<PathBuf> {
         .or_else(|| variable("HOME").map(|home| home.join(".cache")));
     match user {
         Some(user) => Ok(user.join("etwkit")),
-        None => bail!("there is no folder for extracts of the cache: set {VARIABLE}, or extract the trace first"),
+        None => {
+            bail!("there is no folder for extracts of the cache: set {VARIABLE}, or extract the trace first")
+        }
     }
 }
 

@@ -138,6 +138,9 @@ pub(crate) enum EventsFormat {
     Csv,
 }
 
+/// GiB that are unpacked from archives if no option says otherwise.
+pub(crate) const MAX_UNPACKED_GIB: u64 = 64;
+
 /// What to read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
@@ -148,7 +151,7 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     pub(crate) no_mmap: bool,
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
-    #[arg(long, value_name = "GIB", default_value_t = 64)]
+    #[arg(long, value_name = "GIB", default_value_t = MAX_UNPACKED_GIB)]
     pub(crate) max_unpacked: u64,
 }
 

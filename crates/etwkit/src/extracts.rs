@@ -1,42 +1,46 @@
 //! Arguments to a session over extracts.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use etwkit_query::{Options, Session, Source};
 
+use crate::printer::Printer;
+use crate::{cache, input};
+
 /// Names the folder for what does not fit into memory, as for archives.
 const TEMP_DIR: &str = "ETWKIT_TMP";
 
-/// Opens what the arguments name, as one session.
-pub(crate) fn open_extracts(paths: &[PathBuf]) -> anyhow::Result<Session> {
-    let sources = paths.iter().map(|path| open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+/// Opens what the arguments name, as one session. Traces are extracted into the cache first, and the printer notes that.
+pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Session> {
+    let mut sources = Vec::new();
+    for path in paths {
+        sources.push(Source::open(&extract_of(path, printer)?)?);
+    }
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
     Ok(Session::new(sources, &Options { temp_dir, ..Options::default() })?)
 }
 
-fn open(path: &Path) -> anyhow::Result<Source> {
-    let is_trace = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("etl"));
-    if is_trace && path.is_file() {
-        return Err(NotExtracted { path: path.to_owned() }.into());
+/// The extract that a path means: the path itself, or the one in the cache that a trace became.
+pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
+    if !is_trace(path) {
+        return Ok(path.to_owned());
     }
-    Ok(Source::open(path)?)
-}
-
-/// A trace where an extract is needed.
-#[derive(Debug)]
-pub(crate) struct NotExtracted {
-    path: PathBuf,
-}
-
-impl NotExtracted {
-    pub(crate) const HINT: &str = "`etwkit extract` makes an extract of it";
-}
-
-impl fmt::Display for NotExtracted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected an extract (.etwx), found a trace: {}", self.path.display())
+    let input = input::open_plain(path)?;
+    let (extract, is_new) = cache::extract_of(path, &input)?;
+    if is_new {
+        printer.note(&format!(
+            "extracted {} into {}, which later questions use",
+            path.display(),
+            extract.display()
+        ));
     }
+    Ok(extract)
 }
 
-impl std::error::Error for NotExtracted {}
+/// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.
+fn is_trace(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_packed_extract = name.ends_with(".etwx.zip");
+    let has_ending = [".etl", ".zip", ".7z", ".diagsession"].iter().any(|ending| name.ends_with(ending));
+    has_ending && !is_packed_extract && path.is_file()
+}

@@ -1,10 +1,10 @@
 //! Arguments to an opened session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use etwkit_extract::{Input, Limits, Options};
 
-use crate::cli::TraceArgs;
+use crate::cli::{MAX_UNPACKED_GIB, TraceArgs};
 
 /// Names the folder that archives are unpacked to.
 const TEMP_DIR: &str = "ETWKIT_TMP";
@@ -20,4 +20,12 @@ pub(crate) fn open_paths(paths: &[PathBuf], args: &TraceArgs) -> anyhow::Result<
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
     let options = Options { mmap: !args.no_mmap, temp_dir, limits };
     Ok(etwkit_extract::open(paths, &options)?)
+}
+
+/// Opens a trace as it is opened if no option says otherwise.
+pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
+    open_paths(
+        &[path.to_owned()],
+        &TraceArgs { traces: Vec::new(), no_mmap: false, max_unpacked: MAX_UNPACKED_GIB },
+    )
 }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cache;
 mod cli;
 mod commands;
 mod exit;
@@ -57,6 +58,9 @@ where
         Err(help) => printer.block(&help.render().to_string()).map(|()| Exit::Answered).map_err(Into::into),
     };
     let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
+    for note in printer.take_notes() {
+        report::note(err, &note);
+    }
     result.unwrap_or_else(|error| {
         if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
             return Exit::Answered;

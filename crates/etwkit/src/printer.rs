@@ -44,16 +44,28 @@ pub(crate) struct Printer<'w> {
     width: Option<usize>,
     /// Something was printed.
     started: bool,
+    /// What the reader of the answer should know, for the error stream.
+    notes: Vec<String>,
 }
 
 impl<'w> Printer<'w> {
     pub(crate) fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, width: None, started: false }
+        Self { out, width: None, started: false, notes: Vec::new() }
     }
 
     /// The same, writing to a terminal with that many columns.
     pub(crate) fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
+    }
+
+    /// Keeps a note for the error stream.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    /// Takes the notes out.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Columns of the terminal; `None` for a pipe or file.

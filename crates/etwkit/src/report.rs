@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use crate::extracts::NotExtracted;
 use crate::sanitize;
 
 /// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
@@ -22,8 +21,6 @@ pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
         line(err, &format!("hint: {hint}"));
     } else if let Some(hint) = error.downcast_ref().and_then(etwkit_query::Error::hint) {
         line(err, &format!("hint: {hint}"));
-    } else if error.is::<NotExtracted>() {
-        line(err, &format!("hint: {}", NotExtracted::HINT));
     }
 }
 
@@ -42,6 +39,11 @@ pub(crate) fn lines(err: &mut dyn Write, text: &str) {
     for text in text.lines() {
         line(err, text);
     }
+}
+
+/// Prints something that the reader of an answer should know.
+pub(crate) fn note(err: &mut dyn Write, text: &str) {
+    line(err, &format!("note: {text}"));
 }
 
 fn line(err: &mut dyn Write, text: &str) {

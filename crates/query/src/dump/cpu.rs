@@ -188,16 +188,17 @@ impl CpuRequest {
         // Threads without a process are listed; the idle process is not.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
-        let (with, table) = if self.time.is_unlimited() {
-            (String::new(), "cpu_process")
+        // One source for all processes of a trace, whatever part of it is asked.
+        let (with, table, samples) = if self.time.is_unlimited() {
+            (String::new(), "cpu_process", "SELECT coalesce(sum(samples), 0) FROM cpu_process")
         } else {
-            (cpu_range::with(self.time), cpu_range::TABLE)
+            (cpu_range::with(self.time), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
         };
         format!(
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
 SELECT c.process_key, {PROCESS_COLUMNS},
-  CASE WHEN (SELECT coalesce(sum(samples), 0) FROM {table}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
+  CASE WHEN ({samples}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
   c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
   c.first_ns, c.last_ns
 FROM {table} c

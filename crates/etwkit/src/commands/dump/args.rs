@@ -34,7 +34,7 @@ pub(crate) enum Dump {
 /// What to read and how to print.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Extracts (NAME.etwx)
+    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first
     #[arg(value_name = "EXTRACT", required = true)]
     pub(crate) extracts: Vec<PathBuf>,
     /// Print a line that names the command and the format, then one object on each line

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::{self};
 use etwkit_query::filter::TextFilter;
-use etwkit_query::{Options, Session, Source};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use crate::exit::Exit;
+use crate::extracts::open_extracts;
 use crate::printer::{Align, Printer, Table};
 
 /// What an extract answered.
@@ -34,7 +35,7 @@ pub(super) fn ask<A>(
     let mut all = Vec::new();
     for path in &common.extracts {
         let name = path.display().to_string();
-        let session = open(path)?;
+        let session = open_extracts(std::slice::from_ref(path), printer)?;
         let info = TraceInfo::ask(&session).with_context(|| name.clone())?;
         match question(&session) {
             Ok(answer) => all.push(Answered { info, answer }),
@@ -43,14 +44,6 @@ pub(super) fn ask<A>(
         }
     }
     Ok(all)
-}
-
-fn open(path: &Path) -> anyhow::Result<Session> {
-    let is_trace = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("etl"));
-    if is_trace {
-        bail!("{} is a trace; dumps read extracts: `etwkit extract` makes one", path.display());
-    }
-    Ok(Session::new(vec![Source::open(path)?], &Options::default())?)
 }
 
 /// Why there is no answer, and what would give one.

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         out_file::check(out, args.force)?;
     }
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
-    let answer = question.ask(&open_extracts(&extracts)?)?;
+    let answer = question.ask(&open_extracts(&extracts, printer)?)?;
     let rows = match &args.out {
         Some(out) => {
             let rows = write(answer, args.format, out, args.force)?;
