@@ -58,7 +58,7 @@ fn utc(filetime: &str) -> String {
 }
 
 impl StatsRequest {
-    /// The question: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
+    /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
     #[must_use]
     pub fn sql(&self) -> String {
         let of_trace: Vec<String> = (0..)
@@ -74,12 +74,12 @@ impl StatsRequest {
 SELECT name, value FROM (
 {}
 UNION ALL
-SELECT 100, concat('Disk', disk), concat_ws(', ', model, concat(size_bytes / 1073741824, ' GiB'),
-  concat('drive ', boot_drive_letter), CASE WHEN is_write_cache_enabled THEN 'write cache on'
+SELECT 100, concat('Disk', disk), concat_ws(', ', model, CAST(size_bytes / 1073741824 AS VARCHAR) || ' GiB',
+  'drive ' || boot_drive_letter, CASE WHEN is_write_cache_enabled THEN 'write cache on'
   WHEN NOT is_write_cache_enabled THEN 'write cache off' END) FROM disk
 UNION ALL
 SELECT 101, concat('Volume', coalesce(drive, nt_path, '')), concat_ws(', ', file_system,
-  concat(free_bytes / 1073741824, ' of ', size_bytes / 1073741824, ' GiB free')) FROM volume
+  CAST(free_bytes / 1073741824 AS VARCHAR) || ' of ' || CAST(size_bytes / 1073741824 AS VARCHAR) || ' GiB free') FROM volume
 UNION ALL
 SELECT 200 + item, concat(topic, CASE WHEN item > 0 THEN CAST(item AS VARCHAR) ELSE '' END, '.', name), value FROM system_config
 )

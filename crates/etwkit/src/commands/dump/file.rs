@@ -147,12 +147,12 @@ impl FileArgs {
         let mut columns = Columns::new();
         columns.number("ReadSize", "Read KB", true, |row: &Shown<'a>| text.size(row.read_bytes, KB));
         columns.number("ReadMaxPos", "Up to KB", more, |row| text.size(row.read_max_position_bytes, KB));
-        columns.number("ReadDuration", "s", true, move |row| time(row.read_ns));
+        columns.number("ReadDuration", "Read s", true, move |row| time(row.read_ns));
         columns.number("ReadThroughput", "MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
         columns.number("ReadCount", "Reads", true, |row| text.int(row.reads));
         columns.number("WriteSize", "Write KB", true, |row| text.size(row.write_bytes, KB));
         columns.number("WriteMaxPos", "Up to KB", more, |row| text.size(row.write_max_position_bytes, KB));
-        columns.number("WriteDuration", "s", true, move |row| time(row.write_ns));
+        columns.number("WriteDuration", "Write s", true, move |row| time(row.write_ns));
         columns.number("WriteThroughput", "MB/s", more, |row| text.throughput(row.write_bytes, row.write_ns));
         columns.number("WriteCount", "Writes", true, |row| text.int(row.writes));
         columns

@@ -84,7 +84,7 @@ fn properties_with_a_value_are_listed() {
         ("SessionDurationS", Some("10")),
         ("BootTime", Some("2024-05-01T09:58:20.123456Z")),
         ("BootToSessionStartS", Some("100")),
-        ("Disk0", Some("SSD, 100 GiB, drive , write cache on")),
+        ("Disk0", Some("SSD, 100 GiB, write cache on")),
         ("VolumeC:", Some("3 of 99 GiB free")),
         ("nic.description", Some("Ethernet")),
         ("nic1.description", Some("WLAN")),
