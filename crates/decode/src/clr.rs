@@ -16,6 +16,10 @@ pub mod id {
     pub const GC_START: u16 = 1;
     /// A collection ends.
     pub const GC_END: u16 = 2;
+    /// All threads run again behind a collection.
+    pub const GC_RESTART_END: u16 = 3;
+    /// Threads are asked to stop for a collection.
+    pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
     pub const ALLOCATION_TICK: u16 = 10;
     /// An exception was thrown.
@@ -154,6 +158,8 @@ pub struct GcStart {
     pub depth: Option<u32>,
     /// Why.
     pub reason: u32,
+    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in version 0.
+    pub kind: Option<u32>,
     /// Instance of the runtime in the process.
     pub clr_instance: u16,
 }
@@ -165,11 +171,32 @@ impl GcStart {
         let mut c = Cursor::new(payload);
         let number = c.u32()?;
         if version == 0 {
-            return Some(Self { number, depth: None, reason: c.u32()?, clr_instance: 0 });
+            return Some(Self { number, depth: None, reason: c.u32()?, kind: None, clr_instance: 0 });
         }
-        let (depth, reason, _kind) = (c.u32()?, c.u32()?, c.u32()?);
-        Some(Self { number, depth: Some(depth), reason, clr_instance: c.u16()? })
+        let (depth, reason, kind) = (c.u32()?, c.u32()?, c.u32()?);
+        Some(Self { number, depth: Some(depth), reason, kind: Some(kind), clr_instance: c.u16()? })
     }
+}
+
+/// `GCEnd`: number of the collection and instance of the runtime.
+#[must_use]
+pub fn gc_end(payload: &[u8], version: u8) -> Option<(u32, u16)> {
+    let mut c = Cursor::new(payload);
+    let number = c.u32()?;
+    if version == 0 {
+        return Some((number, 0));
+    }
+    c.u32()?; // generation
+    Some((number, c.u16()?))
+}
+
+/// `MethodJittingStarted`: the method in its runtime and bytes of its intermediate code.
+#[must_use]
+pub fn jitting_started(payload: &[u8]) -> Option<(u64, u32)> {
+    let mut c = Cursor::new(payload);
+    let method_id = c.u64()?;
+    c.take(8 + 4)?; // module, token
+    Some((method_id, c.u32()?))
 }
 
 /// Bytes of an `AllocationTick`; 64-bit from version 2 on.

@@ -18,6 +18,7 @@ mod error;
 pub mod guid;
 pub mod session;
 pub mod source;
+mod time_zone;
 pub mod wire;
 pub mod writer;
 

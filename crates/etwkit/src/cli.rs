@@ -28,6 +28,9 @@ pub(crate) enum Command {
     /// Print the events of a trace, decoded, or count them
     #[command(after_help = EVENTS_EXAMPLE)]
     Events(EventsArgs),
+    /// Turn traces into extracts: small folders of Parquet files that every question is asked of
+    #[command(after_help = EXTRACT_EXAMPLE)]
+    Extract(ExtractArgs),
     /// Ask extracts in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
@@ -50,6 +53,12 @@ Example:
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --count slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
+
+const EXTRACT_EXAMPLE: &str = "\
+Example:
+  etwkit extract slow-login.etl                        makes slow-login.etwx beside it
+  etwkit extract --detail summary --jobs 4 nightly/*.etl --out extracts
+  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx";
 
 const SQL_EXAMPLE: &str = "\
 Example:
@@ -130,6 +139,45 @@ pub(crate) struct TraceArgs {
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
     #[arg(long, value_name = "GIB", default_value_t = 64)]
     pub(crate) max_unpacked: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExtractArgs {
+    #[command(flatten)]
+    pub(crate) traces: TraceArgs,
+    /// The extract to make, or an existing folder to put extracts into; without it each lies beside its trace
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What is kept
+    #[arg(long, value_enum, default_value_t = Detail::Full)]
+    pub(crate) detail: Detail,
+    /// Only this time, in seconds since the start of the trace or with a unit: A..B, A.. or ..B
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub(crate) range: Option<String>,
+    /// Traces that are extracted at the same time; without it as many as there are processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: Option<u32>,
+    /// Read all files as one session and make one extract of them
+    #[arg(long)]
+    pub(crate) one_session: bool,
+    /// Keep extracts that are there if they are of the same trace
+    #[arg(long)]
+    pub(crate) no_overwrite: bool,
+    /// Leave out the bytes of events that nothing describes
+    #[arg(long)]
+    pub(crate) no_payload: bool,
+    /// Print one JSON object for each trace
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much of a trace an extract keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Detail {
+    /// All rows
+    Full,
+    /// Sums by process, method, stack and file: some hundred times smaller than the trace
+    Summary,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,7 @@
 //! The command line of etwkit as a function, so that tests run whole commands without starting a process.
 //!
 //! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
-//! character of the answer passes the `printer`. Interrupting with Ctrl-C is left to the system: it ends
-//! the process with its usual status (130 in a shell), and nothing has to be cleaned up.
+//! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see [`interrupt`].
 
 #![forbid(unsafe_code)]
 
@@ -11,10 +10,12 @@ mod commands;
 mod exit;
 mod extracts;
 mod input;
+pub mod interrupt;
 mod out_file;
 mod printer;
 mod report;
 mod sanitize;
+mod time_range;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -69,6 +70,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),
+        Command::Extract(args) => commands::extract::run(args, printer),
         Command::Sql(args) => commands::sql::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
     }

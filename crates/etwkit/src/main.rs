@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    etwkit::interrupt::install();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut err = io::stderr().lock();
     let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();

@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod convert;
 mod error;
 mod hash;
 mod kind;
@@ -30,6 +31,7 @@ mod store_error;
 mod symbols;
 pub mod writer;
 
+pub use convert::{ConvertError, ConvertOptions, Converted, convert, default_target, derive_again};
 pub use error::{Error, Result};
 pub use manifest::{DerivedManifest, Manifest};
 pub use open::{Input, Part, open};

@@ -75,6 +75,17 @@ impl Partial {
     }
 
     fn put(&self) -> io::Result<()> {
+        let mut moved = None;
+        let put = self.put_with(exchange, &mut moved);
+        if let (Err(_), Some(before)) = (&put, moved) {
+            // Somebody else's may be there by now; else what was there comes back.
+            let _ = rename_new(&before, &self.target);
+        }
+        put
+    }
+
+    /// Takes the name of the target by renaming. What had to be moved out of the way lies at `moved`.
+    fn put_with(&self, exchange: Exchange, moved: &mut Option<PathBuf>) -> io::Result<()> {
         let mut attempt = 0;
         loop {
             let Err(error) = rename_new(&self.content, &self.target) else { return Ok(()) };
@@ -86,13 +97,18 @@ impl Partial {
                 return Ok(());
             }
             // No exchange here, or somebody else was faster: move what is there out of the way and begin again.
-            match fs::rename(&self.target, self.folder.join(format!("replaced-{attempt}"))) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+            let away = self.folder.join(format!("replaced-{attempt}"));
+            match fs::rename(&self.target, &away) {
+                Ok(()) => *moved = Some(away),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
     }
 }
+
+/// Swaps two folders in one step.
+type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 impl Drop for Partial {
     fn drop(&mut self) {
@@ -219,4 +235,49 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A folder with a target that holds the file `old`, and a partial folder with the file `new`.
+    fn prepared() -> (tempfile::TempDir, Partial) {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("old"), b"").unwrap();
+        let partial = Partial::create(&target).unwrap();
+        fs::write(partial.content().join("new"), b"").unwrap();
+        (folder, partial)
+    }
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn without_an_exchange_the_old_one_is_moved_away_first() {
+        let (folder, partial) = prepared();
+        let mut moved = None;
+        partial.put_with(no_exchange, &mut moved).unwrap();
+        assert_eq!(names(partial.target()), ["new"]);
+        assert_eq!(names(&moved.unwrap()), ["old"]);
+        drop(partial);
+        assert_eq!(names(folder.path()), ["target"]);
+    }
+
+    #[test]
+    fn what_was_moved_away_comes_back_if_nothing_takes_its_place() {
+        let (folder, partial) = prepared();
+        fs::remove_dir_all(partial.content()).unwrap();
+        assert_eq!(partial.put().unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(names(partial.target()), ["old"]);
+        drop(partial);
+        assert_eq!(names(folder.path()), ["target"]);
+    }
 }

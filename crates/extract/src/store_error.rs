@@ -153,7 +153,8 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Io { source, .. } => return hint_for_io(source.kind()),
+            Self::Io { doing: "open" | "read", source, .. } => return hint_for_reading(source.kind()),
+            Self::Io { source, .. } => return hint_for_writing(source.kind()),
             Self::NoName { .. } => "give a name that ends in .etwx with --out",
             Self::NoParent { .. } => "create it, or give another folder with --out",
             Self::NotOurs { .. } => "remove it, or give another name with --out",
@@ -168,7 +169,15 @@ impl StoreError {
     }
 }
 
-fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
+fn hint_for_reading(kind: io::ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
+        io::ErrorKind::PermissionDenied => "make it readable for you, or copy it",
+        _ => return None,
+    })
+}
+
+fn hint_for_writing(kind: io::ErrorKind) -> Option<&'static str> {
     Some(match kind {
         io::ErrorKind::StorageFull => "no space is left there: free some, or give another folder with --out",
         io::ErrorKind::QuotaExceeded => {
@@ -207,6 +216,11 @@ mod tests {
             let error =
                 StoreError::io("write", Path::new("/x/run.etwx"))(io::Error::from_raw_os_error(number));
             assert_eq!(error.to_string(), "cannot write /x/run.etwx");
+            assert!(error.hint().unwrap().contains(advice), "{number}: {:?}", error.hint());
+        }
+        for (number, advice) in [(2, "check the name"), (13, "make it readable")] {
+            let error =
+                StoreError::io("open", Path::new("/x/run.etwx"))(io::Error::from_raw_os_error(number));
             assert!(error.hint().unwrap().contains(advice), "{number}: {:?}", error.hint());
         }
     }

@@ -5,6 +5,8 @@
 //! - [`events`]: the events that the trace describes itself
 //! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
+//! - [`import`]: events → rows of tables
+//! - [`derive`]: tables that are computed from others
 //! - [`table`]: the tables of an extract, declared once
 //! - [`sink`]: where rows go
 //! - [`counts`], [`summary`]: what a trace contains
@@ -15,8 +17,10 @@
 
 pub mod attribution;
 pub mod counts;
+pub mod derive;
 pub mod directory;
 pub mod events;
+pub mod import;
 mod interner;
 pub mod schedule;
 pub mod sink;

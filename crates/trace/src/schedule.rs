@@ -5,10 +5,12 @@
 //! did not wait; it was ready from T0 on. Without T0 nothing is known; without T1 waiting and ready cannot be told apart.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
+use etwkit_etl::wire::buffer::flag;
+use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashMap;
 
 /// A thread is switched in. Times are raw ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SwitchIn {
     /// The thread.
     pub tid: u32,
@@ -77,6 +79,22 @@ struct Out {
     readied: Option<(i64, Option<u32>, bool)>,
 }
 
+impl Out {
+    fn switch_in(&self, tid: u32, cpu: u16, time: i64) -> SwitchIn {
+        SwitchIn {
+            tid,
+            cpu,
+            time,
+            last_out: Some(self.time),
+            readied: self.readied.map(|(time, ..)| time),
+            previous_state: self.state,
+            wait_reason: self.reason,
+            readying_tid: self.readied.and_then(|(_, tid, _)| tid),
+            readied_by_dpc: self.readied.is_some_and(|(.., dpc)| dpc),
+        }
+    }
+}
+
 /// Follows processors and threads; events must come in time order.
 #[derive(Debug, Default)]
 pub struct Schedule {
@@ -95,20 +113,9 @@ impl Schedule {
         let run = Run { tid: event.old_tid, cpu, since, until: time };
         self.switched_out(time, event);
         let known = if event.new_tid == 0 { None } else { self.out.remove(&event.new_tid) };
-        let readied = known.and_then(|out| out.readied);
         self.running.insert(cpu, (event.new_tid, Some(time)));
-        let switch_in = SwitchIn {
-            tid: event.new_tid,
-            cpu,
-            time,
-            last_out: known.map(|out| out.time),
-            readied: readied.map(|(time, ..)| time),
-            previous_state: known.map_or(0, |out| out.state),
-            wait_reason: known.map_or(0, |out| out.reason),
-            readying_tid: readied.and_then(|(_, tid, _)| tid),
-            readied_by_dpc: readied.is_some_and(|(.., dpc)| dpc),
-        };
-        (run, switch_in)
+        let unknown = SwitchIn { tid: event.new_tid, cpu, time, ..SwitchIn::default() };
+        (run, known.map_or(unknown, |out| out.switch_in(event.new_tid, cpu, time)))
     }
 
     fn switched_out(&mut self, time: i64, event: &ContextSwitch) {
@@ -125,15 +132,24 @@ impl Schedule {
     }
 
     /// Takes a ready event, logged on `cpu`. The first one behind a switch-out counts; those of a preempted thread only
-    /// move it about.
-    pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread) {
+    /// move it about. Returns whether it counts.
+    pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread) -> bool {
         let readier = self.running_on(cpu);
-        if let Some(out) = self.out.get_mut(&event.tid)
-            && out.state == state::WAITING
-            && out.readied.is_none()
-        {
+        let Some(out) = self.out.get_mut(&event.tid) else { return false };
+        let counts = out.state == state::WAITING && out.readied.is_none();
+        if counts {
             out.readied = Some((time, readier, event.from_dpc()));
         }
+        counts
+    }
+
+    /// The threads that are off the processors, as a switch-in at `time` would tell them, by thread id.
+    #[must_use]
+    pub fn off(&self, time: i64) -> Vec<SwitchIn> {
+        let mut rows: Vec<SwitchIn> =
+            self.out.iter().map(|(tid, out)| out.switch_in(*tid, u16::MAX, time)).collect();
+        rows.sort_unstable_by_key(|row| row.tid);
+        rows
     }
 
     /// The thread that runs on a processor, as far as it is known.
@@ -157,6 +173,37 @@ impl Schedule {
             .collect();
         runs.sort_unstable_by_key(|run| run.cpu);
         runs
+    }
+}
+
+/// Notices where events of a processor are missing: a buffer says when events were lost in it or a buffer in front of it.
+pub struct LossWatch<'s> {
+    session: &'s Session,
+    /// File and buffer of the last event of each processor.
+    buffers: FxHashMap<u16, (u16, u32)>,
+}
+
+impl<'s> LossWatch<'s> {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new(session: &'s Session) -> Self {
+        Self { session, buffers: FxHashMap::default() }
+    }
+
+    /// Whether events are missing between the last event of this processor and this one. Which they were is not known.
+    #[inline]
+    pub fn is_gap_before(&mut self, event: &RawEvent<'_>) -> bool {
+        let place = (event.file, event.buffer);
+        let before = self.buffers.insert(event.cpu, place);
+        if before == Some(place) {
+            return false;
+        }
+        let flags = |(file, buffer): (u16, u32)| {
+            let file = self.session.files().get(usize::from(file))?;
+            file.buffers().get(buffer as usize).map(|b| b.header.buffer_flag)
+        };
+        let lost_before = before.and_then(flags).is_some_and(|f| f & flag::EVENTS_LOST != 0);
+        lost_before || flags(place).is_some_and(|f| f & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0)
     }
 }
 

@@ -64,3 +64,11 @@ impl DiskIo {
         Some(io)
     }
 }
+
+/// The start of a read, write or flush: request packet and, from version 3 on, the thread that issues it.
+#[must_use]
+pub fn parse_init(payload: &[u8], version: u8, pointer_size: usize) -> Option<(u64, Option<u32>)> {
+    let mut c = Cursor::new(payload);
+    let irp = c.pointer(pointer_size)?;
+    Some((irp, if version >= 3 { Some(c.u32()?) } else { None }))
+}

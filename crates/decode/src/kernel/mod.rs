@@ -5,7 +5,9 @@
 
 pub mod config;
 pub mod disk;
+pub mod dpc;
 pub mod fault;
+pub mod file_io;
 pub mod file_name;
 pub mod image;
 pub mod merge;

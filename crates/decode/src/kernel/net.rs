@@ -1,6 +1,8 @@
 //! TCP and UDP (groups 6 and 8, and the provider Microsoft-Windows-Kernel-Network).
 
-use etwkit_etl::bytes::u32_at;
+use std::net::{IpAddr, SocketAddr};
+
+use etwkit_etl::bytes::{Cursor, u32_at};
 use etwkit_etl::{Guid, RawEvent};
 
 use super::{Hook, group};
@@ -27,6 +29,23 @@ pub enum Operation {
     UdpSend,
     /// A datagram was received.
     UdpReceive,
+}
+
+impl Operation {
+    /// Protocol and operation as the extract names them.
+    #[must_use]
+    pub const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::TcpSend => ("tcp", "send"),
+            Self::TcpReceive => ("tcp", "receive"),
+            Self::TcpConnect => ("tcp", "connect"),
+            Self::TcpDisconnect => ("tcp", "disconnect"),
+            Self::TcpRetransmit => ("tcp", "retransmit"),
+            Self::TcpAccept => ("tcp", "accept"),
+            Self::UdpSend => ("udp", "send"),
+            Self::UdpReceive => ("udp", "receive"),
+        }
+    }
 }
 
 /// The operation of a type of group 6.
@@ -62,6 +81,34 @@ pub const fn provider_operation(id: u16) -> Option<Operation> {
         43 | 59 => Some(Operation::UdpReceive),
         _ => None,
     }
+}
+
+/// Addresses and ports of both ends of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// The machine that was recorded.
+    pub local: SocketAddr,
+    /// The other one.
+    pub remote: SocketAddr,
+}
+
+/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger: behind process and size,
+/// the remote address first.
+#[must_use]
+pub fn ends(payload: &[u8], is_v6: bool) -> Option<Ends> {
+    let mut c = Cursor::new(payload);
+    c.take(8)?;
+    let mut address = || -> Option<IpAddr> {
+        Some(if is_v6 {
+            IpAddr::from(<[u8; 16]>::try_from(c.take(16)?).ok()?)
+        } else {
+            IpAddr::from(<[u8; 4]>::try_from(c.take(4)?).ok()?)
+        })
+    };
+    let (remote, local) = (address()?, address()?);
+    let mut port = || Some(c.u16()?.swap_bytes());
+    let (remote_port, local_port) = (port()?, port()?);
+    Some(Ends { local: SocketAddr::new(local, local_port), remote: SocketAddr::new(remote, remote_port) })
 }
 
 /// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses in

@@ -50,6 +50,13 @@ impl Sample {
         self.flags & 3 != 0
     }
 
+    /// Priority of the thread; told from version 2 on.
+    #[inline]
+    #[must_use]
+    pub const fn priority(&self) -> u8 {
+        self.flags >> 3
+    }
+
     /// Whether the processor had nothing to do.
     #[inline]
     #[must_use]
@@ -65,12 +72,15 @@ pub struct Interval {
     pub source: u32,
     /// Interval in force: for time in units of 100 ns, else in counts.
     pub new: u32,
+    /// Interval before; 0 where it is not told.
+    pub old: u32,
 }
 
 impl Interval {
     /// Reads a payload.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        Some(Self { source: u32_at(payload, 0)?, new: u32_at(payload, 4)? })
+        let old = u32_at(payload, 8).unwrap_or_default();
+        Some(Self { source: u32_at(payload, 0)?, new: u32_at(payload, 4)?, old })
     }
 }

@@ -3,6 +3,7 @@
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod events;
+pub(crate) mod extract;
 mod health;
 pub(crate) mod info;
 pub(crate) mod sql;

@@ -9,7 +9,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All crates that each crate of the workspace needs to be built, its own name included.
+/// Asks Windows for the time zone of the machine. Arrow needs it through chrono; nothing of ours does.
+const TIME_ZONE: &str = "iana-time-zone";
+
+/// All crates that each crate of the workspace needs to be built, its own name included, without what [`TIME_ZONE`] needs.
 fn closures() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = std::process::Command::new(cargo)
@@ -45,7 +48,7 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
     let closure = |member: &str| {
         let (mut found, mut open) = (BTreeSet::new(), vec![member]);
         while let Some(id) = open.pop() {
-            if found.insert(name_of[id].to_owned()) {
+            if found.insert(name_of[id].to_owned()) && name_of[id] != TIME_ZONE {
                 open.extend(&needs[id]);
             }
         }
@@ -78,9 +81,9 @@ fn crates_do_not_know_what_lies_above_them() {
             assert!(!closures[*member].contains(*above), "{member} knows {above}");
         }
     }
-    // It knows the declared tables of `trace`, which decodes events, but decodes none itself.
-    let manifest = std::fs::read_to_string(root().join("crates/extract/Cargo.toml")).unwrap();
-    assert!(!manifest.contains("etwkit-decode"), "extract looks into events");
+    for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract", "etwkit-synth"] {
+        assert!(!closures[member].contains("datafusion"), "{member} knows SQL");
+    }
     for reader in ["etwkit-decode", "etwkit-trace", "etwkit-extract"] {
         assert!(!closures["etwkit-synth"].contains(reader), "synth knows {reader}");
     }

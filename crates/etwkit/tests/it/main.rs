@@ -9,6 +9,7 @@
 
 mod architecture;
 mod evidence;
+mod extracts;
 mod hostile;
 mod made;
 mod output;

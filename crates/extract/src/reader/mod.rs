@@ -150,6 +150,11 @@ fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManife
     Ok(Some((derived, files)))
 }
 
+/// The tables of a folder that is still being written.
+pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
+    table_files(folder, &Place::Folder, entries, false)
+}
+
 fn table_files(
     path: &Path,
     place: &Place,

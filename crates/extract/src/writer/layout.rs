@@ -72,7 +72,10 @@ fn storage(table: &Table, column: &Column) -> Storage {
     let is_tree_key = |key: &str| name == key || name.ends_with(&format!("_{key}"));
     if is_integer && (TIMES.contains(&name) || table.order.contains(&name)) {
         Storage::Differences
-    } else if is_integer && ["stack_id", "frame_id", "parent_id"].into_iter().any(is_tree_key) {
+    } else if name == "parent_id" {
+        // The node before, wherever a new stack goes down to its innermost frame.
+        Storage::Differences
+    } else if is_integer && ["stack_id", "frame_id"].into_iter().any(is_tree_key) {
         // Numbers that are too many for a dictionary, and come again near to where they came before.
         Storage::Plain
     } else {
@@ -115,7 +118,7 @@ mod tests {
             assert_eq!(of(ContextSwitch::TABLE, name), wanted, "{name}");
         }
         assert_eq!(of(Stack::TABLE, "stack_id"), Storage::Differences, "the rows are sorted by it");
-        assert_eq!(of(Stack::TABLE, "parent_id"), Storage::Plain);
+        assert_eq!(of(Stack::TABLE, "parent_id"), Storage::Differences);
     }
 
     #[test]

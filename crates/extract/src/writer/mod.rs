@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::manifest::{self, DerivedManifest, Manifest, TableEntry};
 use crate::partial::Partial;
-use crate::reader::Extract;
+use crate::reader::{Extract, TableFile, files_in_folder};
 use crate::store_error::{StoreError, StoreResult};
 pub use derived::DerivedWriter;
 use table::TableWriter;
@@ -46,6 +46,8 @@ pub struct Writer {
     derived: Tables,
     options: WriterOptions,
     depends_on: Option<BTreeMap<String, String>>,
+    /// Base tables whose files are complete.
+    sealed: BTreeMap<String, TableEntry>,
 }
 
 /// What was written.
@@ -82,7 +84,7 @@ impl Writer {
         let partial = Partial::create(target)?;
         let tables = Tables::new(partial.content().to_owned());
         let derived = Tables::new(partial.content().join(manifest::DERIVED));
-        Ok(Self { partial, tables, derived, options, depends_on: None })
+        Ok(Self { partial, tables, derived, options, depends_on: None, sealed: BTreeMap::new() })
     }
 
     /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published with the tables.
@@ -121,19 +123,48 @@ impl Writer {
         Ok(())
     }
 
+    /// Completes the files of all base tables that have rows, so that derived tables can be computed from them. They take no more
+    /// rows.
+    ///
+    /// # Errors
+    /// If something cannot be written, or could not be written before.
+    pub fn seal(&mut self) -> StoreResult<BTreeMap<String, TableFile>> {
+        let folder = self.partial.content().to_owned();
+        let tables = std::mem::replace(&mut self.tables, Tables::new(folder.clone()));
+        if tables.failed() {
+            self.tables.failed = true;
+            return Err(StoreError::Incomplete { path: self.partial.target().to_owned() });
+        }
+        self.sealed.extend(tables.close()?);
+        files_in_folder(&folder, &self.sealed)
+    }
+
+    /// Leaves a sealed table out of the extract.
+    ///
+    /// # Errors
+    /// If its file cannot be deleted.
+    pub fn remove(&mut self, table: &Table) -> StoreResult<()> {
+        if self.sealed.remove(table.name).is_none() {
+            return Ok(());
+        }
+        let path = self.partial.content().join(format!("{}.parquet", table.name));
+        fs::remove_file(&path).map_err(StoreError::io("delete", &path))
+    }
+
     /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables of `manifest`.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
     pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
-        let Self { partial, tables, derived, options, depends_on } = self;
+        let Self { partial, tables, derived, options, depends_on, sealed } = self;
         let target = partial.target().to_owned();
         if tables.failed() || derived.failed() {
             return Err(StoreError::Incomplete { path: target });
         }
         (manifest.format, manifest.format_version) = (manifest::FORMAT.to_owned(), manifest::VERSION);
         manifest.etwkit_version = env!("CARGO_PKG_VERSION").to_owned();
-        manifest.tables = tables.close()?;
+        manifest.tables = sealed;
+        manifest.tables.extend(tables.close()?);
         let mut written = written(&manifest.tables, false);
         if depends_on.is_some() || !derived.writers.is_empty() {
             let folder = derived.folder.clone();

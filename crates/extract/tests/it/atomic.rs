@@ -44,6 +44,23 @@ fn a_writer_that_is_dropped_leaves_nothing_and_changes_nothing() {
 }
 
 #[test]
+fn derived_tables_of_an_extract_that_was_replaced_meanwhile_are_not_put_into_the_new_one() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    extract(&target, 10, 1).unwrap();
+    let mut late = DerivedWriter::create(&Extract::open(&target).unwrap()).unwrap();
+    late.write(CpuProcess::TABLE, sums(1)).unwrap();
+    extract(&target, 10, 2).unwrap();
+    let mut derived = DerivedWriter::create(&Extract::open(&target).unwrap()).unwrap();
+    derived.write(CpuProcess::TABLE, sums(2)).unwrap();
+    derived.finish(Default::default()).unwrap();
+    assert_told(late.finish(Default::default()), &["derived", "hint: was it removed meanwhile? try again"]);
+    assert_eq!(Extract::open(&target).unwrap().table("cpu_process").unwrap().rows, 2);
+    assert_eq!(salt_of(&target), 2);
+    assert_eq!(names(&target), ["cpu_sample.parquet", "derived", "manifest.json", "mark.parquet"]);
+}
+
+#[test]
 fn what_is_no_extract_is_not_replaced() {
     let folder = Folder::new();
     let file = folder.write("file.etwx", b"precious");

@@ -10,6 +10,7 @@
 
 mod atomic;
 mod child;
+mod elsewhere;
 mod files;
 mod hostile;
 mod packed;

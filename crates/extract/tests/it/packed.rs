@@ -97,9 +97,42 @@ fn archives_that_cannot_be_read_in_place_are_refused_with_a_hint() {
     assert_told(Extract::open(&folder.write("trace.zip", &trace)), &parts);
     let trace = folder.write("power.etl", &made("power-5.etl"));
     assert_told(Extract::open(&trace), &["expected an extract", "found a file that is no zip archive"]);
-    assert_told(Extract::open(&folder.path("gone.etwx")), &["cannot open ", "gone.etwx"]);
+    assert_told(
+        Extract::open(&folder.path("gone.etwx")),
+        &["cannot open ", "gone.etwx", "hint: check the name"],
+    );
     assert_told(Extract::open(&folder.path("")), &["found a folder without manifest.json"]);
     let half = fs::read(&plain).unwrap();
     let half = folder.write("half.zip", &half[..half.len() / 2]);
     assert_told(Extract::open(&half), &["damaged archive ", "its directory at the end", "hint: copy"]);
+}
+
+#[test]
+fn every_cut_and_every_changed_byte_of_the_archive_gives_an_answer() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    extract(&target, 10, 1).unwrap();
+    let zip = folder.path("run.etwx.zip");
+    Extract::open(&target).unwrap().pack(&zip).unwrap();
+    let good = fs::read(&zip).unwrap();
+    let bad = folder.path("bad.zip");
+    for length in (0..good.len()).step_by(13) {
+        fs::write(&bad, &good[..length]).unwrap();
+        assert!(Extract::open(&bad).is_err(), "{length}");
+    }
+    // The headers of the members and the directory behind them; the rest are the tables themselves.
+    let directory = good.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    let (mut opened, mut refused) = (0, 0);
+    for at in (0..100).chain(directory..good.len()) {
+        for value in [0, 0xFF, good[at] ^ 1] {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            fs::write(&bad, &bytes).unwrap();
+            match Extract::open(&bad) {
+                Ok(extract) => opened += extract.tables().count(),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(opened > 0 && refused > 0, "{opened} {refused}");
 }

@@ -6,9 +6,10 @@ use arrow_array::RecordBatch;
 use etwkit_extract::manifest::{DERIVED_VERSION, Topic};
 use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
 use etwkit_trace::sink::Sink;
-use etwkit_trace::table::{CpuProcess, CpuSample, Mark, Row, Stack};
+use etwkit_trace::table::{CpuProcess, CpuSample, GenericEvent, Mark, Row, Stack};
+use parquet::file::metadata::RowGroupMetaData;
 
-use crate::rows::{assert_told, extract, manifest, marks, names, samples, stacks, sums};
+use crate::rows::{assert_told, batch, extract, manifest, marks, names, samples, stacks, sums};
 use crate::support::Folder;
 
 fn all(extract: &Extract, table: &str) -> RecordBatch {
@@ -113,4 +114,48 @@ fn rows_of_another_table_are_refused_and_the_extract_cannot_be_finished() {
     assert_told(writer.write(Stack::TABLE, samples(1, 0)), &parts);
     assert_told(writer.finish(manifest("0")), &["is not complete: writing it failed before"]);
     assert!(names(&folder.path("")).is_empty(), "nothing is left");
+}
+
+#[test]
+fn row_groups_are_bounded_by_rows_and_by_bytes() {
+    let folder = Folder::new();
+    let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
+    let mut random = 1u64;
+    for n in 0..11 {
+        writer.write(CpuSample::TABLE, samples(100_000, 0)).unwrap();
+        let noise = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 56) as u8
+        });
+        let payload = noise.take(10 << 20).collect();
+        let event = GenericEvent { ts_ns: n, payload: Some(payload), ..GenericEvent::default() };
+        writer.write(GenericEvent::TABLE, batch([event])).unwrap();
+    }
+    writer.finish(manifest("0")).unwrap();
+    let extract = Extract::open(&folder.path("run.etwx")).unwrap();
+    let rows_of_groups = |table: &str| -> Vec<i64> {
+        let metadata = extract.table(table).unwrap().metadata().unwrap();
+        metadata.row_groups().iter().map(RowGroupMetaData::num_rows).collect()
+    };
+    assert_eq!(rows_of_groups("cpu_sample"), [1 << 20, 1_100_000 - (1 << 20)]);
+    assert_eq!(rows_of_groups("generic_event"), [7, 4]);
+}
+
+#[test]
+fn a_file_tells_what_it_holds() {
+    let folder = Folder::new();
+    extract(&folder.path("run.etwx"), 10, 1).unwrap();
+    let opened = Extract::open(&folder.path("run.etwx")).unwrap();
+    let metadata = opened.table("cpu_sample").unwrap().metadata().unwrap();
+    let file = metadata.file_metadata();
+    assert!(file.created_by().unwrap().starts_with("etwkit version "));
+    let pairs = file.key_value_metadata().unwrap();
+    let value = |key: &str| pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
+    assert_eq!(value("etwkit.table"), Some("cpu_sample"));
+    assert_eq!(value("etwkit.doc"), Some(CpuSample::TABLE.doc));
+    assert!(value("ARROW:schema").is_none());
+    let columns: serde_json::Value = serde_json::from_str(value("etwkit.columns").unwrap()).unwrap();
+    assert_eq!(columns["ts_ns"], serde_json::json!({ "doc": "Time.", "unit": "ns" }));
+    let group = metadata.row_group(0);
+    assert!(group.columns().iter().all(|column| column.statistics().is_some()));
 }

@@ -123,7 +123,7 @@ impl SystemConfig {
         }
     }
 
-    pub(super) fn section(&self, clock: &Clock) -> Value {
+    pub(crate) fn section(&self, clock: &Clock) -> Value {
         let mut s = Map::new();
         let mut put = |key: &str, value: Value| s.insert(key.to_owned(), value);
         put("volumes", json!(self.volumes));

@@ -30,6 +30,8 @@ pub use config::SystemConfig;
 pub use cpu::{CpuTotals, TopRow};
 pub use dotnet::DotnetSummary;
 pub use recorded::{ProviderCount, Recorded, Topic};
+
+pub(crate) use recorded::recorded;
 pub use schedule::{ScheduleSummary, Times};
 
 use cpu::CpuSummary;
@@ -125,7 +127,7 @@ impl Summary {
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
         let processes_on_cpu = scheduled(&directory, &on_cpu, session);
         let profile_interval_100ns = cpu.profile_interval_100ns();
-        let recorded = recorded::recorded(counts.identities());
+        let recorded = recorded(counts.identities());
         Ok(Self {
             sections,
             walk,
@@ -174,7 +176,7 @@ fn scheduled(
 }
 
 /// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event.
-fn end_of(session: &Session, counts: &Counts) -> i64 {
+pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
     let ended = session
         .files()

@@ -114,7 +114,7 @@ fn hook(identity: &Identity) -> Option<(u8, u8)> {
 }
 
 /// How many events of each topic there are.
-pub(super) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
+pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
     let mut rows = TOPICS.map(|topic| Recorded { topic, events: 0 });
     for (identity, n) in counts {
         for row in rows.iter_mut().filter(|row| row.topic.events.includes(&identity)) {

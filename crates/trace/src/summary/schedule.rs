@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, opcode};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::clock::Clock;
-use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::process_text;
 use crate::directory::Directory;
-use crate::schedule::{Run, Schedule, SwitchIn};
+use crate::schedule::{LossWatch, Run, Schedule, SwitchIn};
 use crate::tracker::process::ProcessKey;
 
 /// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait at once.
@@ -70,8 +69,7 @@ pub struct ScheduleSummary<'d> {
     wait_reasons: FxHashMap<(Option<ProcessKey>, u32, u8), i64>,
     /// Processors that had a switch.
     seen: BTreeMap<u16, i64>,
-    /// File and buffer of the last event of each processor.
-    buffers: FxHashMap<u16, (u16, u32)>,
+    losses: LossWatch<'d>,
 }
 
 impl<'d> ScheduleSummary<'d> {
@@ -85,7 +83,7 @@ impl<'d> ScheduleSummary<'d> {
             threads: FxHashMap::default(),
             wait_reasons: FxHashMap::default(),
             seen: BTreeMap::new(),
-            buffers: FxHashMap::default(),
+            losses: LossWatch::new(session),
         }
     }
 
@@ -110,20 +108,8 @@ impl<'d> ScheduleSummary<'d> {
         }
     }
 
-    /// A buffer says when events were lost in it or a buffer in front of it; which switches they were is not known.
     fn notice_lost_buffers(&mut self, event: &RawEvent<'_>) {
-        let place = (event.file, event.buffer);
-        let before = self.buffers.insert(event.cpu, place);
-        if before == Some(place) {
-            return;
-        }
-        let flags = |(file, buffer): (u16, u32)| {
-            let file = self.session.files().get(usize::from(file))?;
-            file.buffers().get(buffer as usize).map(|b| b.header.buffer_flag)
-        };
-        let lost_before = before.and_then(flags).is_some_and(|f| f & flag::EVENTS_LOST != 0);
-        let lost_now = flags(place).is_some_and(|f| f & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0);
-        if lost_before || lost_now {
+        if self.losses.is_gap_before(event) {
             self.schedule.lost(event.cpu);
         }
     }

@@ -61,5 +61,7 @@ tables! {
         il_size_bytes: Option<i64>, "bytes";
         /// Bytes of compiled code.
         size_bytes: i64, "bytes";
+        /// Whether it was made at run time and has no metadata.
+        is_dynamic: bool;
     }
 }

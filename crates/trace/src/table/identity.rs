@@ -95,14 +95,12 @@ tables! {
         name: String;
         /// Signature, as the runtime tells it.
         signature: Option<String>;
-        /// Process, for code that was compiled at run time.
+        /// Process that has it; null for native code.
         process_key: Option<i32>, "key";
         /// First address of its code, as bit pattern.
         address: Option<i64>;
         /// Bytes of code.
         size_bytes: Option<i64>, "bytes";
-        /// File name of the managed module that it belongs to.
-        managed_module: Option<String>;
     }
 
     /// A code address of a process, at the times at which the same code lay there.

@@ -37,7 +37,7 @@ tables! {
 
     /// An operation on a file, from its start to its end.
     FileIo / FileIoColumns = "file_io", order ["end_ns"] {
-        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`, `rename`, `dir_enum`, `dir_notify` or `fs_control`.
+        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`, `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`, `query_security`, `set_ea` or `query_ea`.
         kind: &'static str;
         /// Process.
         process_key: Option<i32>, "key";
@@ -93,7 +93,7 @@ tables! {
         ts_ns: i64, "ns";
         /// `tcp` or `udp`.
         protocol: &'static str;
-        /// `send`, `receive`, `connect`, `disconnect`, `retransmit`, `accept`, `reconnect`, `copy` or `fail`.
+        /// `send`, `receive`, `connect`, `disconnect`, `retransmit` or `accept`.
         kind: &'static str;
         /// Process.
         process_key: Option<i32>, "key";
@@ -154,7 +154,7 @@ tables! {
         /// Process; null if not known.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `file_io`.
-        kind: &'static str;
+        kind: String;
         /// Operations with a start in the trace.
         count: i64;
         /// Sum of the durations of those that ended; operations at the same time add up.

@@ -29,6 +29,19 @@ pub struct Method {
     pub end: i64,
 }
 
+impl Method {
+    fn is_there_at(&self, timestamp: i64) -> bool {
+        (self.begin..=self.end).contains(&timestamp)
+    }
+
+    /// The first raw times at which it is there and not there any more.
+    fn change_times(&self) -> impl Iterator<Item = i64> {
+        let begin = Some(self.begin).filter(|t| *t != i64::MIN);
+        let end = Some(self.end).filter(|t| *t != i64::MAX).map(|t| t + 1);
+        begin.into_iter().chain(end)
+    }
+}
+
 /// All .NET methods of a session, by process id.
 #[derive(Debug, Default)]
 pub struct MethodTracker {
@@ -74,31 +87,47 @@ impl MethodTracker {
     /// The method that holds an address at a raw time; of several the one that came last.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.last_holding(pid, address, |m| (m.begin..=m.end).contains(&timestamp))
+        self.methods.get(&pid)?.get(self.index_at(pid, address, timestamp)?)
     }
 
     /// The same; where no method was there at that time, the last one that was ever met at the address: the
     /// load of a method is logged behind its compilation, and can be late or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.find(pid, address, timestamp).or_else(|| self.last_holding(pid, address, |_| true))
+        let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
+        let index = then.or_else(|| self.last_holding(pid, address, |_| true))?;
+        self.methods.get(&pid)?.get(index)
     }
 
-    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<&Method> {
+    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order of
+    /// [`MethodTracker::processes`].
+    #[must_use]
+    pub fn index_at(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
+        self.last_holding(pid, address, |m| m.is_there_at(timestamp))
+    }
+
+    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<usize> {
         let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
         let behind = methods.partition_point(|m| m.start <= address);
-        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).rev();
-        let mut best: Option<&Method> = None;
-        for (method, reach) in candidates {
+        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).enumerate().rev();
+        let mut best: Option<(usize, i64)> = None;
+        for (index, (method, reach)) in candidates {
             if *reach <= address {
                 break;
             }
             let holds = address - method.start < u64::from(method.size);
-            if holds && is_meant(method) && best.is_none_or(|b| method.begin > b.begin) {
-                best = Some(method);
+            if holds && is_meant(method) && best.is_none_or(|(_, begin)| method.begin > begin) {
+                best = Some((index, method.begin));
             }
         }
-        best
+        best.map(|(index, _)| index)
+    }
+
+    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method: begins and ends.
+    pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
+        self.methods
+            .iter()
+            .map(|(pid, methods)| (*pid, methods.iter().flat_map(Method::change_times).collect()))
     }
 
     /// Distinct methods of each process id: one that was loaded again at its old place counts once.

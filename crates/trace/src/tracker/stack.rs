@@ -53,6 +53,15 @@ impl StackTree {
         })
     }
 
+    /// The stack without its innermost frame, and that frame's address; `None` for the empty stack.
+    #[must_use]
+    pub fn innermost(&self, stack: StackId) -> Option<(StackId, u64)> {
+        if stack == StackId::EMPTY {
+            return None;
+        }
+        self.nodes.get(stack.0 as usize).map(|(parent, address)| (StackId(*parent), *address))
+    }
+
     /// Number of distinct stacks that are a part of a stack that was met.
     #[must_use]
     pub fn len(&self) -> usize {

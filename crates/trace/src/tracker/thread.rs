@@ -9,12 +9,33 @@ struct Span {
     pid: u32,
     begin: i64,
     end: i64,
+    key: ThreadKey,
+}
+
+/// A thread instance: dense, from 0, in the order in which instances were met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadKey(pub u32);
+
+/// One thread instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadInstance {
+    /// Thread id.
+    pub tid: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Raw time of its first event.
+    pub first_seen: i64,
+    /// Raw time of the start; `None` if it ran before.
+    pub start: Option<i64>,
+    /// Raw time of the stop; `None` if it still ran.
+    pub stop: Option<i64>,
 }
 
 /// All threads of a session.
 #[derive(Debug, Default)]
 pub struct ThreadTracker {
     spans: FxHashMap<u32, Vec<Span>>,
+    instances: Vec<ThreadInstance>,
     /// Pairs of process id and thread id with the time of their first event.
     pairs: FxHashMap<(u32, u32), i64>,
 }
@@ -38,6 +59,9 @@ impl ThreadTracker {
             }
             (opcode::END, Some(open)) => {
                 open.end = timestamp;
+                if let Some(instance) = self.instances.get_mut(open.key.0 as usize) {
+                    instance.stop = Some(timestamp);
+                }
                 return;
             }
             (opcode::DC_START | opcode::DC_END, Some(_)) => return,
@@ -46,7 +70,11 @@ impl ThreadTracker {
             (opcode::DC_START | opcode::DC_END, None) => (unseen_begin(spans), i64::MAX),
             _ => return,
         };
-        spans.push(Span { pid, begin, end });
+        let key = ThreadKey(self.instances.len() as u32);
+        let start = (op == opcode::START).then_some(timestamp);
+        let stop = (op == opcode::END).then_some(timestamp);
+        self.instances.push(ThreadInstance { tid, pid, first_seen: timestamp, start, stop });
+        spans.push(Span { pid, begin, end, key });
     }
 
     /// The process id of a thread at that raw time: of the span that contains it, else of the last one that
@@ -56,11 +84,31 @@ impl ThreadTracker {
         if tid == 0 {
             return Some(0);
         }
+        self.span(tid, timestamp).map(|span| span.pid)
+    }
+
+    /// The instance of a thread id at that raw time, by the rule of [`ThreadTracker::process_of`]; `None` if no event
+    /// described it.
+    #[must_use]
+    pub fn at(&self, tid: u32, timestamp: i64) -> Option<ThreadKey> {
+        self.span(tid, timestamp).map(|span| span.key)
+    }
+
+    fn span(&self, tid: u32, timestamp: i64) -> Option<&Span> {
         let spans = self.spans.get(&tid)?;
+        if let [only] = spans.as_slice() {
+            return Some(only);
+        }
         let contains = |span: &&Span| (span.begin..=span.end).contains(&timestamp);
         let found = spans.iter().rev().find(contains);
         let before = || spans.iter().rev().find(|span| span.begin <= timestamp);
-        found.or_else(before).or_else(|| spans.first()).map(|span| span.pid)
+        found.or_else(before).or_else(|| spans.first())
+    }
+
+    /// All instances; the position is the key.
+    #[must_use]
+    pub fn instances(&self) -> &[ThreadInstance] {
+        &self.instances
     }
 
     /// Distinct pairs of process id and thread id.

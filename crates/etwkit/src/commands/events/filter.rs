@@ -1,10 +1,11 @@
 //! Which events a question means.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use etwkit_etl::Guid;
 use etwkit_etl::clock::Clock;
 
 use crate::cli::EventsArgs;
+use crate::time_range;
 
 /// A list of patterns: `;` between them, `*` and `?` in them, `!` in front of those that must not match.
 ///
@@ -120,29 +121,11 @@ impl Filter {
     }
 }
 
-/// Seconds since the start of the trace, `A..B`, `A..` or `..B`, both ends included.
+/// The part of the trace in raw ticks, both ends included.
 fn range(text: Option<&str>, clock: &Clock) -> anyhow::Result<(i64, i64)> {
-    let Some(text) = text else { return Ok((i64::MIN, i64::MAX)) };
-    let Some((from, to)) = text.split_once("..") else {
-        bail!("--range {text:?}: expected seconds as A..B, A.. or ..B");
-    };
-    let ticks = |part: &str, missing: i64| -> anyhow::Result<i64> {
-        if part.trim().is_empty() {
-            return Ok(missing);
-        }
-        let part = part.trim().trim_end_matches('s');
-        let seconds: f64 =
-            part.parse().with_context(|| format!("--range {text:?}: {part:?} is no number of seconds"))?;
-        if !seconds.is_finite() {
-            bail!("--range {text:?}: {part:?} is no number of seconds");
-        }
-        Ok(clock.ticks_at((seconds * 1e9).round() as i64))
-    };
-    let (from, to) = (ticks(from, i64::MIN)?, ticks(to, i64::MAX)?);
-    if from > to {
-        bail!("--range {text:?}: the end lies before the start; expected seconds as A..B with A not above B");
-    }
-    Ok((from, to))
+    let range = time_range::parse(text)?;
+    let ticks = |ns: i64, open: i64| if ns == open { open } else { clock.ticks_at(ns) };
+    Ok((ticks(range.start_ns, i64::MIN), ticks(range.end_ns, i64::MAX)))
 }
 
 #[cfg(test)]

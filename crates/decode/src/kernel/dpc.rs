@@ -1,0 +1,59 @@
+//! DPCs and interrupts: group 15, types 50, 66 to 69 and 95. They are stamped when they end.
+
+use etwkit_etl::bytes::Cursor;
+
+/// Types of these events.
+pub mod opcode {
+    /// Message-signalled interrupt.
+    pub const ISR_MSI: u8 = 50;
+    /// DPC that runs on a thread of its own.
+    pub const THREADED_DPC: u8 = 66;
+    /// Interrupt.
+    pub const ISR: u8 = 67;
+    /// DPC.
+    pub const DPC: u8 = 68;
+    /// DPC of a timer.
+    pub const TIMER_DPC: u8 = 69;
+    /// Interrupt at passive level.
+    pub const ISR_PASSIVE: u8 = 95;
+}
+
+/// What a type is called in the extract; `None` for types that are neither.
+#[must_use]
+pub const fn name(op: u8) -> Option<&'static str> {
+    Some(match op {
+        opcode::ISR | opcode::ISR_MSI | opcode::ISR_PASSIVE => "isr",
+        opcode::THREADED_DPC => "threaded_dpc",
+        opcode::DPC => "dpc",
+        opcode::TIMER_DPC => "timer_dpc",
+        _ => return None,
+    })
+}
+
+/// A DPC or interrupt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DpcIsr {
+    /// Raw time at which it began.
+    pub initial_time: i64,
+    /// Address of its routine.
+    pub routine: u64,
+    /// Vector of an interrupt.
+    pub vector: Option<u16>,
+}
+
+impl DpcIsr {
+    /// Reads a payload of a type that [`name`] knows.
+    #[must_use]
+    pub fn parse(payload: &[u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (initial_time, routine) = (c.i64()?, c.pointer(pointer_size)?);
+        let is_interrupt = matches!(op, opcode::ISR | opcode::ISR_MSI | opcode::ISR_PASSIVE);
+        let vector = if is_interrupt && version >= 2 {
+            c.u8()?; // whether the routine claimed it
+            Some(c.u16()?)
+        } else {
+            None
+        };
+        Some(Self { initial_time, routine, vector })
+    }
+}

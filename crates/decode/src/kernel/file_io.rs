@@ -1,0 +1,156 @@
+//! Operations on files: group 4, types 64 to 86, versions 2 and 3.
+//!
+//! Version 2 has the thread behind the request packet as a pointer, version 3 behind the file as a 32-bit number.
+
+use etwkit_etl::bytes::Cursor;
+
+/// Types of these events.
+pub mod opcode {
+    /// A file is opened or created.
+    pub const CREATE: u8 = 64;
+    /// The last handle of an open file is closed.
+    pub const CLEANUP: u8 = 65;
+    /// The last reference to an open file goes away.
+    pub const CLOSE: u8 = 66;
+    /// Read.
+    pub const READ: u8 = 67;
+    /// Write.
+    pub const WRITE: u8 = 68;
+    /// Attributes, size or position are set.
+    pub const SET_INFO: u8 = 69;
+    /// A file is marked for deletion.
+    pub const DELETE: u8 = 70;
+    /// A file is renamed.
+    pub const RENAME: u8 = 71;
+    /// A directory is listed.
+    pub const DIR_ENUM: u8 = 72;
+    /// Written data go to the disk.
+    pub const FLUSH: u8 = 73;
+    /// Attributes are asked for.
+    pub const QUERY_INFO: u8 = 74;
+    /// File-system control.
+    pub const FS_CONTROL: u8 = 75;
+    /// An operation ends.
+    pub const OPERATION_END: u8 = 76;
+    /// Changes of a directory are waited for.
+    pub const DIR_NOTIFY: u8 = 77;
+    /// A file is created.
+    pub const CREATE_NEW: u8 = 78;
+    /// A path is deleted.
+    pub const DELETE_PATH: u8 = 79;
+    /// A path is renamed.
+    pub const RENAME_PATH: u8 = 80;
+    /// A hard link is made to a path.
+    pub const SET_LINK_PATH: u8 = 81;
+    /// A hard link is made.
+    pub const SET_LINK: u8 = 82;
+    /// The security descriptor is set.
+    pub const SET_SECURITY: u8 = 83;
+    /// The security descriptor is asked for.
+    pub const QUERY_SECURITY: u8 = 84;
+    /// Extended attributes are set.
+    pub const SET_EA: u8 = 85;
+    /// Extended attributes are asked for.
+    pub const QUERY_EA: u8 = 86;
+}
+
+/// What an operation is called in the extract; `None` for types that are no operation.
+#[must_use]
+pub const fn name(op: u8) -> Option<&'static str> {
+    Some(match op {
+        opcode::CREATE | opcode::CREATE_NEW => "create",
+        opcode::CLEANUP => "cleanup",
+        opcode::CLOSE => "close",
+        opcode::READ => "read",
+        opcode::WRITE => "write",
+        opcode::SET_INFO => "set_info",
+        opcode::DELETE | opcode::DELETE_PATH => "delete",
+        opcode::RENAME | opcode::RENAME_PATH => "rename",
+        opcode::DIR_ENUM => "dir_enum",
+        opcode::FLUSH => "flush",
+        opcode::QUERY_INFO => "query_info",
+        opcode::FS_CONTROL => "fs_control",
+        opcode::DIR_NOTIFY => "dir_notify",
+        opcode::SET_LINK | opcode::SET_LINK_PATH => "set_link",
+        opcode::SET_SECURITY => "set_security",
+        opcode::QUERY_SECURITY => "query_security",
+        opcode::SET_EA => "set_ea",
+        opcode::QUERY_EA => "query_ea",
+        _ => return None,
+    })
+}
+
+/// The start of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Operation<'a> {
+    /// Request packet: the end of the operation names it again.
+    pub irp: u64,
+    /// Thread that asks for it.
+    pub tid: u32,
+    /// The open file.
+    pub file_object: u64,
+    /// Key of the file, as in file-name events; 0 where a file is opened, since it has none yet.
+    pub file_key: u64,
+    /// Position and bytes of reads and writes.
+    pub transfer: Option<(u64, u32)>,
+    /// The path as UTF-16, where a file is opened.
+    pub open_path: Option<&'a [u8]>,
+}
+
+impl<'a> Operation<'a> {
+    /// Reads a payload of a type that [`name`] knows.
+    #[must_use]
+    pub fn parse(payload: &'a [u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let is_transfer = matches!(op, opcode::READ | opcode::WRITE);
+        let opens = matches!(op, opcode::CREATE | opcode::CREATE_NEW);
+        let has_extra_info = !matches!(
+            op,
+            opcode::CLEANUP | opcode::CLOSE | opcode::FLUSH | opcode::DIR_ENUM | opcode::DIR_NOTIFY
+        );
+        let mut read = Self::default();
+        let offset = if is_transfer { Some(c.u64()?) } else { None };
+        read.irp = c.pointer(pointer_size)?;
+        if version < 3 {
+            read.tid = c.pointer(pointer_size)? as u32;
+        }
+        read.file_object = c.pointer(pointer_size)?;
+        if !opens {
+            read.file_key = c.pointer(pointer_size)?;
+        }
+        if has_extra_info && !is_transfer && !opens {
+            c.pointer(pointer_size)?;
+        }
+        if version >= 3 {
+            read.tid = c.u32()?;
+        }
+        if let Some(offset) = offset {
+            read.transfer = Some((offset, c.u32()?));
+        }
+        if opens {
+            c.take(12)?; // options, attributes, sharing
+            read.open_path = Some(c.utf16());
+        }
+        Some(read)
+    }
+}
+
+/// The end of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationEnd {
+    /// Request packet.
+    pub irp: u64,
+    /// Bytes read or written, or what else the file system tells.
+    pub information: u64,
+    /// NTSTATUS.
+    pub status: u32,
+}
+
+impl OperationEnd {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        Some(Self { irp: c.pointer(pointer_size)?, information: c.pointer(pointer_size)?, status: c.u32()? })
+    }
+}

@@ -1,0 +1,177 @@
+//! `etwkit extract`: traces become extracts, several at a time.
+
+mod plan;
+mod progress;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use etwkit_extract::manifest::Detail as Kept;
+use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, convert};
+use serde_json::{Value, json};
+
+use crate::cli::{Detail, ExtractArgs};
+use crate::exit::Exit;
+use crate::input;
+use crate::interrupt::Stoppable;
+use crate::printer::{Align, Printer, Table, grouped};
+use crate::time_range;
+use plan::Job;
+use progress::Bars;
+
+/// What became of a trace.
+enum Outcome {
+    Extracted(Box<Converted>, Duration),
+    Kept,
+    Interrupted,
+}
+
+pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let jobs = plan::jobs(args)?;
+    let options = ConvertOptions {
+        detail: match args.detail {
+            Detail::Full => Kept::Full,
+            Detail::Summary => Kept::Summary,
+        },
+        range: time_range::parse(args.range.as_deref())?,
+        keep_payload: !args.no_payload,
+        no_overwrite: args.no_overwrite,
+    };
+    if args.json {
+        printer.json_start("extract")?;
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
+    let bars = Bars::new(jobs.len());
+    let (queue, (send, receive)) = (Mutex::new(VecDeque::from(jobs)), mpsc::channel());
+    let mut exit = Exit::Answered;
+    let mut first_error = None;
+    thread::scope(|scope| -> anyhow::Result<()> {
+        for _ in 0..workers {
+            let (send, queue, bars) = (send.clone(), &queue, &bars);
+            scope.spawn(move || {
+                while let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
+                    let outcome = one(&job, args, options, bars);
+                    if send.send((job, outcome)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        for (job, outcome) in receive {
+            match outcome {
+                Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
+                Ok(outcome) => bars.suspend(|| print(&job, &outcome, args.json, printer))?,
+                // The others go on: a night of traces is not lost for one.
+                Err(error) => {
+                    bars.warn(&format!("{}: {error:#}", job.label()));
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    match first_error {
+        Some(error) => Err(error),
+        None => Ok(exit),
+    }
+}
+
+fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions, bars: &Bars) -> anyhow::Result<Outcome> {
+    let stoppable = Stoppable::begin();
+    if stoppable.is_asked_to_stop() {
+        return Ok(Outcome::Interrupted);
+    }
+    let start = Instant::now();
+    let input = input::open_paths(&job.traces, &args.traces)?;
+    if options.no_overwrite
+        && Extract::same_source(&job.target, &input.source_hash()?, options.detail).is_some()
+    {
+        return Ok(Outcome::Kept);
+    }
+    let size: u64 = input.parts().iter().map(|part| part.size).sum();
+    let mut bar = bars.start(&job.label(), size);
+    match convert(&input, &job.target, options, &mut |progress| bar.set(progress, &stoppable)) {
+        Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
+        Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
+        Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let Outcome::Extracted(converted, took) = outcome else {
+        return if json {
+            Ok(printer.json(&json!({"trace": job.label(), "extract": job.target, "kept": true}))?)
+        } else {
+            Ok(printer.line(&format!("{} is up to date", job.target.display()))?)
+        };
+    };
+    if json {
+        Ok(printer.json(&object(job, converted, *took))?)
+    } else {
+        text(job, converted, *took, printer)
+    }
+}
+
+/// Bytes of all tables.
+fn size(converted: &Converted) -> u64 {
+    converted.written.tables.iter().map(|table| table.bytes).sum()
+}
+
+fn ratio(of: i64, to: u64) -> f64 {
+    of as f64 / to.max(1) as f64
+}
+
+fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
+    let trace = &converted.imported.trace;
+    let tables = converted.written.tables.iter();
+    let table = |t: &etwkit_extract::writer::WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
+    json!({
+        "trace": job.label(),
+        "extract": job.target,
+        "kept": false,
+        "events": trace.events,
+        "trace_bytes": trace.size_bytes,
+        "event_bytes": trace.decompressed_bytes,
+        "extract_bytes": size(converted),
+        "ratio": ratio(trace.decompressed_bytes, size(converted)),
+        "seconds": took.as_secs_f64(),
+        "tables": tables.map(table).collect::<Vec<_>>(),
+    })
+}
+
+fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let trace = &converted.imported.trace;
+    let bytes = size(converted);
+    printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
+    let per_second = trace.events as f64 / took.as_secs_f64().max(1e-9);
+    printer.line(&format!(
+        "  {} events, {} bytes of them, in {:.1} s ({} events/s)",
+        grouped(trace.events.unsigned_abs()),
+        grouped(trace.decompressed_bytes.unsigned_abs()),
+        took.as_secs_f64(),
+        grouped(per_second as u64),
+    ))?;
+    printer.line(&format!(
+        "  {} bytes, {:.1} times smaller than the events",
+        grouped(bytes),
+        ratio(trace.decompressed_bytes, bytes)
+    ))?;
+    let right = Align::Right;
+    let mut table =
+        Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
+    for t in &converted.written.tables {
+        let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
+        let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };
+        table.row([name, grouped(t.rows), grouped(t.bytes), each]);
+    }
+    printer.table(&table)?;
+    for d in converted.imported.diagnostics.iter().filter(|d| d.severity != "info") {
+        printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn where nobody looks.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use etwkit_trace::import::Progress;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::interrupt::Stoppable;
+use crate::sanitize;
+
+/// Steps of a bar.
+const STEPS: u64 = 1000;
+
+/// All bars.
+pub(super) struct Bars {
+    all: MultiProgress,
+    total: Option<ProgressBar>,
+}
+
+/// The bar of one trace.
+pub(super) struct Bar<'b> {
+    bar: ProgressBar,
+    size: u64,
+    bars: &'b Bars,
+}
+
+impl Bars {
+    pub(super) fn new(traces: usize) -> Self {
+        let all = MultiProgress::new();
+        let total = (traces > 1).then(|| {
+            let bar = all.add(ProgressBar::new(traces as u64));
+            bar.set_style(style("{bar:20} {pos} of {len} traces, {eta} left"));
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        Self { all, total }
+    }
+
+    /// A bar for a trace of `size` bytes.
+    pub(super) fn start(&self, name: &str, size: u64) -> Bar<'_> {
+        let bar = self.all.add(ProgressBar::new(STEPS));
+        bar.set_style(style("{bar:20} {percent:>3} %  {prefix}  {msg}, {eta} left"));
+        bar.set_prefix(sanitize::text(name).into_owned());
+        Bar { bar, size, bars: self }
+    }
+
+    /// Prints while no bar is in the way.
+    pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.all.suspend(print)
+    }
+
+    /// Says something about a trace while others go on.
+    pub(super) fn warn(&self, text: &str) {
+        // Without bars the error is printed at the end; with several traces each one counts.
+        let _ = self.all.println(format!("error: {}", sanitize::text(text)));
+    }
+}
+
+impl Bar<'_> {
+    pub(super) fn set(&mut self, progress: Progress, stoppable: &Stoppable) -> ControlFlow<()> {
+        if stoppable.is_asked_to_stop() {
+            return ControlFlow::Break(());
+        }
+        if !self.bar.is_hidden() {
+            self.bar.set_position((progress.done * STEPS as f64) as u64);
+            let rate = progress.events as f64 / self.bar.elapsed().as_secs_f64().max(1e-3);
+            let mb = self.size as f64 / 1e6;
+            self.bar.set_message(format!(
+                "{:.0} of {mb:.0} MB, {:.1} M events/s",
+                mb * progress.done,
+                rate / 1e6
+            ));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Bar<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        if let Some(total) = &self.bars.total {
+            total.inc(1);
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

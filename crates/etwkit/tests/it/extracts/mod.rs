@@ -1,0 +1,8 @@
+//! Extracts asked in SQL, against what independent programs know of the same traces.
+
+mod dotnet;
+mod io;
+mod real;
+mod samples;
+mod sched;
+mod support;

@@ -1,0 +1,161 @@
+//! Extracts of real recordings.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use etwkit_testkit::{Sample, samples};
+use serde_json::{Value, json};
+
+use super::support::Extract;
+
+/// Samples whose truth has a section with something in it, with their extracts.
+fn with(section: &str) -> Vec<(Sample, Value, Arc<Extract>)> {
+    let mut found = Vec::new();
+    for sample in samples() {
+        let truth = sample.truth[section].clone();
+        if truth.is_object() {
+            let traces: Vec<&str> = sample.files.iter().map(|path| path.to_str().unwrap()).collect();
+            let extract = Extract::of(&traces, &[]);
+            found.push((sample, truth, extract));
+        }
+    }
+    found
+}
+
+fn counts(extract: &Extract, sql: &str) -> Value {
+    let rows = extract.by_process(sql);
+    json!(rows.into_iter().map(|(key, row)| (key, row[0].clone())).collect::<BTreeMap<_, _>>())
+}
+
+/// Counts by process and module.
+fn by_module(extract: &Extract, sql: &str) -> BTreeMap<String, BTreeMap<String, Value>> {
+    let mut table: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
+    for row in extract.ask(sql) {
+        let module = row[1].as_str().unwrap().to_owned();
+        table.entry(extract.process(&row[0])).or_default().insert(module, row[2].clone());
+    }
+    table
+}
+
+#[test]
+fn samples_by_process_and_module_are_those_of_the_truth() {
+    for (sample, truth, extract) in with("cpu") {
+        let name = &sample.name;
+        let by_process = counts(&extract, "select process_key, count(*) from cpu_sample group by 1");
+        assert_eq!(by_process, truth["by_process"], "{name}");
+        let exclusive = by_module(
+            &extract,
+            "select s.process_key, coalesce(m.path, '?'), count(*) from cpu_sample s join stack k on k.stack_id = s.stack_id
+             join frame f on f.frame_id = k.frame_id left join module m on m.module_id = f.module_id
+             where not s.is_idle group by 1, 2",
+        );
+        assert_eq!(json!(exclusive), truth["exclusive_by_module"], "{name}");
+        let inclusive = by_module(
+            &extract,
+            "with modules as (select distinct k.stack_id, coalesce(m.path, '?') as path from stack_frame k
+                join frame f on f.frame_id = k.frame_id left join module m on m.module_id = f.module_id
+                where k.stack_id in (select stack_id from cpu_stack))
+             select c.process_key, path, sum(c.samples) from cpu_stack c join modules on modules.stack_id = c.stack_id group by 1, 2",
+        );
+        assert_eq!(json!(inclusive), truth["inclusive_by_module"], "{name}");
+    }
+}
+
+#[test]
+fn disk_accesses_and_page_faults_are_those_of_the_truth() {
+    for (sample, truth, extract) in with("disk") {
+        let name = &sample.name;
+        let rows = extract.by_process(
+            "select process_key, count(*) filter (where kind = 'read'), coalesce(sum(size_bytes) filter (where kind = 'read'), 0),
+                count(*) filter (where kind = 'write'), coalesce(sum(size_bytes) filter (where kind = 'write'), 0),
+                count(*) filter (where kind = 'flush') from disk_io group by 1",
+        );
+        let columns = ["reads", "read_bytes", "writes", "write_bytes", "flushes"];
+        check_columns(name, &rows, &truth["by_process"], &columns);
+        let faults =
+            extract.by_process("select process_key, count(*), sum(size_bytes) from hard_fault group by 1");
+        check_columns(name, &faults, &sample.truth["faults"]["by_process"], &["count", "bytes"]);
+    }
+}
+
+fn check_columns(name: &str, rows: &HashMap<String, Vec<Value>>, truth: &Value, columns: &[&str]) {
+    let truth = truth.as_object().unwrap();
+    assert_eq!(rows.len(), truth.len(), "{name}");
+    for (key, want) in truth {
+        for (value, column) in rows[key].iter().zip(columns) {
+            assert_eq!(value, &want[*column], "{name} {key} {column}");
+        }
+    }
+}
+
+#[test]
+fn transfers_are_those_of_the_truth() {
+    for (sample, truth, extract) in with("network") {
+        let kernel = &truth["kernel_logger"];
+        let any = |table: &Value| table["by_process"].as_object().is_some_and(|t| !t.is_empty());
+        // Both tell the same transfers; the extract has them once.
+        let truth = if any(kernel) { kernel } else { &truth["kernel_network_provider"] };
+        let mut columns = Vec::new();
+        let mut names = Vec::new();
+        for (column, filter) in [
+            ("tcp_sends", "protocol = 'tcp' and kind = 'send'"),
+            ("tcp_recvs", "protocol = 'tcp' and kind = 'receive'"),
+            ("udp_sends", "protocol = 'udp' and kind = 'send'"),
+            ("udp_recvs", "protocol = 'udp' and kind = 'receive'"),
+            ("tcp_connects", "kind = 'connect'"),
+            ("tcp_accepts", "kind = 'accept'"),
+            ("tcp_disconnects", "kind = 'disconnect'"),
+            ("tcp_retransmits", "kind = 'retransmit'"),
+        ] {
+            columns.push(format!("count(*) filter (where {filter})"));
+            names.push(column);
+        }
+        columns.push(
+            "coalesce(sum(size_bytes) filter (where protocol = 'tcp' and kind = 'send'), 0)".to_owned(),
+        );
+        names.push("tcp_send_bytes");
+        let rows =
+            extract.by_process(&format!("select process_key, {} from net_io group by 1", columns.join(", ")));
+        check_columns(&sample.name, &rows, &truth["by_process"], &names);
+    }
+}
+
+#[test]
+fn exceptions_and_collections_are_those_of_the_truth() {
+    let mut exceptions = 0;
+    for (sample, truth, extract) in with("dotnet") {
+        let name = &sample.name;
+        let rows = extract.ask(
+            "select p.pid, t.tid, exception_type, message, hex(hresult), flags from exception e
+             left join process p on p.process_key = e.process_key left join thread t on t.thread_key = e.thread_key order by e.ts_ns",
+        );
+        let want = truth["exceptions"].as_array().unwrap();
+        assert_eq!(rows.len(), want.len(), "{name}");
+        for (row, want) in rows.iter().zip(want) {
+            let columns =
+                ["pid", "tid", "type", "message", "hresult", "flags"].map(|column| want[column].clone());
+            assert_eq!(row[..], columns, "{name}");
+            exceptions += 1;
+        }
+        let collections = extract.ask(
+            "select p.pid, count(*) filter (where start_ns is not null) from gc join process p on p.process_key = gc.process_key group by 1",
+        );
+        let ours: BTreeMap<String, Value> =
+            collections.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        for (pid, want) in truth["gc"].as_object().unwrap() {
+            let ours = ours.get(pid).cloned().unwrap_or(json!(0));
+            assert_eq!(ours, want["count"], "{name} {pid}");
+        }
+    }
+    if etwkit_testkit::traces().is_some() {
+        assert!(exceptions > 0);
+    }
+}
+
+#[test]
+fn no_event_of_a_real_trace_is_lost_on_the_way() {
+    for (sample, truth, extract) in with("counts") {
+        let rows = extract.ask("select events from trace");
+        assert_eq!(rows[0][0], truth["total"], "{}", sample.name);
+    }
+}

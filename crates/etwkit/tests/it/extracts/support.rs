@@ -1,0 +1,110 @@
+//! An extract in a temporary folder, and questions to it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use etwkit_testkit::{read_json, traces};
+use serde_json::{Map, Value};
+
+use crate::support::{Exit, made, run};
+
+/// Microseconds of the truth are those of raw ticks; ours are nanoseconds rounded down, summed up.
+const TOLERANCE_US: f64 = 0.6;
+
+/// The extract of a trace, with what the truth calls its processes.
+pub(super) struct Extract {
+    pub(super) path: String,
+    /// `pid`, `pid#2`, … by process key.
+    keys: HashMap<i64, String>,
+}
+
+impl Extract {
+    /// Extracts a trace, once for all tests.
+    #[track_caller]
+    pub(super) fn of(traces: &[&str], options: &[&str]) -> Arc<Self> {
+        type Known = HashMap<Vec<String>, (usize, Option<Arc<Extract>>)>;
+        static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+        let key: Vec<String> = options.iter().chain(traces).map(|text| (*text).to_owned()).collect();
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get_or_insert_default();
+        let number = known.len();
+        let entry = known.entry(key).or_insert((number, None));
+        Arc::clone(entry.1.get_or_insert_with(|| Arc::new(Self::new(entry.0, traces, options))))
+    }
+
+    fn new(number: usize, traces: &[&str], options: &[&str]) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("{number}.etwx")).to_str().unwrap().to_owned();
+        let answer = run(&[&["extract", "--one-session", "--out", &path], options, traces].concat());
+        assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{traces:?}");
+        let mut extract = Self { path, keys: HashMap::new() };
+        let mut seen: HashMap<i64, u32> = HashMap::new();
+        for row in extract.ask("select process_key, pid from process order by process_key") {
+            let (key, pid) = (row[0].as_i64().unwrap(), row[1].as_i64().unwrap());
+            let ordinal = seen.entry(pid).and_modify(|n| *n += 1).or_insert(1);
+            let text = if *ordinal == 1 { pid.to_string() } else { format!("{pid}#{ordinal}") };
+            extract.keys.insert(key, text);
+        }
+        extract
+    }
+
+    /// Rows of an answer, values in the order of the columns.
+    #[track_caller]
+    pub(super) fn ask(&self, sql: &str) -> Vec<Vec<Value>> {
+        let answer = run(&["sql", "--format", "json", &self.path, sql]);
+        assert_eq!(answer.err, "", "{sql}");
+        let rows = answer.out.lines().skip(1).map(|line| {
+            let row: Map<String, Value> = serde_json::from_str(line).unwrap();
+            row.into_iter().map(|(_, value)| value).collect()
+        });
+        rows.collect()
+    }
+
+    /// The same by a process key in the first column, which becomes the truth's name.
+    #[track_caller]
+    pub(super) fn by_process(&self, sql: &str) -> HashMap<String, Vec<Value>> {
+        self.ask(sql).into_iter().map(|row| (self.process(&row[0]), row[1..].to_vec())).collect()
+    }
+
+    /// The truth's name of a process.
+    pub(super) fn process(&self, key: &Value) -> String {
+        key.as_i64().map_or_else(|| "?".to_owned(), |key| self.keys[&key].clone())
+    }
+}
+
+/// Traces whose truth has a section, from the folder of the sample traces and from the repository.
+pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
+    let folders = [traces().map(|folder| folder.join("made")), Some(made())];
+    let mut found: Vec<(String, Value)> = Vec::new();
+    for folder in folders.into_iter().flatten() {
+        let mut paths: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "etl")) {
+            let truth = read_json(&truth_of(path));
+            let is_known = found.iter().any(|(known, _)| Path::new(known).file_name() == path.file_name());
+            if !truth[section].is_null() && !is_known {
+                found.push((path.to_str().unwrap().to_owned(), truth));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no truth has a section {section}");
+    found
+}
+
+fn truth_of(trace: &Path) -> std::path::PathBuf {
+    trace.with_extension("truth.json")
+}
+
+/// Nanoseconds of an answer in microseconds; no rows have no length.
+pub(super) fn us(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_default() / 1000.0
+}
+
+#[track_caller]
+pub(super) fn assert_us(what: &str, ours: f64, truth: &Value) {
+    let truth = truth.as_f64().unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
+    assert!((ours - truth).abs() <= TOLERANCE_US, "{what}: {ours} us, the truth is {truth} us");
+}

@@ -1,0 +1,226 @@
+//! A trace becomes an extract.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
+use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
+use etwkit_trace::sink::SinkError;
+use etwkit_trace::table::{
+    ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, NetIo, Row,
+    Stack, Table,
+};
+
+use crate::manifest::{Clock, Detail, Diagnostic, Machine, Manifest, Topic};
+use crate::{Input, StoreError, TableFile, Writer, WriterOptions, Written};
+
+/// What is extracted, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct ConvertOptions {
+    /// How much is kept.
+    pub detail: Detail,
+    /// The part of the trace that is extracted.
+    pub range: Range,
+    /// Whether bytes of events that could not be decoded are kept.
+    pub keep_payload: bool,
+    /// Keep a complete extract of the same trace that is there.
+    pub no_overwrite: bool,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        Self { detail: Detail::Full, range: Range::ALL, keep_payload: true, no_overwrite: false }
+    }
+}
+
+/// What became of a trace.
+#[derive(Debug)]
+pub struct Converted {
+    /// The extract.
+    pub written: Written,
+    /// What the import found out.
+    pub imported: Imported,
+}
+
+/// Tables with a row for each event: a summary leaves them out.
+const ROW_TABLES: [&Table; 8] = [
+    CpuSample::TABLE,
+    ContextSwitch::TABLE,
+    DpcIsr::TABLE,
+    DiskIo::TABLE,
+    FileIo::TABLE,
+    HardFault::TABLE,
+    NetIo::TABLE,
+    GenericEvent::TABLE,
+];
+
+/// Why a trace could not be made an extract.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// The extract could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The trace could not be read.
+    #[error(transparent)]
+    Open(#[from] crate::Error),
+    /// The trace could not be read.
+    #[error(transparent)]
+    Read(etwkit_etl::Error),
+    /// Rows could not be computed.
+    #[error("cannot compute tables from the rows of the trace")]
+    Rows(#[source] SinkError),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<SinkError> for ConvertError {
+    fn from(error: SinkError) -> Self {
+        match error.downcast::<StoreError>() {
+            Ok(store) => Self::Store(*store),
+            Err(other) => Self::Rows(other),
+        }
+    }
+}
+
+/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and can stop the work.
+///
+/// # Errors
+/// [`ConvertError`]; nothing is changed at the target then.
+pub fn convert(
+    input: &Input,
+    target: &Path,
+    options: ConvertOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Converted, ConvertError> {
+    let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
+    let import_options = import::Options { range: options.range, keep_payload: options.keep_payload };
+    let mut imported = import::import(input.session(), &import_options, &mut writer, progress).map_err(
+        |error| match error {
+            ImportError::Read(error) => ConvertError::Read(error),
+            ImportError::Sink(error) => error.into(),
+            ImportError::Interrupted => ConvertError::Interrupted,
+        },
+    )?;
+    let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
+    imported.trace.file_name = names.join(";");
+    import::write_trace(&imported, &mut writer)?;
+    let sealed = Sealed(writer.seal()?);
+    match options.detail {
+        Detail::Full => derive::derive(&sealed, &mut writer)?,
+        Detail::Summary => summarise(&sealed, &mut writer)?,
+    }
+    writer.set_derived(BTreeMap::new());
+    let manifest = manifest(input, &imported, options.detail)?;
+    let written = writer.finish(manifest)?;
+    Ok(Converted { written, imported })
+}
+
+/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only those had.
+fn summarise(sealed: &Sealed, writer: &mut Writer) -> Result<(), ConvertError> {
+    let mut sink = SummarySink::new(writer);
+    derive::derive(sealed, &mut sink)?;
+    let stacks = sink.finish(sealed)?;
+    for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
+        writer.remove(table)?;
+    }
+    writer.write(Frame::TABLE, stacks.frame)?;
+    writer.write(Stack::TABLE, stacks.stack)?;
+    writer.write(CpuStack::TABLE, stacks.cpu_stack)?;
+    Ok(())
+}
+
+/// Tables whose files are complete.
+struct Sealed(BTreeMap<String, TableFile>);
+
+impl TableSource for Sealed {
+    fn scan(
+        &self,
+        table: &'static Table,
+        columns: &[&str],
+        on_batch: &mut OnBatch<'_>,
+    ) -> Result<(), SinkError> {
+        let Some(file) = self.0.get(table.name) else { return Ok(()) };
+        for batch in file.batches(Some(columns))? {
+            on_batch(&batch?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds or renews the derived tables of an extract that has its rows.
+///
+/// # Errors
+/// If the extract is damaged, or cannot be written to.
+pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
+    let tables = extract.tables().filter(|file| !file.derived).map(|file| (file.name.clone(), file.clone()));
+    let sealed = Sealed(tables.collect());
+    let mut writer = crate::DerivedWriter::create(extract)?;
+    derive::derive(&sealed, &mut writer)?;
+    Ok(writer.finish(BTreeMap::new())?)
+}
+
+fn manifest(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {
+    let trace = &imported.trace;
+    let clock = Clock {
+        kind: trace.clock.clone(),
+        frequency: trace.clock_frequency,
+        start_utc: trace.start_utc.clone(),
+        start_filetime: trace.start_filetime,
+    };
+    let machine = Machine {
+        computer: trace.computer.clone(),
+        os_version: trace.os_version.clone(),
+        processors: trace.processors,
+    };
+    let mut manifest = Manifest::new(detail, input.trace_source()?, clock, machine);
+    manifest.topics = imported
+        .recorded
+        .iter()
+        .map(|row| Topic {
+            topic: row.topic.name.to_owned(),
+            recorded: row.events > 0,
+            hint: (row.events == 0).then(|| row.topic.recorded_by.to_owned()),
+        })
+        .collect();
+    let diagnostic = |d: &etwkit_trace::table::Diagnostic| Diagnostic {
+        severity: d.severity.clone(),
+        kind: d.kind.clone(),
+        count: d.count,
+        position: d.position.clone(),
+        message: d.message.clone(),
+    };
+    manifest.diagnostics = imported.diagnostics.iter().map(diagnostic).collect();
+    Ok(manifest)
+}
+
+/// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the ending of the trace.
+#[must_use]
+pub fn default_target(trace: &Path) -> std::path::PathBuf {
+    let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let lower = name.to_lowercase();
+    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession"];
+    let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
+    let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
+    trace.with_file_name(format!("{stem}.etwx"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extract_is_named_after_its_trace() {
+        for (trace, extract) in [
+            ("a/slow.etl", "a/slow.etwx"),
+            ("slow.ETL.zip", "slow.etwx"),
+            ("slow.diagsession", "slow.etwx"),
+            ("slow.7z", "slow.etwx"),
+            ("trace", "trace.etwx"),
+            (".etl", ".etl.etwx"),
+        ] {
+            assert_eq!(default_target(Path::new(trace)), Path::new(extract), "{trace}");
+        }
+    }
+}

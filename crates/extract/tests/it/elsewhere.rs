@@ -1,0 +1,189 @@
+//! Other programs open an extract and see the declared types and the written values.
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
+use etwkit_trace::table::{Column, CpuSample, DERIVED, Kind, Process, Row, TABLES, Table};
+use serde_json::{Map, Value, json};
+
+use crate::rows::{batch, manifest};
+use crate::support::Folder;
+
+const ROWS: i32 = 300;
+
+/// The number of a row in a column: large, of both signs, and missing now and then where that is allowed.
+fn number(column: &Column, row: i32) -> Option<i32> {
+    (!column.nullable || row % 7 != 3).then_some((row - 100).wrapping_mul(7_654_321))
+}
+
+/// A value for each row, and their sum as the script computes it.
+fn values(column: &Column) -> (ArrayRef, Value) {
+    let all: Vec<Option<i32>> = (0..ROWS).map(|row| number(column, row)).collect();
+    let some = || all.iter().flatten().map(|n| i64::from(*n));
+    let wide = |n: i64| n * 1_000_003;
+    let text = |n: i32| format!("ü{n}");
+    let bytes = |n: i32| n.to_le_bytes();
+    match column.kind {
+        Kind::Int32 => (Arc::new(Int32Array::from(all.clone())), json!(some().sum::<i64>())),
+        Kind::Int64 => {
+            let array: Int64Array = all.iter().map(|n| n.map(|n| wide(i64::from(n)))).collect();
+            (Arc::new(array), json!(some().map(wide).sum::<i64>()))
+        }
+        // Whole numbers, so that the sum is exact in every order.
+        Kind::Float64 => {
+            let array: Float64Array = all.iter().map(|n| n.map(f64::from)).collect();
+            (Arc::new(array), json!(some().sum::<i64>() as f64))
+        }
+        Kind::Boolean => {
+            let array: BooleanArray = all.iter().map(|n| n.map(|n| n % 2 == 0)).collect();
+            (Arc::new(array), json!(some().filter(|n| n % 2 == 0).count()))
+        }
+        Kind::Text => {
+            let array: StringArray = all.iter().map(|n| n.map(text)).collect();
+            (Arc::new(array), json!(all.iter().flatten().map(|n| text(*n).len()).sum::<usize>()))
+        }
+        Kind::Binary => {
+            let array: BinaryArray = all.iter().map(|n| n.map(bytes)).collect();
+            (Arc::new(array), json!(4 * some().count()))
+        }
+    }
+}
+
+/// Types as DuckDB, pyarrow and polars name them.
+fn types(column: &Column) -> [String; 3] {
+    let (duckdb, pyarrow, polars) = match column.kind {
+        Kind::Int32 => ("INTEGER", "int32", "Int32"),
+        Kind::Int64 => ("BIGINT", "int64", "Int64"),
+        Kind::Float64 => ("DOUBLE", "double", "Float64"),
+        Kind::Boolean => ("BOOLEAN", "bool", "Boolean"),
+        Kind::Text => ("VARCHAR", "string", "String"),
+        Kind::Binary => ("BLOB", "binary", "Binary"),
+    };
+    let null = if column.nullable { "" } else { " not null" };
+    [duckdb.to_owned(), format!("{pyarrow}{null}"), polars.to_owned()]
+}
+
+/// What the script should print for a table, with the rows to write.
+fn expected(table: &'static Table) -> (RecordBatch, Value) {
+    let (arrays, sums): (Vec<_>, Vec<_>) = table.columns.iter().map(values).unzip();
+    let named = |values: Vec<Value>| -> Map<String, Value> {
+        table.columns.iter().map(|column| column.name.to_owned()).zip(values).collect()
+    };
+    let typed = |index: usize| named(table.columns.iter().map(|c| json!(types(c)[index])).collect());
+    let sums = named(sums);
+    let seen = |types| json!({ "types": types, "rows": ROWS, "sums": &sums });
+    let answer = json!({
+        "duckdb": seen(typed(0)),
+        "pyarrow": seen(typed(1)),
+        "pandas": { "rows": ROWS, "sums": &sums },
+        "polars": seen(typed(2)),
+        "packed": seen(typed(1)),
+    });
+    (RecordBatch::try_new(table.schema(), arrays).unwrap(), answer)
+}
+
+/// The Python to open extracts with; without one the test says that it is skipped.
+fn python(test: &str) -> Option<OsString> {
+    let python = std::env::var_os("ETWKIT_PYTHON");
+    if python.is_none() {
+        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        etwkit_testkit::skip(&format!("elsewhere::{test}: {missing}"));
+    }
+    python
+}
+
+#[test]
+fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
+    let name = "duckdb_pandas_pyarrow_and_polars_see_every_declared_column";
+    let Some(python) = python(name) else { return };
+    let folder = Folder::new();
+    let (target, packed) = (folder.path("run.etwx"), folder.path("run.etwx.zip"));
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let mut wanted = Map::new();
+    for table in TABLES.iter().chain(DERIVED) {
+        let (rows, answer) = expected(table);
+        writer.write(table, rows).unwrap();
+        wanted.insert(table.name.to_owned(), answer);
+    }
+    writer.finish(manifest("0")).unwrap();
+    Extract::open(&target).unwrap().pack(&packed).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_elsewhere.py");
+    let output = Command::new(python).arg(script).args([&target, &packed]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (table, wanted) in &wanted {
+        for (program, wanted) in wanted.as_object().unwrap() {
+            assert_eq!(&found[table][program], wanted, "{table} in {program}");
+        }
+    }
+    assert_eq!(found.as_object().unwrap().len(), wanted.len());
+}
+
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/FORMAT.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The blocks of code of the page in that language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_manifest_of_the_page_is_one() {
+    let [example] = &blocks(&page(), "json")[..] else { panic!("the page has one manifest") };
+    let json: Value = serde_json::from_str(example).unwrap();
+    let manifest: Manifest = serde_json::from_str(example).unwrap();
+    assert_eq!(serde_json::to_value(manifest).unwrap(), json, "every field is one that is written");
+}
+
+#[test]
+fn the_examples_of_the_page_answer_right() {
+    let Some(python) = python("the_examples_of_the_page_answer_right") else { return };
+    let folder = Folder::new();
+    let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
+    let sample = |process_key, is_idle| CpuSample {
+        process_key: Some(process_key),
+        weight_ns: 1_000_000,
+        is_idle,
+        ..CpuSample::default()
+    };
+    let samples = [sample(1, false), sample(2, false), sample(1, false), sample(0, true)];
+    writer.write(CpuSample::TABLE, batch(samples)).unwrap();
+    let processes = [(0, "Idle"), (1, "cmd.exe"), (2, "explorer.exe")].map(|(key, name)| Process {
+        process_key: key,
+        pid: key * 4,
+        name: Some(name.to_owned()),
+        ..Process::default()
+    });
+    writer.write(Process::TABLE, batch(processes)).unwrap();
+    writer.finish(manifest("0")).unwrap();
+    Extract::open(&folder.path("run.etwx")).unwrap().pack(&folder.path("run.etwx.zip")).unwrap();
+    let answers: [&[&str]; 5] = [
+        &["cmd.exe", "2.0", "explorer.exe", "1.0"],
+        &["cmd.exe         2.0", "explorer.exe    1.0"],
+        &["Time that it stands for"],
+        &["3000000"],
+        &["Idle", "cmd.exe", "explorer.exe"],
+    ];
+    let examples = blocks(&page(), "python");
+    assert_eq!(examples.len(), answers.len());
+    for (example, answer) in examples.iter().zip(answers) {
+        let output =
+            Command::new(&python).args(["-c", example]).current_dir(folder.path("")).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        for part in answer {
+            assert!(
+                text.contains(part),
+                "{part:?} is not in {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+}

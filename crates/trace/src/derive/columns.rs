@@ -1,0 +1,59 @@
+//! Columns of a batch by name, as plain values.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
+
+use super::MissingColumn;
+
+fn column<'b, T: 'static>(
+    batch: &'b RecordBatch,
+    name: &str,
+    cast: impl Fn(&'b dyn Array) -> Option<&'b T>,
+) -> Result<&'b T, MissingColumn> {
+    let found = batch.column_by_name(name).and_then(|array| cast(array.as_ref()));
+    found.ok_or_else(|| MissingColumn { column: name.to_owned() })
+}
+
+pub(super) fn int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int32Array, MissingColumn> {
+    column(batch, name, |array| array.as_primitive_opt::<Int32Type>())
+}
+
+pub(super) fn int64<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int64Array, MissingColumn> {
+    column(batch, name, |array| array.as_primitive_opt::<Int64Type>())
+}
+
+pub(super) fn boolean<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b BooleanArray, MissingColumn> {
+    column(batch, name, |array| array.as_boolean_opt())
+}
+
+pub(super) fn text<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b StringArray, MissingColumn> {
+    column(batch, name, |array| array.as_string_opt::<i32>())
+}
+
+/// Values that may be missing.
+pub(super) trait Get<'a> {
+    /// Type of a value.
+    type Item;
+    /// The value of a row; `None` where it is missing.
+    fn get(&'a self, row: usize) -> Option<Self::Item>;
+}
+
+macro_rules! get {
+    ($($array:ty => $item:ty;)*) => {$(
+        impl<'a> Get<'a> for $array {
+            type Item = $item;
+            #[inline]
+            fn get(&'a self, row: usize) -> Option<$item> {
+                (row < self.len() && self.is_valid(row)).then(|| self.value(row))
+            }
+        }
+    )*};
+}
+
+get! {
+    Int32Array => i32;
+    Int64Array => i64;
+    BooleanArray => bool;
+    StringArray => &'a str;
+}

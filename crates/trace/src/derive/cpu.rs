@@ -1,0 +1,330 @@
+//! CPU, waiting and ready time by process.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::TableSource;
+use super::columns::{Get, boolean, int32, int64};
+use super::frames::Stacks;
+use super::method::{self, Group, GroupKey};
+use super::union::Union;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row};
+
+/// Intervals that are held at a time.
+const HELD_ROWS: usize = 2_000_000;
+
+/// Stays: for each thread its waits and times ready, in the order of their starts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Interval {
+    pub(super) process: Option<i32>,
+    pub(super) stack: Option<i32>,
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+/// What is summed up for a process.
+#[derive(Debug, Default)]
+struct Sum {
+    samples: i64,
+    cpu_ns: i64,
+    run_ns: i64,
+    wait_sum_ns: i64,
+    ready_sum_ns: i64,
+    switches: i64,
+    preemptions: i64,
+    rows: usize,
+    threads: FxHashSet<i32>,
+    sampled_cores: BTreeSet<i32>,
+    switched_cores: BTreeSet<i32>,
+    /// Sum and number of the priorities of samples, and of switch-ins weighted by time.
+    sampled_priority: (f64, f64),
+    switched_priority: (f64, f64),
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+}
+
+impl Sum {
+    fn saw(&mut self, first: i64, last: i64) {
+        self.first_ns = Some(self.first_ns.map_or(first, |known| known.min(first)));
+        self.last_ns = Some(self.last_ns.map_or(last, |known| known.max(last)));
+    }
+}
+
+type Sums = BTreeMap<Option<i32>, Sum>;
+pub(super) type Groups = FxHashMap<GroupKey, Group>;
+
+/// Computes `cpu_process`, `cpu_method` and `cpu_stack`.
+pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let idle = idle_process(source)?;
+    let (mut sums, mut groups) = (Sums::new(), Groups::default());
+    samples(source, &mut sums, &mut groups)?;
+    let has_switches = switches(source, idle, &mut sums, &mut groups)?;
+    write_stacks(&groups, sink)?;
+
+    let mut stacks = Stacks::read(source)?;
+    let mut processes = <CpuProcess as Row>::Columns::default();
+    let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|(key, _)| *key);
+    let mut methods = method::Writer::default();
+    for chunk in chunks(&sums) {
+        let (mut waits, mut readies) = (Vec::new(), Vec::new());
+        if has_switches {
+            intervals(source, &chunk, &mut waits, &mut readies)?;
+        }
+        let by_process = |i: &Interval| (i.process, i.start);
+        waits.sort_unstable_by_key(by_process);
+        readies.sort_unstable_by_key(by_process);
+        for process in chunk {
+            let Some(sum) = sums.get(&process) else { continue };
+            let (waits, readies) = (of_process(&waits, process), of_process(&readies, process));
+            processes.push(&row(process, sum, has_switches, union(waits), union(readies)));
+            let from = groups.partition_point(|(key, _)| key.process < process);
+            let to = groups.partition_point(|(key, _)| key.process <= process);
+            let own = groups.get(from..to).unwrap_or_default();
+            methods.process(process, own, waits, readies, has_switches, &mut stacks, sink)?;
+        }
+    }
+    methods.finish(sink)?;
+    let rows = processes.take();
+    if rows.num_rows() > 0 { sink.write(CpuProcess::TABLE, rows) } else { Ok(()) }
+}
+
+/// The process of the idle threads.
+fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, SinkError> {
+    let mut idle = None;
+    source.scan(Process::TABLE, &["process_key", "pid"], &mut |batch| {
+        let (key, pid) = (int32(batch, "process_key")?, int32(batch, "pid")?);
+        idle =
+            idle.or((0..batch.num_rows()).find(|row| pid.get(*row) == Some(0)).and_then(|row| key.get(row)));
+        Ok(())
+    })?;
+    Ok(idle)
+}
+
+fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Result<(), SinkError> {
+    let columns =
+        ["ts_ns", "cpu", "process_key", "thread_key", "weight_ns", "stack_id", "is_idle", "priority"];
+    source.scan(CpuSample::TABLE, &columns, &mut |batch| {
+        let (ts, cpu, weight) = (int64(batch, "ts_ns")?, int32(batch, "cpu")?, int64(batch, "weight_ns")?);
+        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
+        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
+        let priority = int32(batch, "priority")?;
+        for row in 0..batch.num_rows() {
+            if is_idle.get(row) == Some(true) {
+                continue;
+            }
+            let (ts, weight) = (ts.get(row).unwrap_or_default(), weight.get(row).unwrap_or_default());
+            let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
+            let sum = sums.entry(process).or_default();
+            sum.samples += 1;
+            sum.cpu_ns = sum.cpu_ns.saturating_add(weight);
+            sum.threads.insert(thread);
+            sum.sampled_cores.extend(cpu.get(row));
+            if let Some(priority) = priority.get(row) {
+                sum.sampled_priority.0 += f64::from(priority);
+                sum.sampled_priority.1 += 1.0;
+            }
+            sum.saw(ts, ts);
+            if let Some(stack) = stack.get(row) {
+                groups.entry(GroupKey { process, thread, stack }).or_default().sample(ts, weight);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Sums up stays. Returns whether there are any.
+fn switches(
+    source: &dyn TableSource,
+    idle: Option<i32>,
+    sums: &mut Sums,
+    groups: &mut Groups,
+) -> Result<bool, SinkError> {
+    let columns = [
+        "thread_key",
+        "process_key",
+        "cpu",
+        "last_out_ns",
+        "in_ns",
+        "out_ns",
+        "wait_ns",
+        "ready_ns",
+        "run_ns",
+        "readied_ns",
+        "prev_state",
+        "stack_id",
+        "priority",
+    ];
+    let mut any = false;
+    source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
+        any |= batch.num_rows() > 0;
+        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
+        let (cpu, stack) = (int32(batch, "cpu")?, int32(batch, "stack_id")?);
+        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
+        let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
+        let (run, last_out) = (int64(batch, "run_ns")?, int64(batch, "last_out_ns")?);
+        let (readied, state) = (int64(batch, "readied_ns")?, int32(batch, "prev_state")?);
+        let priority = int32(batch, "priority")?;
+        for row in 0..batch.num_rows() {
+            let process = process.get(row);
+            if process == idle && idle.is_some() || cpu.get(row).is_none() {
+                continue;
+            }
+            let thread = thread.get(row).unwrap_or(-1);
+            let sum = sums.entry(process).or_default();
+            let run = run.get(row);
+            sum.rows += 1;
+            sum.run_ns = sum.run_ns.saturating_add(run.unwrap_or_default());
+            sum.threads.insert(thread);
+            sum.switched_cores.extend(cpu.get(row));
+            let times = [in_ns.get(row), out_ns.get(row)];
+            let (first, last) = (times.into_iter().flatten().min(), times.into_iter().flatten().max());
+            if let Some((first, last)) = first.zip(last) {
+                sum.saw(first, last);
+            }
+            let Some(in_ns) = in_ns.get(row) else { continue };
+            let (wait, ready) = (wait.get(row), ready.get(row));
+            let is_preempted = readied.get(row).is_none() && ready.is_some();
+            sum.switches += 1;
+            sum.preemptions +=
+                i64::from(is_preempted && state.get(row).is_some() && last_out.get(row).is_some());
+            sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
+            sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
+            if let Some((priority, run)) = priority.get(row).zip(run) {
+                sum.switched_priority.0 += f64::from(priority) * run as f64;
+                sum.switched_priority.1 += run as f64;
+            }
+            if let Some(stack) = stack.get(row) {
+                let group = groups.entry(GroupKey { process, thread, stack }).or_default();
+                group.switch(in_ns, last.unwrap_or(in_ns), wait, ready);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(any)
+}
+
+/// Processes whose rows are held at a time.
+fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
+    let mut chunks: Vec<Vec<Option<i32>>> = Vec::new();
+    let mut room = 0;
+    for (process, sum) in sums {
+        if room < sum.rows || chunks.is_empty() {
+            chunks.push(Vec::new());
+            room = HELD_ROWS;
+        }
+        room = room.saturating_sub(sum.rows);
+        if let Some(chunk) = chunks.last_mut() {
+            chunk.push(*process);
+        }
+    }
+    chunks
+}
+
+/// Reads the waits and times ready of some processes.
+fn intervals(
+    source: &dyn TableSource,
+    processes: &[Option<i32>],
+    waits: &mut Vec<Interval>,
+    readies: &mut Vec<Interval>,
+) -> Result<(), SinkError> {
+    let columns = ["process_key", "last_out_ns", "in_ns", "wait_ns", "ready_ns", "stack_id"];
+    source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
+        let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
+        let (last_out, in_ns) = (int64(batch, "last_out_ns")?, int64(batch, "in_ns")?);
+        let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
+        for row in 0..batch.num_rows() {
+            let process = process.get(row);
+            if processes.binary_search(&process).is_err() {
+                continue;
+            }
+            let stack = stack.get(row);
+            if let Some((start, wait)) = last_out.get(row).zip(wait.get(row)).filter(|(_, wait)| *wait > 0) {
+                waits.push(Interval { process, stack, start, end: start.saturating_add(wait) });
+            }
+            if let Some((end, ready)) = in_ns.get(row).zip(ready.get(row)).filter(|(_, ready)| *ready > 0) {
+                readies.push(Interval { process, stack, start: end.saturating_sub(ready), end });
+            }
+        }
+        Ok(())
+    })
+}
+
+fn of_process(intervals: &[Interval], process: Option<i32>) -> &[Interval] {
+    let from = intervals.partition_point(|i| i.process < process);
+    let to = intervals.partition_point(|i| i.process <= process);
+    intervals.get(from..to).unwrap_or_default()
+}
+
+fn union(intervals: &[Interval]) -> i64 {
+    let mut union = Union::default();
+    intervals.iter().for_each(|i| union.add(i.start, i.end));
+    union.total()
+}
+
+fn row(process_key: Option<i32>, sum: &Sum, has_switches: bool, wait: i64, ready: i64) -> CpuProcess {
+    let switched = |value: i64| has_switches.then_some(value);
+    // Switches see every processor, samples only where the timer struck.
+    let cores = if sum.switched_cores.is_empty() { &sum.sampled_cores } else { &sum.switched_cores };
+    let mean = |(sum, n): (f64, f64)| (n > 0.0).then(|| sum / n);
+    CpuProcess {
+        process_key,
+        samples: sum.samples,
+        cpu_ns: sum.cpu_ns,
+        run_ns: switched(sum.run_ns),
+        wait_ns: switched(wait),
+        ready_ns: switched(ready),
+        wait_sum_ns: switched(sum.wait_sum_ns),
+        ready_sum_ns: switched(sum.ready_sum_ns),
+        switches: switched(sum.switches),
+        preemptions: switched(sum.preemptions),
+        threads: sum.threads.len() as i64,
+        priority: mean(sum.sampled_priority).or(mean(sum.switched_priority)),
+        cores: ranges(cores),
+        core_count: cores.len() as i32,
+        first_ns: sum.first_ns.unwrap_or_default(),
+        last_ns: sum.last_ns.unwrap_or_default(),
+    }
+}
+
+/// `0-3,6`.
+fn ranges(numbers: &BTreeSet<i32>) -> String {
+    let mut ranges: Vec<(i32, i32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let text = |(first, last): &(i32, i32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let mut sums: BTreeMap<(Option<i32>, i32), (i64, i64)> = BTreeMap::new();
+    for (key, group) in groups.iter().filter(|(_, group)| group.samples > 0) {
+        let sum = sums.entry((key.process, key.stack)).or_default();
+        sum.0 += group.samples;
+        sum.1 = sum.1.saturating_add(group.cpu_ns);
+    }
+    let mut columns = <CpuStack as Row>::Columns::default();
+    for ((process_key, stack_id), (samples, cpu_ns)) in sums {
+        columns.push(&CpuStack { process_key, stack_id, samples, cpu_ns });
+    }
+    if columns.is_empty() { Ok(()) } else { sink.write(CpuStack::TABLE, columns.take()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_told_as_ranges() {
+        assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
+        assert_eq!(ranges(&BTreeSet::new()), "");
+    }
+}

@@ -1,0 +1,134 @@
+//! Disk and file I/O by file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::TableSource;
+use super::columns::{Get, int32, int64, text};
+use crate::interner::Interner;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, DiskFile, DiskIo, FileFile, FileIo, Row};
+
+/// Computes `disk_file` and `file_file`.
+pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    disks(source, sink)?;
+    files(source, sink)
+}
+
+type DiskKey = (Option<Arc<str>>, i32, Option<i32>, i32);
+
+fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let columns = ["kind", "disk", "process_key", "io_ns", "service_ns", "size_bytes", "path", "priority"];
+    let mut texts = Interner::default();
+    let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
+    source.scan(DiskIo::TABLE, &columns, &mut |batch| {
+        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
+        let (disk, process) = (int32(batch, "disk")?, int32(batch, "process_key")?);
+        let (io, service) = (int64(batch, "io_ns")?, int64(batch, "service_ns")?);
+        let (size, priority) = (int64(batch, "size_bytes")?, int32(batch, "priority")?);
+        for row in 0..batch.num_rows() {
+            let path = path.get(row).map(|path| texts.intern(path));
+            let (disk, priority) = (disk.get(row).unwrap_or(-1), priority.get(row).unwrap_or_default());
+            let key = (path, disk, process.get(row), priority);
+            let sum = sums.entry(key).or_default();
+            let [io, service, size] = [io, service, size].map(|column| column.get(row).unwrap_or_default());
+            let (count, sums) = match kind.get(row) {
+                Some("read") => (
+                    &mut sum.reads,
+                    [
+                        (&mut sum.read_bytes, size),
+                        (&mut sum.read_service_ns, service),
+                        (&mut sum.read_io_ns, io),
+                    ],
+                ),
+                Some("write") => (
+                    &mut sum.writes,
+                    [
+                        (&mut sum.write_bytes, size),
+                        (&mut sum.write_service_ns, service),
+                        (&mut sum.write_io_ns, io),
+                    ],
+                ),
+                _ => (
+                    &mut sum.flushes,
+                    [
+                        (&mut sum.max_io_ns, 0),
+                        (&mut sum.flush_service_ns, service),
+                        (&mut sum.flush_io_ns, io),
+                    ],
+                ),
+            };
+            *count += 1;
+            sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+            sum.max_io_ns = sum.max_io_ns.max(io);
+        }
+        Ok(())
+    })?;
+    let mut rows = <DiskFile as Row>::Columns::default();
+    for ((path, disk, process_key, priority), sum) in sums {
+        rows.push(&DiskFile { path, disk, process_key, priority, ..sum });
+    }
+    if rows.is_empty() { Ok(()) } else { sink.write(DiskFile::TABLE, rows.take()) }
+}
+
+/// What is summed up for operations of one kind on a file.
+#[derive(Debug, Default)]
+struct Operations {
+    row: FileFile,
+    statuses: BTreeSet<i32>,
+}
+
+/// Distinct statuses that are listed; there are not many of them.
+const MAX_STATUSES: usize = 64;
+
+fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let columns = [
+        "kind",
+        "process_key",
+        "duration_ns",
+        "path",
+        "offset_bytes",
+        "size_bytes",
+        "result_bytes",
+        "status",
+    ];
+    let mut texts = Interner::default();
+    let mut sums: BTreeMap<(Option<Arc<str>>, Option<i32>, Arc<str>), Operations> = BTreeMap::new();
+    source.scan(FileIo::TABLE, &columns, &mut |batch| {
+        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
+        let (process, status) = (int32(batch, "process_key")?, int32(batch, "status")?);
+        let (duration, offset) = (int64(batch, "duration_ns")?, int64(batch, "offset_bytes")?);
+        let (size, result) = (int64(batch, "size_bytes")?, int64(batch, "result_bytes")?);
+        for row in 0..batch.num_rows() {
+            let path = path.get(row).map(|path| texts.intern(path));
+            let kind = texts.intern(kind.get(row).unwrap_or_default());
+            let is_transfer = matches!(&*kind, "read" | "write");
+            let sum = sums.entry((path, process.get(row), kind)).or_default();
+            let duration = duration.get(row).unwrap_or_default();
+            sum.row.count += 1;
+            sum.row.duration_ns = sum.row.duration_ns.saturating_add(duration);
+            sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
+            if is_transfer {
+                let result = result.get(row).unwrap_or_default();
+                sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.get(row).unwrap_or_default());
+                sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
+                let position = offset.get(row).unwrap_or_default().saturating_add(result);
+                sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
+            }
+            if let Some(status) = status.get(row).filter(|status| *status < 0) {
+                sum.row.failures += 1;
+                if sum.statuses.len() < MAX_STATUSES {
+                    sum.statuses.insert(status);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let mut rows = <FileFile as Row>::Columns::default();
+    for ((path, process_key, kind), sum) in sums {
+        let statuses: Vec<String> = sum.statuses.iter().map(|status| format!("{status:#x}")).collect();
+        let failure_statuses = statuses.join(",");
+        rows.push(&FileFile { path, process_key, kind: kind.to_string(), failure_statuses, ..sum.row });
+    }
+    if rows.is_empty() { Ok(()) } else { sink.write(FileFile::TABLE, rows.take()) }
+}

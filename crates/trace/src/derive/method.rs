@@ -1,0 +1,205 @@
+//! CPU, waiting and ready time by process and method.
+
+use super::cpu::Interval;
+use super::frames::{MethodId, Stacks};
+use super::union::Union;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, CpuMethod, Row};
+
+/// Samples and stays of a thread with the same stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct GroupKey {
+    pub(super) process: Option<i32>,
+    pub(super) thread: i32,
+    pub(super) stack: i32,
+}
+
+/// What is summed up for them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    pub(super) samples: i64,
+    pub(super) cpu_ns: i64,
+    switches: i64,
+    wait_ns: i64,
+    ready_ns: i64,
+    ready_count: i64,
+    first_ns: i64,
+    last_ns: i64,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            samples: 0,
+            cpu_ns: 0,
+            switches: 0,
+            wait_ns: 0,
+            ready_ns: 0,
+            ready_count: 0,
+            first_ns: i64::MAX,
+            last_ns: i64::MIN,
+        }
+    }
+}
+
+impl Group {
+    #[inline]
+    pub(super) fn sample(&mut self, ts: i64, weight: i64) {
+        self.samples += 1;
+        self.cpu_ns = self.cpu_ns.saturating_add(weight);
+        self.saw(ts, ts);
+    }
+
+    #[inline]
+    pub(super) fn switch(&mut self, in_ns: i64, last: i64, wait: Option<i64>, ready: Option<i64>) {
+        self.switches += 1;
+        self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
+        self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
+        self.ready_count += i64::from(ready.is_some());
+        self.saw(in_ns, last);
+    }
+
+    fn saw(&mut self, first: i64, last: i64) {
+        self.first_ns = self.first_ns.min(first);
+        self.last_ns = self.last_ns.max(last);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.switches += other.switches;
+        self.wait_ns = self.wait_ns.saturating_add(other.wait_ns);
+        self.ready_ns = self.ready_ns.saturating_add(other.ready_ns);
+        self.ready_count += other.ready_count;
+        self.saw(other.first_ns, other.last_ns);
+    }
+}
+
+/// What is summed up for a method of a process.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    group: Group,
+    exclusive_ns: i64,
+    threads: i64,
+    last_thread: Option<i32>,
+    depths: f64,
+    wait: Union,
+    ready: Union,
+}
+
+/// Collects rows of `cpu_method`.
+#[derive(Default)]
+pub(super) struct Writer {
+    columns: <CpuMethod as Row>::Columns,
+    sums: Vec<Sum>,
+    touched: Vec<MethodId>,
+}
+
+/// Rows that are handed on at a time.
+const BATCH_ROWS: usize = 32 * 1024;
+
+impl Writer {
+    /// Adds the rows of a process. `groups` are sorted by thread, intervals by start.
+    #[expect(clippy::too_many_arguments, reason = "the inputs of one computation, used once")]
+    pub(super) fn process(
+        &mut self,
+        process: Option<i32>,
+        groups: &[(GroupKey, Group)],
+        waits: &[Interval],
+        readies: &[Interval],
+        has_switches: bool,
+        stacks: &mut Stacks,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.sums.resize(stacks.methods(), Sum::default());
+        for (key, group) in groups {
+            let methods = stacks.expand(key.stack);
+            for (method, depth) in methods.iter() {
+                if let Some(sum) = self.sums.get_mut(*method as usize) {
+                    if sum.last_thread.is_none() {
+                        self.touched.push(*method);
+                    }
+                    sum.add(key.thread, group, *depth);
+                }
+            }
+        }
+        self.unions(waits, stacks, |sum| &mut sum.wait);
+        self.unions(readies, stacks, |sum| &mut sum.ready);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        for method in touched {
+            let Some(sum) = self.sums.get_mut(method as usize).map(std::mem::take) else { continue };
+            if let Some(row) = row(process, method, &sum, has_switches, stacks) {
+                self.columns.push(&row);
+            }
+        }
+        if self.columns.len() >= BATCH_ROWS { self.finish(sink) } else { Ok(()) }
+    }
+
+    fn unions(
+        &mut self,
+        intervals: &[Interval],
+        stacks: &mut Stacks,
+        which: impl Fn(&mut Sum) -> &mut Union,
+    ) {
+        for interval in intervals {
+            let Some(stack) = interval.stack else { continue };
+            let methods = stacks.expand(stack);
+            for (method, _) in methods.iter() {
+                if let Some(sum) = self.sums.get_mut(*method as usize) {
+                    which(sum).add(interval.start, interval.end);
+                }
+            }
+        }
+    }
+
+    /// Hands on what is left.
+    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if self.columns.is_empty() { Ok(()) } else { sink.write(CpuMethod::TABLE, self.columns.take()) }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, thread: i32, group: &Group, depth: u32) {
+        self.group.add(group);
+        if depth == 0 {
+            self.exclusive_ns = self.exclusive_ns.saturating_add(group.cpu_ns);
+        }
+        if self.last_thread != Some(thread) {
+            self.last_thread = Some(thread);
+            self.threads += 1;
+        }
+        self.depths += f64::from(depth) * (group.samples + group.switches) as f64;
+    }
+}
+
+fn row(
+    process_key: Option<i32>,
+    method: MethodId,
+    sum: &Sum,
+    has_switches: bool,
+    stacks: &Stacks,
+) -> Option<CpuMethod> {
+    let name = stacks.name(method)?;
+    let switched = |value: i64| has_switches.then_some(value);
+    let group = &sum.group;
+    Some(CpuMethod {
+        process_key,
+        module: name.module.as_deref().map(str::to_owned),
+        method: name.method.to_string(),
+        module_path: name.path.as_deref().map(str::to_owned),
+        samples: group.samples,
+        cpu_ns: group.cpu_ns,
+        exclusive_ns: sum.exclusive_ns,
+        wait_ns: switched(sum.wait.total()),
+        ready_ns: switched(sum.ready.total()),
+        wait_sum_ns: switched(group.wait_ns),
+        ready_sum_ns: switched(group.ready_ns),
+        switches: switched(group.switches),
+        ready_count: switched(group.ready_count),
+        threads: sum.threads,
+        depth: sum.depths / (group.samples + group.switches).max(1) as f64,
+        first_ns: group.first_ns,
+        last_ns: group.last_ns,
+    })
+}

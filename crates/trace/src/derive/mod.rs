@@ -1,0 +1,59 @@
+//! Tables that are computed from others: CPU, waiting and ready time by process, method and stack; disk and file I/O by file.
+//!
+//! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
+//! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
+
+mod columns;
+mod cpu;
+mod frames;
+mod io;
+mod method;
+mod summary;
+mod union;
+
+use arrow_array::RecordBatch;
+
+pub use summary::{SummarySink, SummaryStacks};
+
+use crate::sink::{Sink, SinkError};
+use crate::table::Table;
+
+/// What is done with each batch of a table.
+pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
+
+/// Gives the rows of tables back.
+pub trait TableSource {
+    /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the columns of that name are
+    /// needed.
+    ///
+    /// # Errors
+    /// Those of reading, and the first of `on_batch`.
+    fn scan(
+        &self,
+        table: &'static Table,
+        columns: &[&str],
+        on_batch: &mut OnBatch<'_>,
+    ) -> Result<(), SinkError>;
+}
+
+impl TableSource for Vec<(&'static Table, RecordBatch)> {
+    fn scan(&self, table: &'static Table, _: &[&str], on_batch: &mut OnBatch<'_>) -> Result<(), SinkError> {
+        self.iter().filter(|(of, _)| of.name == table.name).try_for_each(|(_, batch)| on_batch(batch))
+    }
+}
+
+/// Computes all derived tables and hands them to `sink`.
+///
+/// # Errors
+/// Those of the source and the sink.
+pub fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    cpu::derive(source, sink)?;
+    io::derive(source, sink)
+}
+
+/// Rows lack a declared column, or it has another type.
+#[derive(Debug, thiserror::Error)]
+#[error("the table has no column {column} of the declared type: extract the trace again")]
+pub struct MissingColumn {
+    column: String,
+}

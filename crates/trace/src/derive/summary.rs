@@ -1,0 +1,205 @@
+//! What a summary keeps of stacks: those with CPU samples, numbered anew.
+
+use arrow_array::RecordBatch;
+use rustc_hash::FxHashMap;
+
+use super::TableSource;
+use super::columns::{Get, int32, int64};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, CpuStack, Frame, Row, Stack};
+
+/// Rows of `cpu_stack`, held back until their stacks have new numbers. Everything else goes on at once.
+pub struct SummarySink<'s> {
+    sink: &'s mut dyn Sink,
+    held: Vec<RecordBatch>,
+}
+
+impl Sink for SummarySink<'_> {
+    fn write(&mut self, table: &'static crate::table::Table, rows: RecordBatch) -> Result<(), SinkError> {
+        if table.name != CpuStack::TABLE.name {
+            return self.sink.write(table, rows);
+        }
+        self.held.push(rows);
+        Ok(())
+    }
+}
+
+/// New numbers of rows that are kept, by their old ones.
+#[derive(Debug, Default)]
+struct Renumbered(FxHashMap<i32, i32>);
+
+impl Renumbered {
+    fn add(&mut self, old: i32) -> i32 {
+        let next = self.0.len() as i32;
+        *self.0.entry(old).or_insert(next)
+    }
+}
+
+impl<'s> SummarySink<'s> {
+    /// Takes the rows of derived tables.
+    #[must_use]
+    pub fn new(sink: &'s mut dyn Sink) -> Self {
+        Self { sink, held: Vec::new() }
+    }
+
+    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn finish(self, source: &dyn TableSource) -> Result<SummaryStacks, SinkError> {
+        let nodes = read_nodes(source)?;
+        let mut wanted = vec![false; nodes.len()];
+        for batch in &self.held {
+            let stacks = int32(batch, "stack_id")?;
+            for row in 0..batch.num_rows() {
+                mark(&nodes, &mut wanted, stacks.get(row));
+            }
+        }
+        let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
+        let mut rows = <Stack as Row>::Columns::default();
+        for (old, node) in nodes.iter().enumerate().filter(|(old, _)| wanted.get(*old) == Some(&true)) {
+            let parent = node.parent.and_then(|parent| stacks.0.get(&parent).copied());
+            let stack_id = stacks.add(old as i32);
+            rows.push(&Stack {
+                stack_id,
+                parent_id: parent,
+                frame_id: frames.add(node.frame),
+                depth: node.depth,
+            });
+        }
+        Ok(SummaryStacks {
+            frame: read_frames(source, &frames)?,
+            cpu_stack: renumber(&self.held, &stacks)?,
+            stack: rows.take(),
+        })
+    }
+}
+
+/// Rows of the tables of stacks in a summary.
+#[derive(Debug)]
+pub struct SummaryStacks {
+    /// Rows of `frame`.
+    pub frame: RecordBatch,
+    /// Rows of `stack`.
+    pub stack: RecordBatch,
+    /// Rows of `cpu_stack`.
+    pub cpu_stack: RecordBatch,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    parent: Option<i32>,
+    frame: i32,
+    depth: i32,
+}
+
+fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
+    let mut nodes = Vec::new();
+    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth"], &mut |batch| {
+        let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
+        let depth = int32(batch, "depth")?;
+        for row in 0..batch.num_rows() {
+            let own = nodes.len() as i32;
+            nodes.push(Node {
+                parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
+                frame: frame.get(row).unwrap_or_default(),
+                depth: depth.get(row).unwrap_or_default(),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(nodes)
+}
+
+/// Marks a stack and its callers.
+fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
+    let mut at = stack;
+    while let Some(index) = at.and_then(|stack| usize::try_from(stack).ok()) {
+        match wanted.get_mut(index) {
+            Some(wanted) if !*wanted => *wanted = true,
+            _ => return,
+        }
+        at = nodes.get(index).and_then(|node| node.parent);
+    }
+}
+
+fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatch, SinkError> {
+    let mut rows: Vec<Frame> = Vec::new();
+    let mut old = 0;
+    source.scan(Frame::TABLE, &["module_id", "rva", "address", "method_id"], &mut |batch| {
+        let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+        let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
+        for row in 0..batch.num_rows() {
+            if let Some(frame_id) = kept.0.get(&old).copied() {
+                rows.push(Frame {
+                    frame_id,
+                    module_id: module.get(row),
+                    rva: rva.get(row),
+                    address: address.get(row).unwrap_or_default(),
+                    method_id: method.get(row),
+                });
+            }
+            old += 1;
+        }
+        Ok(())
+    })?;
+    rows.sort_unstable_by_key(|row| row.frame_id);
+    let mut columns = <Frame as Row>::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    Ok(columns.take())
+}
+
+fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
+    let mut columns = <CpuStack as Row>::Columns::default();
+    for batch in held {
+        let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
+        let (samples, cpu) = (int64(batch, "samples")?, int64(batch, "cpu_ns")?);
+        for row in 0..batch.num_rows() {
+            let Some(stack_id) = stack.get(row).and_then(|old| stacks.0.get(&old).copied()) else { continue };
+            columns.push(&CpuStack {
+                process_key: process.get(row),
+                stack_id,
+                samples: samples.get(row).unwrap_or_default(),
+                cpu_ns: cpu.get(row).unwrap_or_default(),
+            });
+        }
+    }
+    Ok(columns.take())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32, depth: i32) -> Stack {
+        Stack { stack_id, parent_id, frame_id, depth }
+    }
+
+    #[test]
+    fn only_sampled_stacks_and_their_callers_are_kept() {
+        let mut stacks = <Stack as Row>::Columns::default();
+        let rows =
+            [stack(0, None, 5, 0), stack(1, Some(0), 6, 1), stack(2, None, 7, 0), stack(3, Some(2), 5, 1)];
+        rows.iter().for_each(|row| stacks.push(row));
+        let mut frames = <Frame as Row>::Columns::default();
+        (0..8).for_each(|id| {
+            frames.push(&Frame { frame_id: id, address: 100 + i64::from(id), ..Frame::default() })
+        });
+        let source = vec![(Stack::TABLE, stacks.take()), (Frame::TABLE, frames.take())];
+        let mut cpu = <CpuStack as Row>::Columns::default();
+        cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
+        let mut others: Vec<(&'static crate::table::Table, RecordBatch)> = Vec::new();
+        let mut sink = SummarySink::new(&mut others);
+        sink.write(CpuStack::TABLE, cpu.take()).unwrap();
+        let kept = sink.finish(&source).unwrap();
+        let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
+        assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1)]);
+        assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0)]);
+        assert_eq!(ints(&kept.cpu_stack, "stack_id"), [Some(1)]);
+        let addresses: Vec<_> = int64(&kept.frame, "address").unwrap().iter().collect();
+        assert_eq!(
+            (ints(&kept.stack, "frame_id"), addresses),
+            (vec![Some(0), Some(1)], vec![Some(107), Some(105)])
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! Length of the union of intervals that come in the order of their starts.
+
+/// A union that grows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Union {
+    covered: i64,
+    total: i64,
+}
+
+impl Default for Union {
+    fn default() -> Self {
+        Self { covered: i64::MIN, total: 0 }
+    }
+}
+
+impl Union {
+    /// Adds an interval that starts no earlier than those before.
+    #[inline]
+    pub(super) fn add(&mut self, start: i64, end: i64) {
+        let from = start.max(self.covered);
+        if end > from {
+            self.total = self.total.saturating_add(end.saturating_sub(from));
+            self.covered = end;
+        }
+    }
+
+    /// Its length.
+    pub(super) const fn total(self) -> i64 {
+        self.total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_two_intervals_share_counts_once() {
+        let mut union = Union::default();
+        for (start, end) in [(-5, 5), (0, 3), (4, 10), (10, 12), (20, 20), (30, 25), (30, 31)] {
+            union.add(start, end);
+        }
+        assert_eq!(union.total(), 15 + 2 + 1);
+    }
+}

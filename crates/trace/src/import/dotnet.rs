@@ -1,0 +1,181 @@
+//! Exceptions, collections and compilations of .NET programs.
+
+use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, id, method_flag};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Pending};
+use super::generic::inline_stack;
+use super::identity::key;
+use crate::sink::{Sink, SinkError};
+use crate::table;
+use crate::tracker::process::ProcessKey;
+
+/// A thread of a process that collects. One thread stops the others, collects and lets them run again.
+type Runner = (Option<ProcessKey>, Option<u32>);
+
+/// Collections and compilations that have begun.
+#[derive(Debug, Default)]
+pub(super) struct Dotnet {
+    collections: Vec<table::Gc>,
+    /// Position of the last collection with a number in its process and runtime.
+    by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
+    /// When a thread asked those of its process to stop.
+    suspensions: FxHashMap<Runner, i64>,
+    /// The last collection that each thread began.
+    last: FxHashMap<Runner, usize>,
+    /// Start and bytes of compilations, by method.
+    compilations: FxHashMap<(Option<ProcessKey>, u64), (i64, u32)>,
+}
+
+impl Dotnet {
+    /// Takes an event of the runtime. Returns whether a table shows it.
+    pub(super) fn event(
+        &mut self,
+        origin: Origin,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let (payload, version) = (event.payload(), event.version() as u8);
+        let ns = context.ns(event.timestamp);
+        match (origin, event.descriptor().id) {
+            (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
+                if origin == Origin::Runtime && event.descriptor().id == id::METHOD_LOAD_VERBOSE {
+                    self.loaded(process, event, context, sink)?;
+                }
+                return Ok(Method::parse(payload).is_some());
+            }
+            (Origin::Runtime, id::EXCEPTION) => return Ok(exception(process, event, context)),
+            (Origin::Runtime, id::GC_START) => {
+                let Some(start) = GcStart::parse(payload, version) else { return Ok(false) };
+                self.gc_start((process, event.thread_id()), &start, ns);
+            }
+            (Origin::Runtime, id::GC_END) => {
+                let Some((number, runtime)) = clr::gc_end(payload, version) else { return Ok(false) };
+                self.gc_end(process, number, runtime, ns);
+            }
+            (Origin::Runtime, id::GC_SUSPEND_BEGIN) => {
+                self.suspensions.insert((process, event.thread_id()), ns);
+            }
+            (Origin::Runtime, id::GC_RESTART_END) => self.restarted((process, event.thread_id()), ns),
+            (Origin::Runtime, id::JITTING_STARTED) => {
+                let Some((method, bytes)) = clr::jitting_started(payload) else { return Ok(false) };
+                self.compilations.insert((process, method), (ns, bytes));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn gc_start(&mut self, (process, thread): Runner, start: &GcStart, ns: i64) {
+        // CLR 4.5 logs each start in two versions.
+        let index = *self.by_number.entry((process, start.clr_instance, start.number)).or_insert_with(|| {
+            self.collections.push(table::Gc {
+                process_key: key(process),
+                number: start.number as i32,
+                start_ns: Some(ns),
+                reason: Some(start.reason as i32),
+                ..table::Gc::default()
+            });
+            self.collections.len() - 1
+        });
+        self.last.insert((process, thread), index);
+        if let Some(row) = self.collections.get_mut(index) {
+            row.generation = row.generation.or(start.depth.map(|depth| depth as i32));
+            row.gc_type = row.gc_type.or(start.kind.map(|kind| kind as i32));
+        }
+    }
+
+    fn gc_end(&mut self, process: Option<ProcessKey>, number: u32, runtime: u16, ns: i64) {
+        let known = self.by_number.get(&(process, runtime, number)).copied();
+        let known =
+            known.and_then(|index| self.collections.get_mut(index)).filter(|row| row.end_ns.is_none());
+        if let Some(row) = known {
+            row.end_ns = Some(ns);
+            row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
+        } else if !self.by_number.contains_key(&(process, runtime, number)) {
+            let (process_key, end_ns) = (key(process), Some(ns));
+            self.collections.push(table::Gc {
+                process_key,
+                number: number as i32,
+                end_ns,
+                ..table::Gc::default()
+            });
+        }
+    }
+
+    /// Threads run again: the time belongs to the last collection that the thread began.
+    fn restarted(&mut self, runner: Runner, ns: i64) {
+        let Some(begin) = self.suspensions.remove(&runner) else { return };
+        let last = self.last.get(&runner).and_then(|index| self.collections.get_mut(*index));
+        let still = |row: &&mut table::Gc| {
+            row.start_ns.is_some_and(|start| start >= begin) || row.end_ns.is_none_or(|end| end >= begin)
+        };
+        if let Some(row) = last.filter(still) {
+            let more = ns.saturating_sub(begin);
+            row.suspended_ns = Some(row.suspended_ns.unwrap_or_default().saturating_add(more));
+        }
+    }
+
+    fn loaded(
+        &mut self,
+        process: Option<ProcessKey>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let ts_ns = context.ns(event.timestamp);
+        let Some(method) = Method::parse(event.payload()) else { return Ok(()) };
+        let start = self.compilations.remove(&(process, method.method_id));
+        let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
+        let is_jitted = is_dynamic || method.flags & method_flag::JITTED != 0;
+        if !is_jitted || !context.range.contains(ts_ns) {
+            return Ok(());
+        }
+        let thread_key = event.thread_id().map(|tid| context.of_thread(tid, event.timestamp).thread_key);
+        let row = table::Jit {
+            ts_ns,
+            process_key: key(process),
+            thread_key,
+            method: super::identity::full_name(&method.namespace, &method.name),
+            start_ns: start.map(|(start, _)| start),
+            duration_ns: start.map(|(start, _)| ts_ns.saturating_sub(start)),
+            il_size_bytes: start.map(|(_, bytes)| bytes.into()),
+            size_bytes: method.size.into(),
+            is_dynamic,
+        };
+        context.tables.jit.push(&row, sink)
+    }
+
+    /// Writes the collections.
+    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let when = |row: &table::Gc| row.start_ns.or(row.end_ns).unwrap_or_default();
+        self.collections.sort_by_key(when);
+        for row in self.collections.iter().filter(|row| context.range.contains(when(row))) {
+            context.tables.gc.push(row, sink)?;
+        }
+        Ok(())
+    }
+}
+
+fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    let Some(exception) = Exception::parse(event.payload(), event.pointer_size()) else { return false };
+    let ts_ns = context.ns(event.timestamp);
+    if context.range.contains(ts_ns) {
+        let thread_key = event.thread_id().map(|tid| context.of_thread(tid, event.timestamp).thread_key);
+        let row = Pending::Exception(Box::new(table::Exception {
+            ts_ns,
+            process_key: key(process),
+            thread_key,
+            exception_type: exception.type_name,
+            message: exception.message,
+            hresult: Some(exception.hresult as i32),
+            flags: exception.flags.into(),
+            stack_id: None,
+        }));
+        context.wait_with(event.timestamp, process, inline_stack(event), row);
+    }
+    true
+}

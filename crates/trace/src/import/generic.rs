@@ -1,0 +1,162 @@
+//! Events that have no table of their own: decoded fields as JSON.
+
+use std::sync::Arc;
+
+use etwkit_decode::render::{Limits, Renderer};
+use etwkit_decode::{Decoder, Plan};
+use etwkit_etl::bytes::{u32_at, u64_at};
+use etwkit_etl::wire::extended::kind;
+use etwkit_etl::{Guid, Identity, RawEvent};
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::context::{Context, Pending};
+use super::identity::key;
+use crate::attribution::Attributor;
+use crate::table::GenericEvent;
+
+/// Names of the events of one layout.
+#[derive(Debug, Clone)]
+struct Names {
+    guid: Arc<str>,
+    provider: Option<Arc<str>>,
+    name: Option<Arc<str>>,
+}
+
+/// Decodes whatever no other importer takes.
+pub(super) struct Generic {
+    decoder: Decoder,
+    attributor: Attributor,
+    /// By address of the plan. The plan is kept, so that no address stands for two.
+    names: FxHashMap<usize, (Arc<Plan>, Names)>,
+    guids: FxHashMap<Guid, Arc<str>>,
+    keep_payload: bool,
+    /// Events that nothing describes, and such whose payload ended too early.
+    pub(super) unknown: u64,
+    pub(super) incomplete: u64,
+}
+
+impl Generic {
+    pub(super) fn new(decoder: Decoder, attributor: Attributor, keep_payload: bool) -> Self {
+        Self {
+            decoder,
+            attributor,
+            names: FxHashMap::default(),
+            guids: FxHashMap::default(),
+            keep_payload,
+            unknown: 0,
+            incomplete: 0,
+        }
+    }
+
+    /// Follows a context switch: the next events of its processor are of the thread that comes.
+    pub(super) fn pass_switch(&mut self, event: &RawEvent<'_>) {
+        self.attributor.ids(event, None);
+    }
+
+    /// Takes an event.
+    pub(super) fn event(&mut self, event: &RawEvent<'_>, running: Option<u32>, context: &mut Context<'_>) {
+        let ts_ns = context.ns(event.timestamp);
+        if !context.range.contains(ts_ns) {
+            return;
+        }
+        let plan = self.decoder.plan(event);
+        let ids = self.attributor.ids(event, plan.as_ref());
+        let of_thread = ids.tid.map(|tid| context.of_thread(tid, event.timestamp));
+        let of_pid = ids.pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let process = of_pid.or_else(|| of_thread.and_then(|who| who.process));
+        let names = self.names(event, plan.as_ref());
+        let (fields, payload) = self.fields(event, plan.as_deref(), context);
+        let descriptor = event.descriptor();
+        let row = Box::new(GenericEvent {
+            ts_ns,
+            cpu: event.cpu.into(),
+            process_key: key(process),
+            thread_key: of_thread.map(|who| who.thread_key),
+            provider_guid: names.guid,
+            provider: names.provider,
+            name: names.name,
+            event_id: descriptor.id.into(),
+            version: event.version().into(),
+            opcode: event.opcode().into(),
+            level: event.level().into(),
+            keyword: descriptor.keyword as i64,
+            task: descriptor.task.into(),
+            fields,
+            payload,
+            stack_id: None,
+        });
+        let own = inline_stack(event);
+        if own.is_empty() {
+            let tid = if event.kind.is_manifest() { None } else { event.thread_id().or(running) };
+            context.wait(event.timestamp, tid, process, Pending::Generic(row));
+        } else {
+            context.wait_with(event.timestamp, process, own, Pending::Generic(row));
+        }
+    }
+
+    /// The fields as JSON, and the payload if it could not be decoded to its end.
+    fn fields(
+        &mut self,
+        event: &RawEvent<'_>,
+        plan: Option<&Plan>,
+        context: &Context<'_>,
+    ) -> (Option<String>, Option<Vec<u8>>) {
+        let payload = event.payload();
+        let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
+        let Some(plan) = plan else {
+            self.unknown += 1;
+            return (None, raw());
+        };
+        let renderer = Renderer { clock: Some(context.clock), limits: Limits::NONE };
+        let (fields, is_complete) = renderer.object(plan, payload);
+        let raw = if is_complete { None } else { raw() };
+        self.incomplete += u64::from(!is_complete);
+        (Some(Value::Object(fields).to_string()), raw)
+    }
+
+    fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Names {
+        let Some(plan) = plan else {
+            let guid = event_guid(event, None);
+            return Names { guid: self.guid(guid), provider: self.decoder.provider_name(guid), name: None };
+        };
+        let address = Arc::as_ptr(plan) as usize;
+        if let Some((_, names)) = self.names.get(&address) {
+            return names.clone();
+        }
+        let guid = event_guid(event, Some(plan));
+        let schema = plan.schema();
+        let names = Names {
+            guid: self.guid(guid),
+            provider: schema.provider_name.clone().or_else(|| self.decoder.provider_name(guid)),
+            name: Some(Arc::from(&*schema.name)).filter(|name: &Arc<str>| !name.is_empty()),
+        };
+        self.names.insert(address, (Arc::clone(plan), names.clone()));
+        names
+    }
+
+    fn guid(&mut self, guid: Guid) -> Arc<str> {
+        Arc::clone(self.guids.entry(guid).or_insert_with(|| Arc::from(guid.to_string())))
+    }
+}
+
+/// GUID of the provider or class; kernel events have that of their class, as far as their layout is known.
+fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
+    match event.identity() {
+        Identity::Kernel { .. } => plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
+        Identity::Manifest { provider, .. } => provider,
+        Identity::Classic { class, .. } => class,
+        Identity::Message { guid, .. } => guid,
+    }
+}
+
+/// The addresses of a stack that lies in the event itself, innermost first.
+pub(super) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
+    let items = event.extended();
+    // The first eight bytes tell whether another part follows.
+    if let Some(bytes) = items.find(kind::STACK_TRACE_64) {
+        return (8..bytes.len()).step_by(8).map_while(|at| u64_at(bytes, at)).collect();
+    }
+    let bytes = event.extended().find(kind::STACK_TRACE_32).unwrap_or_default();
+    (8..bytes.len()).step_by(4).map_while(|at| u32_at(bytes, at).map(u64::from)).collect()
+}

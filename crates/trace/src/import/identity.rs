@@ -1,0 +1,206 @@
+//! Keys of processes and threads, and the tables that describe them.
+
+use etwkit_etl::clock::Clock;
+use rustc_hash::FxHashMap;
+
+use super::out::write_all;
+use crate::directory::Directory;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Method, Module, Process, Thread};
+use crate::tracker::image::ImageInstance;
+use crate::tracker::method::MethodTracker;
+use crate::tracker::process::{ProcessInstance, ProcessKey};
+use crate::tracker::thread::ThreadInstance;
+
+/// Gives threads their keys. Those that no event described get one when they are met.
+pub(super) struct Identity<'d> {
+    directory: &'d Directory,
+    clock: &'d Clock,
+    unseen: FxHashMap<u32, i32>,
+}
+
+/// Process and thread of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Who {
+    pub process: Option<ProcessKey>,
+    pub thread_key: i32,
+}
+
+impl Who {
+    pub(super) fn process_key(self) -> Option<i32> {
+        key(self.process)
+    }
+}
+
+/// Value of the column `process_key`.
+pub(super) fn key(process: Option<ProcessKey>) -> Option<i32> {
+    process.map(|process| process.0 as i32)
+}
+
+impl<'d> Identity<'d> {
+    pub(super) fn new(directory: &'d Directory, clock: &'d Clock) -> Self {
+        Self { directory, clock, unseen: FxHashMap::default() }
+    }
+
+    /// The thread that an id means at a raw time, with its process.
+    #[inline]
+    pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
+        Who { process: self.directory.process_of_thread(tid, time), thread_key: self.thread_key(tid, time) }
+    }
+
+    fn thread_key(&mut self, tid: u32, time: i64) -> i32 {
+        if let Some(known) = self.directory.threads.at(tid, time) {
+            return known.0 as i32;
+        }
+        let next = self.directory.threads.instances().len() + self.unseen.len();
+        *self.unseen.entry(tid).or_insert(next as i32)
+    }
+
+    /// Hands on what names processes, threads, modules and methods.
+    pub(super) fn write(&self, methods: &MethodTracker, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        write_all(self.processes(), sink)?;
+        write_all(self.threads(), sink)?;
+        let images = self.directory.images.images();
+        write_all(images.iter().zip(0..).map(|(image, id)| self.module(id, image)), sink)?;
+        write_all(self.methods(methods), sink)
+    }
+
+    fn ns(&self, time: Option<i64>) -> Option<i64> {
+        time.map(|time| self.clock.nanoseconds(time))
+    }
+
+    fn processes(&self) -> impl Iterator<Item = Process> + '_ {
+        let instances = self.directory.processes.instances();
+        instances.iter().zip(0..).map(|(process, process_key)| self.process(process_key, process))
+    }
+
+    fn process(&self, process_key: i32, p: &ProcessInstance) -> Process {
+        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let name = if p.pid == 0 && p.name.is_empty() { "Idle" } else { &p.name };
+        // A parent is looked for where its child began; one that began later only has its id.
+        let born = p.start.unwrap_or(i64::MIN);
+        let parent = p.parent_pid.and_then(|pid| self.directory.process_at(pid, born)).filter(|parent| {
+            let began = self.directory.processes.instance(*parent).and_then(|parent| parent.start);
+            parent.0 as i32 != process_key && began.is_none_or(|began| began <= born)
+        });
+        Process {
+            process_key,
+            pid: p.pid as i32,
+            parent_pid: p.parent_pid.map(|pid| pid as i32),
+            parent_process_key: key(parent),
+            name: text(name),
+            command_line: text(&p.command_line),
+            session_id: p.session_id,
+            sid: p.sid.clone(),
+            start_ns: self.ns(p.start),
+            stop_ns: self.ns(p.stop),
+            exit_code: p.exit_code.map(|code| code as i32),
+            package: text(&p.package),
+            is_defunct: p.defunct,
+        }
+    }
+
+    fn threads(&self) -> Vec<Thread> {
+        let known = self.directory.threads.instances().iter().zip(0..);
+        let mut rows: Vec<Thread> = known.map(|(thread, key)| self.thread(key, thread)).collect();
+        let mut unseen: Vec<(i32, u32)> = self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
+        unseen.sort_unstable();
+        for (thread_key, tid) in unseen {
+            // Idle threads belong to process 0 without any event.
+            let process = if tid == 0 { self.directory.process_of_thread(0, 0) } else { None };
+            rows.push(Thread {
+                thread_key,
+                tid: tid as i32,
+                process_key: key(process),
+                start_ns: None,
+                stop_ns: None,
+            });
+        }
+        rows
+    }
+
+    fn thread(&self, thread_key: i32, t: &ThreadInstance) -> Thread {
+        Thread {
+            thread_key,
+            tid: t.tid as i32,
+            process_key: key(self.directory.process_at(t.pid, t.first_seen)),
+            start_ns: self.ns(t.start),
+            stop_ns: self.ns(t.stop),
+        }
+    }
+
+    fn module(&self, module_id: i32, image: &ImageInstance) -> Module {
+        let path = self.directory.paths.dos_path(&image.path);
+        let owner =
+            if image.pid == 0 { None } else { self.directory.process_at(image.pid, image.first_seen) };
+        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let version = image.version.as_deref();
+        Module {
+            module_id,
+            process_key: key(owner),
+            name: file_name(&path).to_owned(),
+            path: path.to_string(),
+            base: image.base as i64,
+            size: image.size as i64,
+            load_ns: self.ns(image.load),
+            unload_ns: self.ns(image.unload),
+            pdb_guid: image.pdb.as_ref().map(|pdb| pdb.guid.to_string()),
+            pdb_age: image.pdb.as_ref().map(|pdb| pdb.age as i32),
+            pdb_name: image.pdb.as_ref().map(|pdb| pdb.name.clone()),
+            file_version: version.and_then(|v| text(&v.binary_version)),
+            product_version: version.and_then(|v| text(&v.product_version)),
+            product_name: version.and_then(|v| text(&v.product_name)),
+            company: version.and_then(|v| text(&v.company_name)),
+            description: version.and_then(|v| text(&v.description)),
+            time_date_stamp: image.time_date_stamp as i32,
+            checksum: image.checksum as i32,
+        }
+    }
+
+    fn methods(&self, tracker: &MethodTracker) -> impl Iterator<Item = Method> {
+        let ids = first_methods(tracker);
+        let mut rows = Vec::new();
+        for (pid, methods) in tracker.processes() {
+            let first = ids.get(&pid).copied().unwrap_or_default();
+            for (method, id) in methods.iter().zip(first..) {
+                let time = Some(method.begin).filter(|t| *t != i64::MIN);
+                let process = self.directory.process_at(pid, time.unwrap_or(i64::MIN));
+                let module = self.directory.image_at(process, method.start, time.unwrap_or(self.clock.t0));
+                rows.push(Method {
+                    method_id: id as i32,
+                    module_id: module.map(|(id, _)| id as i32),
+                    name: full_name(&method.namespace, &method.name),
+                    signature: Some(method.signature.to_string()).filter(|s| !s.is_empty()),
+                    process_key: key(process),
+                    address: Some(method.start as i64),
+                    size_bytes: Some(method.size.into()),
+                });
+            }
+        }
+        rows.sort_unstable_by_key(|row| row.method_id);
+        rows.into_iter()
+    }
+}
+
+/// Position of the first method of each process id among all methods, processes in the order of their ids.
+pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
+    let mut counts: Vec<(u32, usize)> = tracker.processes().map(|(pid, m)| (pid, m.len())).collect();
+    counts.sort_unstable();
+    let mut next = 0;
+    let position = |(pid, count): (u32, usize)| {
+        let first = next;
+        next += count as u32;
+        (pid, first)
+    };
+    counts.into_iter().map(position).collect()
+}
+
+/// `Namespace.Type.Method`.
+pub(super) fn full_name(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_string() } else { format!("{namespace}.{name}") }
+}
+
+/// The last part of a path of Windows.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['\\', '/']).next().unwrap_or(path)
+}

@@ -1,0 +1,223 @@
+//! Disk accesses, file operations, page faults.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::fault::HardFault;
+use etwkit_decode::kernel::file_io::{self, Operation, OperationEnd};
+use etwkit_decode::kernel::{Hook, disk};
+use etwkit_etl::RawEvent;
+use etwkit_etl::bytes::utf16_text;
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Pending};
+use super::identity::Who;
+use super::line::Seq;
+use crate::interner::Interner;
+use crate::table;
+
+/// An operation that has not ended.
+#[derive(Debug)]
+struct Open {
+    row: Box<table::FileIo>,
+    start: Seq,
+}
+
+/// Pairs starts with ends.
+#[derive(Debug, Default)]
+pub(super) struct Io {
+    /// Starts of disk accesses by request packet.
+    disk_starts: FxHashMap<u64, Seq>,
+    last_completion: FxHashMap<u32, i64>,
+    /// File operations by request packet.
+    operations: FxHashMap<u64, Open>,
+    /// Paths of open files, by file object, for files that have no key yet.
+    opened: FxHashMap<u64, Arc<str>>,
+    paths: Interner,
+}
+
+impl Io {
+    /// Takes a disk event. Returns whether it is one that this table shows.
+    pub(super) fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+        use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        match hook.opcode {
+            READ | WRITE | FLUSH => {
+                let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
+                let Some(io) = io else { return false };
+                self.disk_completion(hook.opcode, &io, event.timestamp, context);
+                true
+            }
+            READ_INIT | WRITE_INIT | FLUSH_INIT => {
+                let Some((irp, tid)) = disk::parse_init(payload, hook.version, pointer_size) else {
+                    return false;
+                };
+                let Some(tid) = tid.or(event.thread_id()) else { return true };
+                let process = context.directory.process_of_thread(tid, event.timestamp);
+                let seq = context.wait(event.timestamp, Some(tid), process, Pending::Start);
+                if let Some(lost) = self.disk_starts.insert(irp, seq) {
+                    context.forget(lost);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn disk_completion(&mut self, op: u8, io: &disk::DiskIo, time: i64, context: &mut Context<'_>) {
+        let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
+        // A disk serves one request after the other: service began when the one before was done.
+        let previous = self.last_completion.insert(io.disk, time);
+        let init = i64::try_from(io.response_ticks).map_or(i64::MIN, |ticks| time.saturating_sub(ticks));
+        let (init_ns, complete_ns) = (context.ns(init), context.ns(time));
+        if !context.range.contains(init_ns) {
+            start.into_iter().for_each(|seq| context.forget(seq));
+            return;
+        }
+        let service_start =
+            previous.map_or(init_ns, |previous| context.ns(previous).clamp(init_ns, complete_ns));
+        let who = io.tid.map(|tid| context.of_thread(tid, time));
+        let (io_ns, service_ns) =
+            (complete_ns.saturating_sub(init_ns), complete_ns.saturating_sub(service_start));
+        let is_flush = op == disk::opcode::FLUSH;
+        let row = table::DiskIo {
+            kind: match op {
+                disk::opcode::READ => "read",
+                disk::opcode::WRITE => "write",
+                _ => "flush",
+            },
+            disk: io.disk as i32,
+            process_key: who.and_then(Who::process_key),
+            thread_key: who.map(|who| who.thread_key),
+            init_ns,
+            complete_ns,
+            io_ns,
+            service_ns,
+            queue_ns: io_ns - service_ns,
+            offset_bytes: (!is_flush).then_some(io.offset as i64),
+            size_bytes: io.bytes.into(),
+            path: if is_flush { None } else { path(io.file_key, time, context) },
+            priority: (io.irp_flags >> 17 & 7) as i32,
+            irp_flags: io.irp_flags as i32,
+            stack_id: None,
+        };
+        context.wait(time, None, None, Pending::Disk(Box::new(row), start));
+    }
+
+    /// Takes a file event. Returns whether it is one that this table shows.
+    pub(super) fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        if hook.opcode == file_io::opcode::OPERATION_END {
+            let Some(end) = OperationEnd::parse(payload, pointer_size) else { return false };
+            self.operation_end(&end, event.timestamp, context);
+            return true;
+        }
+        let Some(kind) = file_io::name(hook.opcode) else { return false };
+        let Some(operation) = Operation::parse(payload, hook.opcode, hook.version, pointer_size) else {
+            return false;
+        };
+        self.operation(kind, &operation, event.timestamp, context);
+        true
+    }
+
+    fn operation(&mut self, kind: &'static str, op: &Operation<'_>, time: i64, context: &mut Context<'_>) {
+        let who = context.of_thread(op.tid, time);
+        let path = self.path_of(kind, op, time, context);
+        let row = table::FileIo {
+            kind,
+            process_key: who.process_key(),
+            thread_key: Some(who.thread_key),
+            start_ns: Some(context.ns(time)),
+            path,
+            offset_bytes: op.transfer.map(|(offset, _)| offset as i64),
+            size_bytes: op.transfer.map(|(_, bytes)| bytes.into()),
+            ..table::FileIo::default()
+        };
+        let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
+        let open = Open { row: Box::new(row), start };
+        if let Some(lost) = self.operations.insert(op.irp, open) {
+            // Its end was lost: the request packet serves another operation by now.
+            write(lost, time, context);
+        }
+    }
+
+    /// The path of an operation: of the file key, else of the open file, else as it was opened.
+    fn path_of(
+        &mut self,
+        kind: &str,
+        op: &Operation<'_>,
+        time: i64,
+        context: &Context<'_>,
+    ) -> Option<Arc<str>> {
+        if let Some(bytes) = op.open_path {
+            let text = utf16_text(bytes);
+            let opened =
+                (!text.is_empty()).then(|| context.directory.paths.dos_path(&self.paths.intern(&text)));
+            self.opened.extend(opened.clone().map(|path| (op.file_object, path)));
+            return opened;
+        }
+        let known = path(op.file_key, time, context).or_else(|| path(op.file_object, time, context));
+        let opened = if kind == "close" {
+            self.opened.remove(&op.file_object)
+        } else {
+            self.opened.get(&op.file_object).cloned()
+        };
+        known.or(opened)
+    }
+
+    fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
+        let Some(mut open) = self.operations.remove(&end.irp) else { return };
+        let end_ns = context.ns(time);
+        open.row.end_ns = Some(end_ns);
+        open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
+        open.row.result_bytes = Some(end.information as i64);
+        open.row.status = Some(end.status as i32);
+        write(open, time, context);
+    }
+
+    /// Takes a page fault.
+    pub(super) fn fault(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+        let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else { return false };
+        let (start_ns, end_ns) = (context.ns(fault.initial_time), context.ns(event.timestamp));
+        if !context.range.contains(start_ns) {
+            return true;
+        }
+        let who = context.of_thread(fault.tid, event.timestamp);
+        let row = table::HardFault {
+            process_key: who.process_key(),
+            thread_key: who.thread_key,
+            start_ns,
+            end_ns,
+            duration_ns: end_ns.saturating_sub(start_ns),
+            address: fault.address as i64,
+            offset_bytes: fault.offset as i64,
+            size_bytes: fault.bytes.into(),
+            path: path(fault.file_key, event.timestamp, context),
+            stack_id: None,
+        };
+        context.wait(event.timestamp, Some(fault.tid), who.process, Pending::Fault(Box::new(row)));
+        true
+    }
+
+    /// Writes the operations that had not ended when the trace did.
+    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) {
+        let mut open: Vec<Open> = self.operations.into_values().collect();
+        open.sort_unstable_by_key(|open| open.start);
+        for open in open {
+            write(open, end, context);
+        }
+    }
+}
+
+fn write(open: Open, time: i64, context: &mut Context<'_>) {
+    if open.row.start_ns.is_some_and(|start| context.range.contains(start)) {
+        context.wait(time, None, None, Pending::File(open.row, Some(open.start)));
+    } else {
+        context.forget(open.start);
+    }
+}
+
+/// The path with drive letter of a file key at a raw time.
+fn path(key: u64, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
+    let path = context.directory.file_names.path(key, time)?;
+    Some(context.directory.paths.dos_path(path))
+}

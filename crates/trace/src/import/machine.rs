@@ -1,0 +1,209 @@
+//! The recording, the machine, and what a reader of the numbers should know.
+
+use etwkit_etl::Session;
+use etwkit_etl::clock::{Clock, utc_text};
+use etwkit_etl::damage::Damage;
+use etwkit_etl::session::TraceFile;
+use serde_json::Value;
+
+use super::identity::key;
+use super::out::write_all;
+use crate::directory::Directory;
+use crate::sink::{Sink, SinkError};
+use crate::summary::SystemConfig;
+use crate::table::{Diagnostic, Disk, Service, SystemConfigItem, Trace, Volume};
+
+/// Hands on what the trace tells of the machine.
+pub(super) fn write(
+    config: &SystemConfig,
+    directory: &Directory,
+    clock: &Clock,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    write_all(items(config, clock), sink)?;
+    write_all(disks(config), sink)?;
+    write_all(volumes(config), sink)?;
+    write_all(services(config, directory), sink)
+}
+
+fn text(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Every fact of the section `sysconfig` that has no table of its own.
+fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
+    let mut rows = Vec::new();
+    let Value::Object(section) = config.section(clock) else { return rows };
+    for (topic, value) in section {
+        match value {
+            _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
+            Value::Object(parts) if parts.values().all(Value::is_object) => {
+                for (item, (name, part)) in parts.iter().enumerate() {
+                    push(&mut rows, &topic, item, "name", &Value::from(name.as_str()));
+                    facts(&mut rows, &topic, item, part);
+                }
+            }
+            Value::Array(parts) => {
+                for (item, part) in parts.iter().enumerate() {
+                    facts(&mut rows, &topic, item, part);
+                }
+            }
+            Value::Object(_) => facts(&mut rows, &topic, 0, &value),
+            value => push(&mut rows, "machine", 0, &topic, &value),
+        }
+    }
+    rows
+}
+
+fn facts(rows: &mut Vec<SystemConfigItem>, topic: &str, item: usize, part: &Value) {
+    match part {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| push(rows, topic, item, name, value)),
+        value => push(rows, topic, item, "value", value),
+    }
+}
+
+fn push(rows: &mut Vec<SystemConfigItem>, topic: &str, item: usize, name: &str, value: &Value) {
+    let value = match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts = list.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
+            Some(texts.collect::<Vec<_>>().join(";"))
+        }
+        other => Some(other.to_string()),
+    };
+    rows.push(SystemConfigItem { topic: topic.to_owned(), item: item as i32, name: name.to_owned(), value });
+}
+
+fn disks(config: &SystemConfig) -> impl Iterator<Item = Disk> + '_ {
+    config.physical_disks.values().map(|d| {
+        let sectors = [d.tracks_per_cylinder, d.sectors_per_track, d.bytes_per_sector];
+        let size = sectors.into_iter().try_fold(d.cylinders, |size, n| size.checked_mul(n.into()));
+        Disk {
+            disk: d.number as i32,
+            model: text(&d.manufacturer),
+            size_bytes: size.and_then(|size| i64::try_from(size).ok()),
+            sector_size_bytes: Some(d.bytes_per_sector.into()),
+            boot_drive_letter: text(&d.boot_drive),
+            is_write_cache_enabled: Some(d.write_cache),
+        }
+    })
+}
+
+fn volumes(config: &SystemConfig) -> Vec<Volume> {
+    let drive = |dos: &str| text(dos.trim_end_matches('\\'));
+    let mut rows: Vec<Volume> = Vec::new();
+    for (nt, dos) in &config.volumes {
+        let nt_path = text(nt.trim_end_matches('\\'));
+        rows.push(Volume { drive: drive(dos), nt_path, ..Volume::default() });
+    }
+    for d in config.logical_disks.values() {
+        let letter = drive(&d.letter);
+        let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
+        let cluster = i64::from(d.sectors_per_cluster) * i64::from(d.bytes_per_sector);
+        let known = rows.iter().position(|row| letter.is_some() && row.drive == letter);
+        if known.is_none() {
+            rows.push(Volume { drive: letter.clone(), ..Volume::default() });
+        }
+        let row = if known.is_some() { rows.iter_mut().find(same) } else { rows.last_mut() };
+        if let Some(row) = row {
+            row.disk = Some(d.disk as i32);
+            row.file_system = text(&d.file_system);
+            row.size_bytes = i64::try_from(d.size).ok();
+            row.free_bytes = d.free_clusters.checked_mul(cluster).filter(|_| d.total_clusters > 0);
+        }
+    }
+    rows
+}
+
+fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iterator<Item = Service> + 'c {
+    config.services.values().map(|s| Service {
+        name: s.name.clone(),
+        display_name: text(&s.display_name),
+        process_name: text(&s.process),
+        pid: s.pid as i32,
+        // They are listed when the recording ends.
+        process_key: key(directory.process_at(s.pid, i64::MAX).filter(|_| s.pid != 0)),
+    })
+}
+
+/// The row of the recording, as far as the headers tell it.
+pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
+    let Some(first) = session.files().first() else { return Trace::default() };
+    let (h, clock) = (first.header(), session.clock());
+    let sum = |of: fn(&TraceFile) -> u64| {
+        session.files().iter().map(of).fold(0, u64::saturating_add).min(i64::MAX as u64) as i64
+    };
+    let [major, minor, ..] = h.version;
+    let cpu = config.cpu.as_ref();
+    Trace {
+        files: session.files().len() as i32,
+        size_bytes: sum(TraceFile::size),
+        session_name: text(&h.session_name),
+        computer: cpu.and_then(|c| text(&c.computer_name)),
+        os_version: Some(format!("{major}.{minor}.{}", h.build)),
+        os_name: config.product_name.as_deref().and_then(text),
+        start_utc: utc_text(h.start_time).unwrap_or_default(),
+        start_filetime: h.start_time,
+        time_zone_bias_minutes: Some(h.time_zone.bias_at(h.start_time)),
+        boot_filetime: Some(h.boot_time).filter(|boot| *boot > 0),
+        duration_ns: clock.nanoseconds(end),
+        clock: clock.kind.name().to_owned(),
+        clock_frequency: clock.frequency,
+        processors: h.cpu_count as i32,
+        cpu_mhz: Some(h.cpu_mhz as i32).filter(|mhz| *mhz > 0),
+        pointer_size: session.pointer_size() as i32,
+        memory_bytes: cpu.map(|c| i64::from(c.memory_mb) << 20),
+        lost_events: sum(|f| f.header().events_lost.into()),
+        lost_buffers: sum(|f| f.header().buffers_lost.into()),
+        ..Trace::default()
+    }
+}
+
+/// A diagnostic with a count; none if it never happened.
+pub(super) fn diagnostic(severity: &str, kind: &str, count: u64, message: &str) -> Option<Diagnostic> {
+    (count > 0).then(|| Diagnostic {
+        severity: severity.to_owned(),
+        kind: kind.to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        position: None,
+        message: message.to_owned(),
+    })
+}
+
+/// Damage, loss and gaps of the files.
+pub(super) fn health(session: &Session, damage: &Damage) -> Vec<Diagnostic> {
+    let files = session.files();
+    let sum = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
+    let lost = "events were lost while recording: counts and times are too low";
+    let mut rows: Vec<Diagnostic> = [
+        diagnostic("warning", "lost_events", sum(|f| f.header().events_lost.into()), lost),
+        diagnostic("warning", "lost_buffers", sum(|f| f.header().buffers_lost.into()), lost),
+        diagnostic(
+            "warning",
+            "missing_buffers",
+            sum(|f| f.buffer_counts().missing),
+            "buffers that the numbers of the others say there were; their events are not here",
+        ),
+        diagnostic(
+            "warning",
+            "not_closed",
+            sum(|f| u64::from(f.header().end_time == 0)),
+            "the recording was not closed: stopped by a crash, copied while recording, or still running",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for (kind, count) in damage.counts() {
+        let first = damage.first_places().iter().find(|place| place.kind == kind);
+        rows.push(Diagnostic {
+            severity: "error".to_owned(),
+            kind: kind.name().to_owned(),
+            count: i64::try_from(count.places).unwrap_or(i64::MAX),
+            position: first.map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
+            message: format!("{}: {} bytes lost", kind.meaning(), count.bytes),
+        });
+    }
+    rows
+}

@@ -1,0 +1,46 @@
+//! Rows on their way to a sink: collected by table, handed on in batches.
+
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, Row};
+
+/// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
+const BATCH_ROWS: usize = 32 * 1024;
+
+/// The rows of one table that are not handed on yet.
+#[derive(Debug)]
+pub(super) struct Out<R: Row> {
+    columns: R::Columns,
+}
+
+impl<R: Row> Default for Out<R> {
+    fn default() -> Self {
+        Self { columns: R::Columns::default() }
+    }
+}
+
+impl<R: Row> Out<R> {
+    #[inline]
+    pub(super) fn push(&mut self, row: &R, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.columns.push(row);
+        if self.columns.len() >= BATCH_ROWS { self.flush(sink) } else { Ok(()) }
+    }
+
+    pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        sink.write(R::TABLE, self.columns.take())
+    }
+}
+
+/// Hands on all rows of one table at once.
+pub(super) fn write_all<R: Row>(
+    rows: impl IntoIterator<Item = R>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    let mut out = Out::default();
+    for row in rows {
+        out.push(&row, sink)?;
+    }
+    out.flush(sink)
+}

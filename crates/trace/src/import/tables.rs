@@ -1,0 +1,38 @@
+//! Rows of the tables that are written while events are read.
+
+use super::out::Out;
+use crate::sink::{Sink, SinkError};
+use crate::table;
+
+macro_rules! tables {
+    ($($field:ident: $row:ident),+ $(,)?) => {
+        /// One collector for each table.
+        #[derive(Default)]
+        pub(super) struct Tables {
+            $(pub(super) $field: Out<table::$row>,)+
+        }
+
+        impl Tables {
+            /// Hands on what is left.
+            pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+                $(self.$field.flush(sink)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+
+tables! {
+    cpu_sample: CpuSample,
+    context_switch: ContextSwitch,
+    dpc_isr: DpcIsr,
+    disk_io: DiskIo,
+    file_io: FileIo,
+    hard_fault: HardFault,
+    net_io: NetIo,
+    mark: Mark,
+    exception: Exception,
+    gc: Gc,
+    jit: Jit,
+    generic_event: GenericEvent,
+}

@@ -1,0 +1,276 @@
+//! The second walk: every event goes to the importer of its topic.
+
+use std::ops::ControlFlow;
+
+use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
+use etwkit_decode::kernel::stack::{self, Owner};
+use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler};
+use etwkit_decode::{clr, eventinfo};
+use etwkit_etl::bytes::Cursor;
+use etwkit_etl::{Order, RawEvent, Session};
+use rustc_hash::FxHashMap;
+
+use super::collect::{Collected, SHARE};
+use super::context::Context;
+use super::dotnet::Dotnet;
+use super::generic::Generic;
+use super::identity::first_methods;
+use super::io::Io;
+use super::out::write_all;
+use super::samples::Samples;
+use super::stacks::Stacks;
+use super::switches::Switches;
+use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net};
+use crate::attribution::Attributor;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Diagnostic, Mark};
+use crate::tracker::stack::StackKeys;
+
+/// All importers.
+struct Importers<'a> {
+    context: Context<'a>,
+    keys: &'a StackKeys,
+    first_threads: &'a FxHashMap<u16, u32>,
+    samples: Samples,
+    switches: Switches<'a>,
+    io: Io,
+    dotnet: Dotnet,
+    generic: Generic,
+    kernel_network: bool,
+    /// References to stacks that are defined nowhere.
+    unresolved: u64,
+}
+
+/// Reads the session again and hands on all rows.
+pub(super) fn walk(
+    session: &Session,
+    collected: &mut Collected,
+    options: &Options,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Imported, ImportError> {
+    let raw = std::mem::take(&mut collected.directory.stacks);
+    let decoder = std::mem::take(&mut collected.decoder);
+    let c = &*collected;
+    let clock = session.clock();
+    let ids = first_methods(&c.methods);
+    let stacks = Stacks::new(&c.directory, &c.methods, &ids, raw);
+    let attributor = Attributor::new(c.directory.first_threads.clone());
+    let mut all = Importers {
+        context: Context::new(&c.directory, clock, stacks, c.patience, options.range),
+        keys: &c.directory.stack_keys,
+        first_threads: &c.directory.first_threads,
+        samples: Samples::new(c.sample_interval),
+        switches: Switches::new(session),
+        io: Io::default(),
+        dotnet: Dotnet::default(),
+        generic: Generic::new(decoder, attributor, options.keep_payload),
+        kernel_network: c.kernel_network,
+        unresolved: 0,
+    };
+    let length = c.end.saturating_sub(clock.t0).max(1) as f64;
+    let mut ticker =
+        Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
+    let mut stopped: Option<ImportError> = None;
+    let walk = session.for_each(Order::Time, |event| {
+        if let Err(e) = all.event(event, sink) {
+            stopped = Some(ImportError::Sink(e));
+            return ControlFlow::Break(());
+        }
+        let flow = ticker.tick(event.timestamp);
+        if flow.is_break() {
+            stopped = Some(ImportError::Interrupted);
+        }
+        flow
+    })?;
+    if let Some(e) = stopped {
+        return Err(e);
+    }
+    let diagnostics = all.finish(c, session, sink).map_err(ImportError::Sink)?;
+    let mut health = machine::health(session, &walk.damage);
+    health.extend(diagnostics);
+    let mut trace = machine::trace(session, &c.config, c.end);
+    trace.events = walk.events as i64;
+    trace.decompressed_bytes = c.event_bytes as i64;
+    trace.sample_interval_ns = c.sample_interval.map(|interval| i64::from(interval) * 100);
+    if options.range != super::Range::ALL {
+        trace.range_start_ns = Some(options.range.clip(0));
+        trace.range_end_ns = Some(options.range.clip(trace.duration_ns));
+    }
+    Ok(Imported { trace, diagnostics: health, recorded: c.recorded.clone(), walk })
+}
+
+impl Importers<'_> {
+    #[inline]
+    fn event(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.context.advance(event.timestamp, sink)?;
+        let is_taken = match Hook::of(event) {
+            Some(hook) => self.kernel(hook, event, sink)?,
+            None => self.other(event, sink)?,
+        };
+        if !is_taken {
+            let running = self.running_on(event.cpu);
+            self.generic.event(event, running, &mut self.context);
+        }
+        Ok(())
+    }
+
+    /// The thread that runs on a processor, as far as it is known.
+    fn running_on(&self, cpu: u16) -> Option<u32> {
+        self.switches.running_on(cpu).or_else(|| self.first_threads.get(&cpu).copied())
+    }
+
+    /// Takes a kernel event. Returns whether some table shows it.
+    fn kernel(&mut self, hook: Hook, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<bool, SinkError> {
+        let context = &mut self.context;
+        Ok(match (hook.group, hook.opcode) {
+            (group::PERFINFO, sample::opcode::SAMPLE | sample::opcode::INTERVAL_SET) => {
+                self.samples.event(hook, event, context);
+                true
+            }
+            (group::PERFINFO, sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END) => true,
+            (group::PERFINFO, sample::opcode::MARK) => {
+                self.mark(event, sink)?;
+                true
+            }
+            (group::PERFINFO, _) => {
+                let running = self.running_on(event.cpu);
+                dpc::event(hook, event, running, &mut self.context)
+            }
+            (group::STACK, _) => self.stack(hook, event),
+            (group::THREAD, op @ (scheduler::opcode::CONTEXT_SWITCH | scheduler::opcode::READY_THREAD)) => {
+                self.switches.event(op, event, context);
+                if op == scheduler::opcode::CONTEXT_SWITCH {
+                    self.generic.pass_switch(event);
+                }
+                true
+            }
+            (group::DISK, _) => self.io.disk(hook, event, context),
+            (group::FILE, op) => file_name::is_name(op) || self.io.file(hook, event, context),
+            (group::MEMORY, fault::HARD_FAULT) => self.io.fault(event, context),
+            (group::TCP | group::UDP, _) => {
+                let running = self.running_on(event.cpu);
+                net::kernel(hook, event, running, &mut self.context)
+            }
+            // These became rows of `process`, `thread`, `module` and `system_config` in the first walk.
+            (group::THREAD, 1..=4) | (group::PROCESS, 1..=4 | 39) | (group::IMAGE, 2..=4 | 10) => true,
+            (group::IMAGE, image::opcode::KERNEL_BASE) | (group::EVENT_TRACE, 0) => true,
+            (group::CONFIG, op) => is_machine_fact(op),
+            _ => false,
+        })
+    }
+
+    /// Takes an event that is none of the kernel logger's.
+    fn other(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<bool, SinkError> {
+        if let Some(origin) = clr::origin(event) {
+            return self.dotnet.event(origin, event, &mut self.context, sink);
+        }
+        if event.kind.is_classic() {
+            // What the merge step added describes modules, paths and layouts.
+            return Ok([IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&event.provider()));
+        }
+        Ok(!self.kernel_network && net::provider(event, &mut self.context))
+    }
+
+    fn stack(&mut self, hook: Hook, event: &RawEvent<'_>) -> bool {
+        use stack::opcode::{KEY_CREATE, KEY_DELETE, KEY_RUNDOWN, REFERENCE_KERNEL, REFERENCE_USER, STACK};
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        match hook.opcode {
+            STACK => {
+                let Some(owner) = Owner::parse(payload) else { return false };
+                let addresses: Vec<u64> = stack::frames(payload, Owner::LEN, pointer_size).collect();
+                let stack = self.context.stacks.intern(addresses.into_iter());
+                self.context.attach(owner.timestamp, owner.tid, stack);
+                true
+            }
+            REFERENCE_KERNEL | REFERENCE_USER => {
+                let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
+                let Some((owner, key)) = read else { return false };
+                match self.keys.resolve(event.timestamp, key) {
+                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, stack),
+                    None => self.unresolved += 1,
+                }
+                true
+            }
+            KEY_CREATE | KEY_DELETE | KEY_RUNDOWN => true,
+            _ => false,
+        }
+    }
+
+    fn mark(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let ts_ns = self.context.ns(event.timestamp);
+        if !self.context.range.contains(ts_ns) {
+            return Ok(());
+        }
+        let who = self.running_on(event.cpu).map(|tid| self.context.of_thread(tid, event.timestamp));
+        let row = Mark {
+            ts_ns,
+            cpu: event.cpu.into(),
+            process_key: who.and_then(super::identity::Who::process_key),
+            thread_key: who.map(|who| who.thread_key),
+            text: String::from_utf8_lossy(Cursor::new(event.payload()).ansi()).into_owned(),
+        };
+        self.context.tables.mark.push(&row, sink)
+    }
+
+    /// Ends what is open and hands on all that is left.
+    fn finish(
+        mut self,
+        collected: &Collected,
+        session: &Session,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<Diagnostic>, SinkError> {
+        let context = &mut self.context;
+        self.switches.finish(collected.end, context);
+        self.io.finish(collected.end, context);
+        self.dotnet.finish(context, sink)?;
+        context.drain(sink)?;
+        context.tables.flush(sink)?;
+        context.stacks.finish(sink)?;
+        context.identity.write(&collected.methods, sink)?;
+        machine::write(&collected.config, context.directory, session.clock(), sink)?;
+        let notes = [
+            (
+                "info",
+                "stack_without_event",
+                context.unattached_stacks(),
+                "stacks whose event is in no table that shows stacks",
+            ),
+            (
+                "info",
+                "stack_key_unknown",
+                self.unresolved,
+                "events whose stack is defined nowhere in the trace",
+            ),
+            (
+                "info",
+                "event_not_described",
+                self.generic.unknown,
+                "events whose layout is not known: they are kept as bytes",
+            ),
+            (
+                "info",
+                "event_incomplete",
+                self.generic.incomplete,
+                "events that ended before their last field",
+            ),
+        ];
+        let notes = notes.into_iter().filter_map(|(s, kind, n, text)| machine::diagnostic(s, kind, n, text));
+        Ok(notes.collect())
+    }
+}
+
+/// Whether a type of configuration event became a row of the machine's tables.
+const fn is_machine_fact(op: u8) -> bool {
+    use config::opcode::{CPU, LOGICAL_DISK, NIC, PHYSICAL_DISK, PLATFORM, PROCESSOR, SERVICE};
+    matches!(op, CPU | LOGICAL_DISK | NIC | PHYSICAL_DISK | PLATFORM | PROCESSOR | SERVICE)
+}
+
+/// Hands on the two tables that are complete only when everything else is.
+///
+/// # Errors
+/// Those of the sink.
+pub fn write_trace(imported: &Imported, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    write_all([imported.trace.clone()], sink)?;
+    write_all(imported.diagnostics.iter().cloned(), sink)
+}
