@@ -74,7 +74,7 @@ struct Module {
 #[derive(Debug)]
 struct Method {
     name: Box<str>,
-    managed_module: Option<Box<str>>,
+    module: i32,
 }
 
 fn at<T>(all: &[T], number: i32) -> Option<&T> {
@@ -120,12 +120,12 @@ impl TraceFrames {
         Some(&self.named(frame_id)?.name)
     }
 
-    /// File name of the module of a frame: of the file that holds the code, else of the managed module of its method.
+    /// File name of the module of a frame: of the file that holds the code, else of that of its method.
     #[must_use]
     pub fn module(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
-        let native = at(&self.modules, frame.module).and_then(Option::as_ref).map(|module| &*module.name);
-        native.or_else(|| self.named(frame_id)?.managed_module.as_deref())
+        let module = |number| at(&self.modules, number).and_then(Option::as_ref).map(|module| &*module.name);
+        module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
     fn named(&self, frame_id: i32) -> Option<&Method> {

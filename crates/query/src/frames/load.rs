@@ -27,7 +27,7 @@ const TABLES: [(&Table, &[&str]); 4] = [
     (table::Stack::TABLE, &["stack_id", "parent_id", "frame_id"]),
     (table::Frame::TABLE, &["frame_id", "module_id", "method_id", "rva", "address"]),
     (table::Module::TABLE, &["module_id", "name", "path"]),
-    (table::Method::TABLE, &["method_id", "name", "managed_module"]),
+    (table::Method::TABLE, &["method_id", "name", "module_id"]),
 ];
 
 impl Loader {
@@ -160,7 +160,7 @@ fn fill_modules(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace
 
 fn fill_methods(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
     for row in rows_of(batch, trace_id) {
-        let read = || Some(Method { name: text(batch, 1, row)?, managed_module: text(batch, 2, row) });
+        let read = || Some(Method { name: text(batch, 1, row)?, module: int32(batch, 2, row).unwrap_or(-1) });
         if let Some(method) = place(&mut trace.methods, rows, batch, row, || None) {
             *method = read();
         }

@@ -21,15 +21,19 @@ fn source(stacks: &[Stack]) -> Source {
         name: name.into(),
         ..Module::default()
     };
-    let method = |method_id, name: &str, managed: Option<&str>| Method {
+    let method = |method_id, name: &str, module_id| Method {
         method_id,
         name: name.into(),
-        managed_module: managed.map(Into::into),
+        module_id,
         ..Method::default()
     };
     let tables = vec![
-        rows(&[module(0, r"C:\a.dll", "a.dll"), module(1, r"c:\A.DLL", "A.DLL")]),
-        rows(&[method(0, "Run", None), method(1, "Jitted", Some("App.dll")), method(2, "Stub", None)]),
+        rows(&[
+            module(0, r"C:\a.dll", "a.dll"),
+            module(1, r"c:\A.DLL", "A.DLL"),
+            module(2, r"C:\App.dll", "App.dll"),
+        ]),
+        rows(&[method(0, "Run", None), method(1, "Jitted", Some(2)), method(2, "Stub", None)]),
         rows(&[
             frame(0, Some(0), 0x10, Some(0)),
             frame(1, Some(0), 0x18, Some(0)),
