@@ -42,6 +42,9 @@ pub(crate) enum Command {
         override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
     )]
     Sql(SqlArgs),
+    /// Write a trace of a simulated machine, extract it and show what it tells
+    #[command(after_help = DEMO_EXAMPLE)]
+    Demo(DemoArgs),
     /// Write traces of simulated machines, with what is true of them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
@@ -79,6 +82,11 @@ Example:
   etwkit sql --show-schema process
 
 The tables, functions and the library are described in docs/sql.md.";
+
+const DEMO_EXAMPLE: &str = "\
+Example:
+  etwkit demo                             writes etwkit-demo/office.etl and office.etwx
+  etwkit dump overview slow-login.etl     the same answer for a trace of yours";
 
 const SYNTH_EXAMPLE: &str = "\
 Example:
@@ -227,6 +235,13 @@ pub(crate) enum SqlFormat {
     Json,
     /// A Parquet file
     Parquet,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Folder for the trace and its extract
+    #[arg(value_name = "FOLDER", default_value = "etwkit-demo")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod counts;
 pub(crate) mod damage;
+pub(crate) mod demo;
 pub(crate) mod dump;
 pub(crate) mod events;
 pub(crate) mod extract;

@@ -57,6 +57,14 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     Ok(Exit::Answered)
 }
 
+/// Writes a scenario as it is if no option says otherwise.
+pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
+    let Some(scenario) = etwkit_synth::find(name) else { bail!("there is no scenario \"{name}\"") };
+    let options = Options { scale, seed: 1, compressed: false };
+    write_files(scenario, &options, out, &out.with_extension("truth.json"), true)?;
+    Ok(())
+}
+
 /// Writes both files under other names and renames them when they are complete, the trace last: where there is a
 /// trace, there is its truth. Returns the bytes of the trace.
 fn write_files(

@@ -14,6 +14,7 @@ pub mod error;
 pub mod file;
 pub mod group;
 pub mod method;
+pub mod overview;
 pub mod path;
 pub mod process;
 mod sql;

@@ -17,6 +17,8 @@ pub(crate) struct DumpArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dump {
+    /// Everything on one screen: machine, processes, modules, methods, files, health, and what to ask next
+    Overview(super::overview::OverviewArgs),
     /// Processes: when they ran, what started them, how they ended
     Process(super::process::ProcessArgs),
     /// CPU, waiting and ready time of processes or methods

@@ -7,6 +7,7 @@ mod disk;
 mod file;
 mod method;
 mod output;
+pub(crate) mod overview;
 mod process;
 mod stats;
 mod status;
@@ -20,6 +21,7 @@ use crate::printer::Printer;
 
 pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &args.dump {
+        Dump::Overview(args) => overview::run(args, printer),
         Dump::Process(args) => process::run(args, printer),
         Dump::Cpu(args) if args.asks_methods() => method::run(args, printer),
         Dump::Cpu(args) => cpu::run(args, printer),

@@ -4,12 +4,13 @@ mod plan;
 mod progress;
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_extract::manifest::Detail as Kept;
-use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, convert};
+use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, convert, default_target};
 use serde_json::{Value, json};
 
 use crate::cli::{Detail, ExtractArgs};
@@ -115,6 +116,20 @@ fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) ->
     } else {
         text(job, converted, *took, printer)
     }
+}
+
+/// Extracts one trace beside it, unless that is done, as if no option were given.
+pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
+    let input = input::open_plain(trace)?;
+    let target = default_target(trace);
+    if Extract::same_source(&target, &input.source_hash()?, Kept::Full).is_none() {
+        let stoppable = Stoppable::begin();
+        let bars = Bars::new(1);
+        let mut bar =
+            bars.start(&trace.display().to_string(), input.parts().iter().map(|part| part.size).sum());
+        convert(&input, &target, ConvertOptions::default(), &mut |progress| bar.set(progress, &stoppable))?;
+    }
+    Ok(target)
 }
 
 /// Bytes of all tables.

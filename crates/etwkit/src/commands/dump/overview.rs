@@ -1,0 +1,232 @@
+//! `etwkit dump overview`: a trace on one screen, and what to ask next.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use etwkit_query::dump::overview::{FileShare, MethodShare, Overview, ProcessShare, Recording};
+use etwkit_query::dump::trace::TraceInfo;
+
+use super::text::rounded;
+use crate::exit::Exit;
+use crate::extracts::{extract_of, open_extracts};
+use crate::printer::{Align, Printer, Table, grouped};
+
+/// Rows of each list if no option says otherwise.
+pub(crate) const ROWS: usize = 8;
+
+#[derive(Debug, Args)]
+pub(crate) struct OverviewArgs {
+    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first
+    #[arg(value_name = "EXTRACT", required = true)]
+    extracts: Vec<PathBuf>,
+    /// Rows of each list
+    #[arg(long, value_name = "N", default_value_t = ROWS)]
+    top: usize,
+}
+
+pub(crate) fn run(args: &OverviewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    for path in &args.extracts {
+        show(path, args.top, printer)?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// Shows an extract or trace with the `top` largest of everything.
+pub(crate) fn show(path: &Path, top: usize, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let extract = extract_of(path, printer)?;
+    let session = open_extracts(std::slice::from_ref(&extract), printer)?;
+    let overview = Overview::ask(&session, top)?;
+    let info = TraceInfo::ask(&session)?;
+    recording(&overview.recording, &info, printer)?;
+    processes(&overview, printer)?;
+    modules(&overview, printer)?;
+    methods(&overview.methods, printer)?;
+    files(&overview.files, printer)?;
+    health(&overview, printer)?;
+    next(&overview, path, printer)
+}
+
+fn ms(ns: i64) -> String {
+    grouped_signed(rounded(ns, 1_000_000))
+}
+
+fn grouped_signed(number: i64) -> String {
+    let digits = grouped(number.unsigned_abs());
+    if number < 0 { format!("-{digits}") } else { digits }
+}
+
+fn maybe_ms(ns: Option<i64>) -> String {
+    ns.map(ms).unwrap_or_default()
+}
+
+fn recording(r: &Recording, info: &TraceInfo, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let mut table = Table::pairs();
+    let windows = [r.os_name.as_deref(), r.os_version.as_deref()];
+    let windows: Vec<&str> = windows.into_iter().flatten().collect();
+    let speed = r.cpu_mhz.map(|mhz| format!(", {} MHz", grouped_signed(mhz))).unwrap_or_default();
+    let memory = r.memory_bytes.map(|bytes| format!(", {} MiB of memory", grouped_signed(bytes >> 20)));
+    let machine = format!("{} processors{speed}{}", r.processors, memory.unwrap_or_default());
+    for (name, value) in [
+        ("computer", r.computer.clone().unwrap_or_else(|| "?".to_owned())),
+        ("Windows", windows.join(", ")),
+        ("machine", machine),
+        ("recorded", format!("{} for {:.3} s", r.start_utc, r.duration_ns as f64 / 1e9)),
+        ("events", grouped_signed(r.events)),
+    ] {
+        table.row([name.to_owned(), value]);
+    }
+    printer.heading(&info_title(info))?;
+    Ok(printer.table(&table)?)
+}
+
+fn info_title(info: &TraceInfo) -> String {
+    if info.file_name.is_empty() { "Trace".to_owned() } else { info.file_name.clone() }
+}
+
+fn process(name: Option<&str>, pid: Option<i64>) -> String {
+    let name = name.unwrap_or("?");
+    pid.map_or_else(|| name.to_owned(), |pid| format!("{name} ({pid})"))
+}
+
+fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let r = &overview.recording;
+    let source = match (r.has_samples, r.has_switches) {
+        (true, _) => "CPU samples",
+        (false, true) => "context switches",
+        (false, false) => {
+            printer.heading("Processes by CPU")?;
+            return Ok(printer
+                .line("  not recorded: PROFILE records CPU samples, CSWITCH+DISPATCHER context switches")?);
+        }
+    };
+    let right = Align::Right;
+    let mut columns = vec![("process", Align::Left), ("CPU ms", right), ("% of machine", right)];
+    if r.has_switches {
+        columns.extend([("waiting ms", right), ("ready ms", right), ("switches", right)]);
+    }
+    let mut table = Table::new(&columns);
+    let machine_ns = r.duration_ns as f64 * r.processors.max(1) as f64;
+    let row = |p: &ProcessShare| {
+        let share = format!("{:.1}", p.cpu_ns as f64 * 100.0 / machine_ns.max(1.0));
+        let mut row = vec![process(p.process.as_deref(), p.pid), ms(p.cpu_ns), share];
+        if r.has_switches {
+            let switches = p.switches.map(grouped_signed).unwrap_or_default();
+            row.extend([maybe_ms(p.wait_ns), maybe_ms(p.ready_ns), switches]);
+        }
+        row
+    };
+    overview.processes.iter().for_each(|p| table.row(row(p)));
+    printer.heading(&format!("Processes by CPU, from {source}"))?;
+    printer.table(&table)?;
+    let busy = overview.cpu_ns as f64 * 100.0 / machine_ns.max(1.0);
+    printer.line(&format!("  all processes: {} ms, {busy:.1} % of the machine", ms(overview.cpu_ns)))?;
+    if r.has_switches {
+        printer.line("  waiting and ready: time in which at least one thread of the process did so")?;
+    }
+    Ok(())
+}
+
+fn modules(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    if overview.modules.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&[("module", Align::Left), ("own CPU ms", Align::Right)]);
+    for module in &overview.modules {
+        let name = module.module.as_deref().unwrap_or("code in no module").to_owned();
+        table.row([name, ms(module.exclusive_ns)]);
+    }
+    printer.heading("Modules by CPU of their own code")?;
+    Ok(printer.table(&table)?)
+}
+
+fn methods(methods: &[MethodShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    if methods.is_empty() {
+        return Ok(());
+    }
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("method", Align::Left),
+        ("process", Align::Left),
+        ("own CPU ms", right),
+        ("CPU with callees ms", right),
+        ("waiting ms", right),
+    ]);
+    for m in methods {
+        let module = m.module.as_deref().unwrap_or("?");
+        // Without a symbol the name is the offset in the module.
+        let name = if m.method.starts_with('+') {
+            format!("{module}{}", m.method)
+        } else {
+            format!("{module}!{}", m.method)
+        };
+        let process = process(m.process.as_deref(), m.pid);
+        table.row([name, process, ms(m.exclusive_ns), ms(m.cpu_ns), maybe_ms(m.wait_ns)]);
+    }
+    printer.heading("Methods by CPU of their own code")?;
+    Ok(printer.table(&table)?)
+}
+
+fn files(files: &[FileShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    printer.heading("Files by service time of the disks")?;
+    if files.is_empty() {
+        return Ok(printer.line("  not recorded: DISK_IO+DISK_IO_INIT+FILENAME records disk I/O")?);
+    }
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("file", Align::Left),
+        ("disk ms", right),
+        ("operations", right),
+        ("read KB", right),
+        ("written KB", right),
+    ]);
+    for f in files {
+        let name = f.path.clone().unwrap_or_else(|| "flushes, and files without a name".to_owned());
+        let kb = |bytes: i64| grouped_signed(rounded(bytes, 1000));
+        table.row([
+            name,
+            ms(f.service_ns),
+            grouped_signed(f.operations),
+            kb(f.read_bytes),
+            kb(f.write_bytes),
+        ]);
+    }
+    Ok(printer.table(&table)?)
+}
+
+fn health(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    printer.heading("Health")?;
+    if overview.notes.is_empty() {
+        return Ok(printer.line("  nothing was lost, nothing is damaged")?);
+    }
+    for note in &overview.notes {
+        let place = note.position.as_deref().map(|place| format!(", first in {place}")).unwrap_or_default();
+        printer.line(&format!(
+            "  {}: {} ({}{place})",
+            note.severity,
+            note.message,
+            grouped_signed(note.count)
+        ))?;
+    }
+    Ok(())
+}
+
+/// Questions that go on from here, ready to paste.
+fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let path = extract.display().to_string();
+    let path =
+        if path.contains([' ', '\'', '"']) { format!("'{}'", path.replace('\'', "'\\''")) } else { path };
+    let top =
+        overview.processes.iter().find_map(|p| p.pid).map_or_else(|| "'*'".to_owned(), |pid| pid.to_string());
+    printer.heading("What to ask next")?;
+    let mut table = Table::pairs();
+    for (command, why) in [
+        (format!("etwkit dump cpu {path}"), "every process, with its command line"),
+        (format!("etwkit dump cpu --process {top} --methods '*' --top-methods 30 {path}"), "its methods"),
+        (format!("etwkit dump disk --dir-level 100 {path}"), "every file on the disks"),
+        (format!("etwkit sql {path} @cpu/wait_reasons"), "what threads waited for"),
+        ("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"),
+    ] {
+        table.row([command, why.to_owned()]);
+    }
+    Ok(printer.table(&table)?)
+}
