@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Extract(ExtractArgs),
     /// Ask extracts: who used the CPU, what was read and written, which processes and modules there were
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
-    Dump(DumpArgs),
+    Dump(Box<DumpArgs>),
     /// Ask extracts in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
