@@ -8,7 +8,9 @@
 )]
 
 mod attribution;
+mod derive;
 mod events;
+mod import;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
 mod rules;

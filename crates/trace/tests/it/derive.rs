@@ -1,0 +1,184 @@
+//! Derived tables of hand-made rows.
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use etwkit_trace::derive::derive;
+use etwkit_trace::table::{
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Frame, Method, Process, Row, Stack,
+    Table,
+};
+
+type Batches = Vec<(&'static Table, RecordBatch)>;
+
+fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
+    let mut columns = R::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    (R::TABLE, columns.take())
+}
+
+fn of<'b>(batches: &'b Batches, table: &Table) -> &'b RecordBatch {
+    let found: Vec<_> = batches.iter().filter(|(of, _)| of.name == table.name).collect();
+    assert_eq!(found.len(), 1, "{}", table.name);
+    &found[0].1
+}
+
+fn int(batch: &RecordBatch, column: &str) -> Vec<Option<i64>> {
+    let array = batch.column_by_name(column).unwrap();
+    match array.as_primitive_opt::<Int32Type>() {
+        Some(small) => small.iter().map(|value| value.map(i64::from)).collect(),
+        None => array.as_primitive::<Int64Type>().iter().collect(),
+    }
+}
+
+const MAIN: i32 = 0;
+const A: i32 = 1;
+const B: i32 = 2;
+const WAIT: i32 = 3;
+
+/// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main.
+fn names() -> Batches {
+    let method =
+        |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
+    let frame =
+        |id: i32| Frame { frame_id: id, address: i64::from(id), method_id: Some(id), ..Frame::default() };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    vec![
+        rows(&[
+            Process { process_key: 0, pid: 0, ..Process::default() },
+            Process { process_key: 1, pid: 8, ..Process::default() },
+        ]),
+        rows(&[method(MAIN, "main"), method(A, "a"), method(B, "b"), method(WAIT, "wait")]),
+        rows(&[MAIN, A, B, WAIT].map(frame)),
+        rows(&[
+            stack(0, None, MAIN, 0),
+            stack(1, Some(0), A, 1),
+            stack(2, Some(1), A, 2),
+            stack(3, Some(0), B, 1),
+            stack(4, Some(0), WAIT, 1),
+        ]),
+    ]
+}
+
+fn sample(ts_ns: i64, thread_key: i32, stack_id: i32, is_idle: bool) -> CpuSample {
+    let process_key = Some(i32::from(!is_idle));
+    CpuSample {
+        ts_ns,
+        thread_key,
+        stack_id,
+        is_idle,
+        process_key,
+        weight_ns: 5,
+        priority: Some(8),
+        ..CpuSample::default()
+    }
+}
+
+fn stay(
+    thread_key: i32,
+    times: [Option<i64>; 4],
+    wait_ns: i64,
+    ready_ns: i64,
+    stack_id: i32,
+) -> ContextSwitch {
+    let [last_out_ns, readied_ns, in_ns, out_ns] = times;
+    ContextSwitch {
+        thread_key,
+        process_key: Some(1),
+        cpu: Some(thread_key),
+        last_out_ns,
+        readied_ns,
+        in_ns,
+        out_ns,
+        wait_ns: Some(wait_ns),
+        ready_ns: Some(ready_ns),
+        run_ns: out_ns.zip(in_ns).map(|(out, into)| out - into),
+        prev_state: Some(if readied_ns.is_some() { 5 } else { 1 }),
+        stack_id: Some(stack_id),
+        ..ContextSwitch::default()
+    }
+}
+
+fn example() -> Batches {
+    let mut tables = names();
+    tables.push(rows(&[sample(10, 1, 2, false), sample(20, 2, 3, false), sample(30, 1, 0, true)]));
+    tables.push(rows(&[
+        stay(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
+        stay(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
+        stay(2, [Some(80), None, Some(90), Some(95)], 0, 10, 3),
+    ]));
+    tables
+}
+
+#[test]
+fn the_example_of_the_page_on_cpu() {
+    let mut out = Batches::new();
+    derive(&example(), &mut out).unwrap();
+    let methods = of(&out, CpuMethod::TABLE);
+    let names = methods.column_by_name("method").unwrap().as_string::<i32>();
+    let row = |name: &str| {
+        let at = names.iter().position(|n| n == Some(name)).unwrap();
+        let columns = [
+            "cpu_ns",
+            "exclusive_ns",
+            "wait_ns",
+            "wait_sum_ns",
+            "ready_ns",
+            "ready_sum_ns",
+            "switches",
+            "threads",
+        ];
+        columns.map(|column| int(methods, column)[at].unwrap())
+    };
+    assert_eq!(row("main"), [10, 0, 70, 90, 22, 22, 3, 2]);
+    assert_eq!(row("a"), [5, 5, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(row("b"), [5, 5, 0, 0, 10, 10, 1, 1]);
+    assert_eq!(row("wait"), [0, 0, 70, 90, 12, 12, 2, 2]);
+}
+
+#[test]
+fn a_process_has_what_its_threads_have_and_idle_is_left_out() {
+    let mut out = Batches::new();
+    derive(&example(), &mut out).unwrap();
+    let processes = of(&out, CpuProcess::TABLE);
+    let one = |column: &str| int(processes, column);
+    assert_eq!(
+        (one("process_key"), one("samples"), one("cpu_ns")),
+        (vec![Some(1)], vec![Some(2)], vec![Some(10)])
+    );
+    assert_eq!(
+        (one("run_ns"), one("wait_ns"), one("ready_ns")),
+        (vec![Some(23)], vec![Some(70)], vec![Some(22)])
+    );
+    assert_eq!((one("switches"), one("preemptions")), (vec![Some(3)], vec![Some(1)]));
+    assert_eq!(
+        (one("first_ns"), one("last_ns"), one("core_count")),
+        (vec![Some(10)], vec![Some(95)], vec![Some(2)])
+    );
+    let stacks = of(&out, CpuStack::TABLE);
+    assert_eq!(
+        (int(stacks, "stack_id"), int(stacks, "samples")),
+        (vec![Some(2), Some(3)], vec![Some(1), Some(1)])
+    );
+}
+
+#[test]
+fn without_switches_waiting_is_not_known() {
+    let mut tables = example();
+    tables.pop();
+    let mut out = Batches::new();
+    derive(&tables, &mut out).unwrap();
+    let processes = of(&out, CpuProcess::TABLE);
+    assert_eq!((int(processes, "wait_ns"), int(processes, "run_ns")), (vec![None], vec![None]));
+    assert_eq!(int(processes, "cpu_ns"), [Some(10)]);
+}
+
+#[test]
+fn a_stack_whose_parent_does_not_come_before_ends_there() {
+    let mut tables = names();
+    tables[3] = rows(&[Stack { stack_id: 0, parent_id: Some(0), frame_id: MAIN, depth: 0 }]);
+    tables.push(rows(&[sample(10, 1, 0, false)]));
+    let mut out = Batches::new();
+    derive(&tables, &mut out).unwrap();
+    assert_eq!(int(of(&out, CpuMethod::TABLE), "cpu_ns"), [Some(5)]);
+}
