@@ -202,8 +202,11 @@ impl<'s> LossWatch<'s> {
             let file = self.session.files().get(usize::from(file))?;
             file.buffers().get(buffer as usize).map(|b| b.header.buffer_flag)
         };
-        let lost_before = before.and_then(flags).is_some_and(|f| f & flag::EVENTS_LOST != 0);
-        lost_before || flags(place).is_some_and(|f| f & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0)
+        // Events that are lost while a buffer is current can be missing in front of it or behind it. Where a buffer was lost, too, the
+        // gap in front is known, and it is the one.
+        let both = flag::EVENTS_LOST | flag::BUFFER_LOST;
+        let lost_behind = before.and_then(flags).is_some_and(|f| f & both == flag::EVENTS_LOST);
+        lost_behind || flags(place).is_some_and(|f| f & both != 0)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::support::{Extract, assert_us, made_with, us};
+use super::support::{Extract, assert_us, has_all, made_with, us};
 
 const DISK: [&str; 8] =
     ["reads", "read_bytes", "writes", "write_bytes", "flushes", "io_us", "service_us", "max_io_us"];
@@ -98,9 +98,9 @@ fn file_operations_are_those_of_the_truth() {
                 compared += 1;
             }
         }
-        let statuses = by_text(
-            extract.ask("select hex(status), count(*) from file_io where status is not null group by 1"),
-        );
+        let statuses = by_text(extract.ask(
+            "select hex(status & 4294967295), count(*) from file_io where status is not null group by 1",
+        ));
         for (status, count) in truth["file_io"]["by_status"].as_object().unwrap() {
             assert_eq!(
                 statuses.get(status).map(|row| &row[0]),
@@ -109,7 +109,7 @@ fn file_operations_are_those_of_the_truth() {
             );
         }
     }
-    assert!(compared > 50, "{compared}");
+    assert!(compared > 50 || !has_all(), "{compared}");
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn exceptions_and_collections_are_those_of_the_truth() {
             exceptions += 1;
         }
         let collections = extract.ask(
-            "select p.pid, count(*) filter (where start_ns is not null) from gc join process p on p.process_key = gc.process_key group by 1",
+            "select p.pid, count(*) filter (where gc.start_ns is not null) from gc join process p on p.process_key = gc.process_key group by 1",
         );
         let ours: BTreeMap<String, Value> =
             collections.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();

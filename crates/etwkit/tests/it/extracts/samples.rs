@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::support::{Extract, assert_us, made_with, us};
+use super::support::{Extract, assert_us, has_all, made_with, us};
 
 #[test]
 fn samples_are_those_of_the_truth() {
@@ -61,7 +61,7 @@ fn inclusive_and_leaf_samples_of_methods_are_those_of_the_truth() {
             }
         }
     }
-    assert!(methods > 100, "{methods}");
+    assert!(methods > 100 || !has_all(), "{methods}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::support::{Extract, assert_us, made_with, us};
+use super::support::{Extract, assert_us, has_all, made_with, us};
 
 #[test]
 fn running_ready_and_waiting_of_every_thread_process_and_reason_are_the_truth() {
@@ -19,7 +19,7 @@ fn running_ready_and_waiting_of_every_thread_process_and_reason_are_the_truth() 
         check_open_waits(&trace, &extract, &truth["sched"]);
         check_processors(&trace, &extract, &truth["sched"]);
     }
-    assert!(threads > 30, "{threads}");
+    assert!(threads > 30 || !has_all(), "{threads}");
 }
 
 /// Columns of a thread or process in the order of [`sums`].
@@ -148,7 +148,7 @@ fn unions_of_methods_are_the_truth() {
             }
         }
     }
-    assert!(methods > 100, "{methods}");
+    assert!(methods > 100 || !has_all(), "{methods}");
 }
 
 #[test]
