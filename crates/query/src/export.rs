@@ -18,18 +18,18 @@ impl Answer {
         let properties =
             WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
         let schema = self.schema().clone();
-        let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(failed)?;
+        let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(|e| failed(&e))?;
         let mut rows = 0;
         for batch in self {
             let batch = batch?;
             rows += batch.num_rows();
-            writer.write(&batch).map_err(failed)?;
+            writer.write(&batch).map_err(|e| failed(&e))?;
         }
-        writer.close().map_err(failed)?;
+        writer.close().map_err(|e| failed(&e))?;
         Ok(rows)
     }
 }
 
-fn failed(error: ParquetError) -> Error {
+fn failed(error: &ParquetError) -> Error {
     Error::Failed { message: format!("cannot write the Parquet file: {error}") }
 }

@@ -21,7 +21,7 @@ ORDER BY cpu_ms DESC
 LIMIT 10",
     ),
     (
-        "How long was at least one thread of explorer waiting while another process flushed files?",
+        "For how long did processes other than explorer flush files, counting time once when flushes overlap?",
         "SELECT p.name, ms(union_duration(f.start_ns, f.end_ns)) AS flushing_ms, count(*) AS flushes
 FROM file_io f JOIN process p USING (process_key)
 WHERE f.kind = 'flush' AND NOT process_match(p.name, p.pid, 'explorer')

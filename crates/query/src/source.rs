@@ -25,7 +25,7 @@ pub(crate) enum Rows {
     /// Batches by the name of their table.
     Batches(HashMap<&'static str, Vec<RecordBatch>>),
     /// Table files.
-    Extract(Extract),
+    Extract(Box<Extract>),
 }
 
 impl From<Extract> for Source {
@@ -36,7 +36,7 @@ impl From<Extract> for Source {
             .path()
             .file_stem()
             .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
-        Self { name, path, rows: Rows::Extract(extract) }
+        Self { name, path, rows: Rows::Extract(Box::new(extract)) }
     }
 }
 

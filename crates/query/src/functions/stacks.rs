@@ -38,14 +38,16 @@ pub(super) fn contains(loader: Arc<Loader>, has_trace_id: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(StackContains { loader, has_trace_id, signature, known: Mutex::default() })
 }
 
+/// For each stack whether it fits, by extract and pattern.
+type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
+
 /// `stack_contains`.
 #[derive(Debug)]
 pub(super) struct StackContains {
     loader: Arc<Loader>,
     has_trace_id: bool,
     signature: Signature,
-    /// Which stacks fit, by extract and pattern.
-    known: Mutex<HashMap<(i32, String), Arc<Vec<bool>>>>,
+    known: Mutex<Known>,
 }
 
 impl StackContains {

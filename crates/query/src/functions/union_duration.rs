@@ -258,14 +258,14 @@ impl GroupsAccumulator for Groups {
         values: &[ArrayRef],
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let rows = values.first().map_or(0, |column| column.len());
+        let rows = values.first().map_or(0, Array::len);
         let mut intervals: Vec<Option<(i64, i64)>> = vec![None; rows];
         each_interval(values, opt_filter, |row, start, end| {
             if let Some(interval) = intervals.get_mut(row).filter(|_| start <= end) {
                 *interval = Some((start, end));
             }
         })?;
-        Ok(vec![Arc::new(lists(intervals.iter().map(|interval| interval.as_slice())))])
+        Ok(vec![Arc::new(lists(intervals.iter().map(Option::as_slice)))])
     }
 
     fn size(&self) -> usize {

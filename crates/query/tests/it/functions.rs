@@ -34,7 +34,7 @@ fn values_that_are_missing_and_columns_of_other_types() {
         ("SELECT wildcard_match(s, NULL)", "true\ntrue"),
         ("SELECT wildcard_match(s, s)", "true\ntrue"),
         ("SELECT process_match(s, n, '1')", "true\nfalse"),
-        ("SELECT process_match('cmd(4711)', NULL, 'cmd')", "true\ntrue"),
+        ("SELECT process_match('cmd.exe', 4711, 'x;cmd(4711)')", "true\ntrue"),
         (
             "SELECT ntstatus_name(n), wait_reason_name(n), thread_state_name(n), gc_reason_name(n)",
             "0x00000001|FreePage|Ready|Induced\n-|-|-|-",

@@ -1,5 +1,6 @@
 //! Sessions: which tables there are, several extracts, errors.
 
+use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuSample, DERIVED, Process, TABLES};
 
@@ -36,7 +37,7 @@ fn every_declared_table_can_be_named() {
         let sql = format!("SELECT {} FROM {} t LIMIT 0", columns.join(", "), table.name);
         let answer = session.sql(&sql).unwrap();
         assert_eq!(answer.schema().fields(), table.schema().fields(), "{}", table.name);
-        assert_eq!(answer.collect().unwrap().iter().map(|batch| batch.num_rows()).sum::<usize>(), 0);
+        assert_eq!(answer.collect().unwrap().iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
     }
 }
 
