@@ -115,8 +115,11 @@ impl Stacks {
     }
 }
 
+/// Path and file name of a module.
+type ModuleName = (Option<Arc<str>>, Option<Arc<str>>);
+
 /// Path and file name of each module.
-fn read_modules(source: &dyn TableSource) -> Result<Vec<(Option<Arc<str>>, Option<Arc<str>>)>, SinkError> {
+fn read_modules(source: &dyn TableSource) -> Result<Vec<ModuleName>, SinkError> {
     let mut modules = Vec::new();
     let mut texts = Interner::default();
     source.scan(Module::TABLE, &["path", "name"], &mut |batch| {

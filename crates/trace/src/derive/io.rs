@@ -71,6 +71,9 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     if rows.is_empty() { Ok(()) } else { sink.write(DiskFile::TABLE, rows.take()) }
 }
 
+/// Path, process and kind of operation.
+type FileKey = (Option<Arc<str>>, Option<i32>, Arc<str>);
+
 /// What is summed up for operations of one kind on a file.
 #[derive(Debug, Default)]
 struct Operations {
@@ -93,7 +96,7 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         "status",
     ];
     let mut texts = Interner::default();
-    let mut sums: BTreeMap<(Option<Arc<str>>, Option<i32>, Arc<str>), Operations> = BTreeMap::new();
+    let mut sums: BTreeMap<FileKey, Operations> = BTreeMap::new();
     source.scan(FileIo::TABLE, &columns, &mut |batch| {
         let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
         let (process, status) = (int32(batch, "process_key")?, int32(batch, "status")?);

@@ -183,7 +183,7 @@ mod tests {
         rows.iter().for_each(|row| stacks.push(row));
         let mut frames = <Frame as Row>::Columns::default();
         (0..8).for_each(|id| {
-            frames.push(&Frame { frame_id: id, address: 100 + i64::from(id), ..Frame::default() })
+            frames.push(&Frame { frame_id: id, address: 100 + i64::from(id), ..Frame::default() });
         });
         let source = vec![(Stack::TABLE, stacks.take()), (Frame::TABLE, frames.take())];
         let mut cpu = <CpuStack as Row>::Columns::default();

@@ -7,6 +7,7 @@ use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, group, net};
 use etwkit_etl::{Order, RawEvent, Session};
+use rustc_hash::FxHashSet;
 
 use super::{ImportError, Progress, Ticker};
 use crate::counts::Counts;
@@ -53,6 +54,8 @@ struct Collector {
     changed_from: Option<u32>,
     kernel_network: bool,
     event_bytes: u64,
+    /// Process ids that headers name.
+    pids: FxHashSet<u32>,
 }
 
 impl Collector {
@@ -64,7 +67,10 @@ impl Collector {
         self.config.observe(event);
         self.dotnet.observe(event);
         self.decoder.observe(event);
-        let Some(hook) = Hook::of(event) else { return };
+        let Some(hook) = Hook::of(event) else {
+            self.pids.extend(event.process_id());
+            return;
+        };
         match hook.group {
             group::STACK => self.stack(hook, event),
             group::PERFINFO if (72..=74).contains(&hook.opcode) => self.interval(hook, event),
@@ -118,10 +124,15 @@ pub(super) fn collect(
     }
     let methods = c.dotnet.finish_methods();
     c.decoder.finish_observing();
+    let mut directory = c.builder.finish(session.pointer_size());
+    let mut pids: Vec<u32> = c.pids.into_iter().collect();
+    pids.sort_unstable();
+    // Without process events these are all that is known of a process; rows still name its id.
+    pids.into_iter().for_each(|pid| directory.processes.mention(pid));
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
     let end = end_of(session, &c.counts);
     Ok(Collected {
-        directory: c.builder.finish(session.pointer_size()),
+        directory,
         methods,
         recorded: recorded(c.counts.identities()),
         end: c.counts.times().map_or(end, |(_, last)| end.max(last)),

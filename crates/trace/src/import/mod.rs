@@ -122,7 +122,7 @@ impl Ticker<'_> {
     #[inline]
     fn tick(&mut self, time: i64) -> ControlFlow<()> {
         self.events += 1;
-        if self.events % TICK == 0 { self.tell(time) } else { ControlFlow::Continue(()) }
+        if self.events.is_multiple_of(TICK) { self.tell(time) } else { ControlFlow::Continue(()) }
     }
 
     fn tell(&mut self, time: i64) -> ControlFlow<()> {
