@@ -19,8 +19,6 @@ pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
     }
     if let Some(hint) = hint(error) {
         line(err, &format!("hint: {hint}"));
-    } else if let Some(hint) = error.downcast_ref().and_then(etwkit_query::Error::hint) {
-        line(err, &format!("hint: {hint}"));
     }
 }
 
@@ -29,6 +27,7 @@ fn hint(error: &anyhow::Error) -> Option<&str> {
     let of_extract = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     of_extract
         .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
         .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint))

@@ -13,7 +13,7 @@ use etwkit_trace::table::{
 };
 
 use crate::manifest::{Clock, Detail, Diagnostic, Machine, Manifest, Topic};
-use crate::{Input, StoreError, TableFile, Writer, WriterOptions, Written};
+use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
 
 /// What is extracted, and how.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +75,19 @@ pub enum ConvertError {
     Interrupted,
 }
 
+impl ConvertError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            Self::Read(error) => error.hint(),
+            Self::Rows(_) | Self::Interrupted => None,
+        }
+    }
+}
+
 impl From<SinkError> for ConvertError {
     fn from(error: SinkError) -> Self {
         match error.downcast::<StoreError>() {
@@ -103,6 +116,9 @@ pub fn convert(
             ImportError::Interrupted => ConvertError::Interrupted,
         },
     )?;
+    if input.symbol_files().next().is_some() {
+        input.keep_symbols(&writer.symbols_dir()?, Limits::default())?;
+    }
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     import::write_trace(&imported, &mut writer)?;

@@ -96,6 +96,38 @@ fn corrupted_at_forty_places() {
     });
 }
 
+#[test]
+fn extracts_of_broken_traces_open() {
+    for_each_subject(|name, bytes| {
+        let mut random = Random(bytes.len() as u64 + 1);
+        for round in 0..5 {
+            let mut broken = bytes.to_vec();
+            corrupt(&mut broken, &mut random, round);
+            check_extract(&broken, &format!("{name}, round {round}"));
+        }
+        check_extract(&bytes[..bytes.len() * 2 / 3], &format!("{name} cut"));
+    });
+}
+
+fn check_extract(bytes: &[u8], what: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, target) = (folder.path().join("broken.etl"), folder.path().join("broken.etwx"));
+    std::fs::write(&trace, bytes).unwrap();
+    let start = Instant::now();
+    let answer = run(&["extract", trace.to_str().unwrap(), "--out", target.to_str().unwrap()]);
+    assert!(start.elapsed() < Duration::from_secs(60), "{what}: extract hangs");
+    if answer.exit == Exit::Error {
+        assert!(answer.err.contains("error: ") && answer.err.contains("hint: "), "{what}: {}", answer.err);
+        assert!(!target.exists(), "{what}: half an extract");
+        return;
+    }
+    let extract = etwkit_extract::Extract::open(&target).unwrap();
+    for table in extract.tables() {
+        let rows: usize = table.batches(None).unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows as u64, table.rows, "{what}: {}", table.name);
+    }
+}
+
 fn corrupt(bytes: &mut [u8], random: &mut Random, kind: usize) {
     let len = bytes.len();
     match kind {

@@ -126,7 +126,7 @@ fn exceptions_and_collections_are_those_of_the_truth() {
     for (sample, truth, extract) in with("dotnet") {
         let name = &sample.name;
         let rows = extract.ask(
-            "select p.pid, t.tid, exception_type, message, hex(hresult), flags from exception e
+            "select p.pid, t.tid, exception_type, message, hex(hresult & 4294967295), flags from exception e
              left join process p on p.process_key = e.process_key left join thread t on t.thread_key = e.thread_key order by e.ts_ns",
         );
         let want = truth["exceptions"].as_array().unwrap();
