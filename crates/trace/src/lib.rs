@@ -6,7 +6,7 @@
 //! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
 //! - [`import`]: events → rows of tables
-//! - [`derive`]: tables that are computed from others
+//! - [`mod@derive`]: tables that are computed from others
 //! - [`table`]: the tables of an extract, declared once
 //! - [`sink`]: where rows go
 //! - [`counts`], [`summary`]: what a trace contains

@@ -100,7 +100,7 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
-        let cluster = i64::from(d.sectors_per_cluster) * i64::from(d.bytes_per_sector);
+        let cluster = i64::from(d.sectors_per_cluster).checked_mul(i64::from(d.bytes_per_sector));
         let known = rows.iter().position(|row| letter.is_some() && row.drive == letter);
         if known.is_none() {
             rows.push(Volume { drive: letter.clone(), ..Volume::default() });
@@ -110,7 +110,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
             row.disk = Some(d.disk as i32);
             row.file_system = text(&d.file_system);
             row.size_bytes = i64::try_from(d.size).ok();
-            row.free_bytes = d.free_clusters.checked_mul(cluster).filter(|_| d.total_clusters > 0);
+            row.free_bytes =
+                cluster.and_then(|c| d.free_clusters.checked_mul(c)).filter(|_| d.total_clusters > 0);
         }
     }
     rows

@@ -112,7 +112,7 @@ impl<'s> Switches<'s> {
             process_key: who.process_key(),
             cpu: Some(run.cpu.into()),
             out_ns: Some(out_ns),
-            run_ns: is_first.then(|| context.range.clip(out_ns) - context.range.clip(0)),
+            run_ns: is_first.then(|| context.range.clip(out_ns).saturating_sub(context.range.clip(0))),
             ..ContextSwitch::default()
         };
         write(Box::new(row), None, None, run.until, context);
@@ -137,7 +137,8 @@ impl<'s> Switches<'s> {
         for run in std::mem::take(&mut self.schedule).finish(end) {
             if let Some(mut stay) = self.stays.remove(&run.cpu) {
                 if let (Some(_), Some(in_ns)) = (run.since, stay.row.in_ns) {
-                    stay.row.run_ns = Some(context.range.clip(end_ns) - context.range.clip(in_ns));
+                    let (from, to) = (context.range.clip(in_ns), context.range.clip(end_ns));
+                    stay.row.run_ns = Some(to.saturating_sub(from));
                 }
                 self.leave(stay, None, end, context);
             }

@@ -40,7 +40,7 @@ pub(crate) fn show(path: &Path, top: usize, printer: &mut Printer<'_>) -> anyhow
     recording(&overview.recording, &info, printer)?;
     processes(&overview, printer)?;
     modules(&overview, printer)?;
-    methods(&overview.methods, printer)?;
+    methods(&overview, printer)?;
     files(&overview.files, printer)?;
     health(&overview, printer)?;
     next(&overview, path, printer)
@@ -139,31 +139,38 @@ fn modules(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()>
     Ok(printer.table(&table)?)
 }
 
-fn methods(methods: &[MethodShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
-    if methods.is_empty() {
+fn methods(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    if overview.methods.is_empty() {
         return Ok(());
     }
     let right = Align::Right;
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("method", Align::Left),
         ("process", Align::Left),
         ("own CPU ms", right),
         ("CPU with callees ms", right),
-        ("waiting ms", right),
-    ]);
-    for m in methods {
-        let module = m.module.as_deref().unwrap_or("?");
-        // Without a symbol the name is the offset in the module.
-        let name = if m.method.starts_with('+') {
-            format!("{module}{}", m.method)
-        } else {
-            format!("{module}!{}", m.method)
-        };
+    ];
+    if overview.recording.has_switches {
+        columns.push(("waiting ms", right));
+    }
+    let mut table = Table::new(&columns);
+    for m in &overview.methods {
         let process = process(m.process.as_deref(), m.pid);
-        table.row([name, process, ms(m.exclusive_ns), ms(m.cpu_ns), maybe_ms(m.wait_ns)]);
+        let waiting = overview.recording.has_switches.then(|| maybe_ms(m.wait_ns));
+        table.row([method(m), process, ms(m.exclusive_ns), ms(m.cpu_ns)].into_iter().chain(waiting));
     }
     printer.heading("Methods by CPU of their own code")?;
     Ok(printer.table(&table)?)
+}
+
+/// `module!method`; without a symbol the offset in the module, without a module the name or address alone.
+fn method(m: &MethodShare) -> String {
+    match (m.module.as_deref(), m.method.starts_with('+')) {
+        (Some(module), true) => format!("{module}{}", m.method),
+        (Some(module), false) => format!("{module}!{}", m.method),
+        (None, true) => format!("?{}", m.method),
+        (None, false) => m.method.clone(),
+    }
 }
 
 fn files(files: &[FileShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
