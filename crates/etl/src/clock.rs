@@ -62,7 +62,7 @@ impl Clock {
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
-            ClockType::Cpu if mhz > 0 && (header.perf_freq - mhz).abs() > mhz / 10 => mhz,
+            ClockType::Cpu if mhz > 0 && header.perf_freq.abs_diff(mhz) > mhz.unsigned_abs() / 10 => mhz,
             ClockType::Qpc | ClockType::Cpu => header.perf_freq,
         };
         let frequency = if frequency > 0 { frequency } else { FILETIME_PER_SECOND };

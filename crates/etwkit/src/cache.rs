@@ -17,6 +17,8 @@ use crate::interrupt::Stoppable;
 /// Names the folder.
 const VARIABLE: &str = "ETWKIT_CACHE";
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Bytes that extracts of the cache take together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
@@ -39,11 +41,11 @@ pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf
     Ok((target, true))
 }
 
-/// `slow-0123456789abcdef.etwx` for `slow.etl`.
+/// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
 fn name(trace: &Path, hash: &str) -> String {
     let target = default_target(trace);
     let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    format!("{stem}-{hash}.etwx")
+    format!("{stem}-{hash}-{VERSION}.etwx")
 }
 
 fn folder() -> anyhow::Result<PathBuf> {
@@ -75,7 +77,9 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let asked = fs::metadata(path.join("manifest.json")).and_then(|manifest| manifest.modified());
-        if let Ok(asked) = asked {
+        if let Ok(asked) = asked
+            && is_of_cache(&path)
+        {
             extracts.push((asked, size(&path), path));
         }
     }
@@ -89,6 +93,16 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
             total = total.saturating_sub(*bytes);
         }
     }
+}
+
+/// Whether a folder has the name of an extract of the cache, of whatever version. Others that lie there are not ours to delete.
+fn is_of_cache(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(name) = name.strip_suffix(".etwx") else { return false };
+    let mut parts = name.rsplit('-');
+    let (version, hash) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_hash = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    is_hash && version.split('.').count() == 3 && parts.next().is_some()
 }
 
 fn size(folder: &Path) -> u64 {
@@ -109,21 +123,27 @@ mod tests {
     #[test]
     fn the_extracts_that_were_asked_longest_ago_make_room() {
         let folder = tempfile::tempdir().unwrap();
-        for (age, name) in [(30, "old"), (20, "new"), (40, "oldest"), (50, "kept")] {
-            let extract = folder.path().join(name);
+        let name = |name: &str| format!("{name}-0123456789abcdef-0.1.0.etwx");
+        for (age, own) in [(30, "old"), (20, "new"), (40, "oldest"), (50, "kept"), (60, "")] {
+            // What has another name was not made by the cache.
+            let extract =
+                folder.path().join(if own.is_empty() { "foreign.etwx".to_owned() } else { name(own) });
             fs::create_dir(&extract).unwrap();
             fs::write(extract.join("table"), [0; 90]).unwrap();
             let manifest = fs::File::create(extract.join("manifest.json")).unwrap();
             manifest.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         }
-        make_room(folder.path(), &folder.path().join("kept"), 200);
+        make_room(folder.path(), &folder.path().join(name("kept")), 200);
         let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, ["kept", "new"]);
+        assert_eq!(
+            left,
+            ["foreign.etwx".to_owned(), name("kept"), name("new")].map(std::ffi::OsString::from)
+        );
     }
 
     #[test]
     fn an_extract_of_the_cache_is_named_by_trace_and_content() {
-        assert_eq!(name(Path::new("a/slow.etl.zip"), "01ab"), "slow-01ab.etwx");
+        assert_eq!(name(Path::new("a/slow.etl.zip"), "01ab"), format!("slow-01ab-{VERSION}.etwx"));
     }
 }

@@ -152,7 +152,7 @@ pub(crate) const MAX_UNPACKED_GIB: u64 = 64;
 /// What to read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// An .etl file, or a .zip, .diagsession or .7z with .etl files; several of them are read as one session
+    /// An .etl file, or a .zip, .diagsession or .7z with .etl files
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
     /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
@@ -179,7 +179,7 @@ pub(crate) struct ExtractArgs {
     /// Traces that are extracted at the same time; without it as many as there are processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: Option<u32>,
-    /// Read all files as one session and make one extract of them
+    /// Read all files as one session and make one extract of them; without it each trace becomes an extract
     #[arg(long)]
     pub(crate) one_session: bool,
     /// Keep extracts that are there if they are of the same trace

@@ -70,6 +70,12 @@ pub enum ConvertError {
     /// Rows could not be computed.
     #[error("cannot compute tables from the rows of the trace")]
     Rows(#[source] SinkError),
+    /// Nothing of the trace lies in the range.
+    #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
+    EmptyRange {
+        /// Length of the trace in seconds.
+        duration_s: f64,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -83,6 +89,9 @@ impl ConvertError {
             Self::Store(error) => error.hint(),
             Self::Open(error) => error.hint(),
             Self::Read(error) => error.hint(),
+            Self::EmptyRange { .. } => {
+                Some("give a part of the trace in seconds since its start, such as 1.5..2")
+            }
             Self::Rows(_) | Self::Interrupted => None,
         }
     }
@@ -113,6 +122,7 @@ pub fn convert(
         |error| match error {
             ImportError::Read(error) => ConvertError::Read(error),
             ImportError::Sink(error) => error.into(),
+            ImportError::EmptyRange { duration_s } => ConvertError::EmptyRange { duration_s },
             ImportError::Interrupted => ConvertError::Interrupted,
         },
     )?;

@@ -110,7 +110,7 @@ prints the tables, with a name behind it one of them.
 
 All times are nanoseconds since the start of the trace, in columns that end in `_ns`; sizes are bytes, in columns that end in `_bytes`. Addresses are
 bit patterns of signed numbers: `hex(address)` writes them. A table that an extract does not hold is empty. Idle is not CPU: the process with
-id 0 has no rows in the computed tables, and its samples have `is_idle`.
+id 0 has only DPCs and interrupts in the computed tables, and its samples have `is_idle`.
 
 With several extracts each table has a column `trace_id` in front, and joins need it: `JOIN process USING (trace_id, process_key)`. The table
 `extract` says which number is which extract.

@@ -51,6 +51,8 @@ pub struct Directory {
     pub stack_keys: StackKeys,
     /// The thread that each processor ran up to its first context switch.
     pub first_threads: FxHashMap<u16, u32>,
+    /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
+    pub first_events: FxHashMap<u16, i64>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
     /// Process and image events whose layout the header's pointer size did not fit.
@@ -102,6 +104,7 @@ pub struct DirectoryBuilder {
     stacks: StackTree,
     stack_keys: StackKeys,
     first_threads: FxHashMap<u16, u32>,
+    first_events: Vec<Option<i64>>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
     kernel: Seen,
@@ -121,6 +124,7 @@ impl DirectoryBuilder {
     /// Takes one event.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         if let Some(hook) = Hook::of(event) {
+            self.first_event(hook, event);
             self.kernel_event(hook, event);
         } else if event.kind.is_classic() {
             self.merge_record(event);
@@ -133,12 +137,28 @@ impl DirectoryBuilder {
         }
     }
 
+    #[inline]
+    fn first_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let cpu = usize::from(event.cpu);
+        if self.first_events.len() <= cpu {
+            self.first_events.resize(cpu + 1, None);
+        }
+        if hook.group != group::EVENT_TRACE
+            && let Some(first) = self.first_events.get_mut(cpu)
+        {
+            first.get_or_insert(event.timestamp);
+        }
+    }
+
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match hook.group {
             group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
             group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
             group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
-                if let Some((_, old)) = thread::switch(event.payload()) {
+                if let Some((new, old)) = thread::switch(event.payload()) {
+                    if new == 0 || old == 0 {
+                        self.mentioned.insert(0);
+                    }
                     self.first_threads.entry(event.cpu).or_insert(old);
                 }
             }
@@ -286,6 +306,7 @@ impl DirectoryBuilder {
             stacks: self.stacks,
             stack_keys: self.stack_keys,
             first_threads: self.first_threads,
+            first_events: (0..).zip(self.first_events).filter_map(|(cpu, t)| Some((cpu, t?))).collect(),
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,

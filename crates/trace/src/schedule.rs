@@ -176,6 +176,17 @@ impl Schedule {
     }
 }
 
+/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are kept.
+const KEEPS_LATEST: u32 = 0x2 | 0x400;
+
+/// Raw time from which each processor is recorded, where only the latest events were kept; none for other sessions, which are
+/// recorded from their start.
+#[must_use]
+pub fn late_starts(session: &Session, first_events: &FxHashMap<u16, i64>) -> FxHashMap<u16, i64> {
+    let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
+    if keeps_latest { first_events.clone() } else { FxHashMap::default() }
+}
+
 /// Notices where events of a processor are missing: a buffer says when events were lost in it or a buffer in front of it.
 pub struct LossWatch<'s> {
     session: &'s Session,

@@ -48,6 +48,9 @@ pub fn key(payload: &[u8], at: usize, pointer_size: usize) -> Option<u64> {
     pointer_at(payload, at, pointer_size)
 }
 
+/// Frames of a stack at most: Windows records 192 with both halves, and cached stacks in the traces at hand have up to 140.
+const MAX_FRAMES: usize = 1024;
+
 /// The addresses from `at` to the end, innermost first.
 #[inline]
 pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<Item = u64> + '_ {
@@ -55,6 +58,7 @@ pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<I
         .get(at..)
         .unwrap_or_default()
         .chunks_exact(pointer_size)
+        .take(MAX_FRAMES)
         .filter_map(move |c| pointer_at(c, 0, pointer_size))
 }
 

@@ -296,7 +296,7 @@ fn check(session: &Session, time: Range) -> Result<()> {
         (false, true) => Err(Error::NeedsRows { what: "operations of disks" }),
         _ => Err(Error::NotRecorded {
             what: "disk I/O",
-            how: "record with the kernel keywords DISK_IO+DISK_IO_INIT (and FLT_IO_INIT for names), for example `wpr -start DiskIO`",
+            how: "record with the kernel keywords DISK_IO+DISK_IO_INIT+FILENAME, for example `wpr -start DiskIO`",
         }),
     }
 }

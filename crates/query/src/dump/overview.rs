@@ -24,8 +24,12 @@ rows! {
         memory_bytes: Option<i64>,
         /// Start, UTC.
         start_utc: String,
-        /// Length.
+        /// Length of the recording.
         duration_ns: i64,
+        /// Begin of the part that was extracted; missing if it was all.
+        range_start_ns: Option<i64>,
+        /// End of that part.
+        range_end_ns: Option<i64>,
         /// Events.
         events: i64,
         /// Whether context switches were recorded.
@@ -130,7 +134,7 @@ rows! {
     }
 }
 
-const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, events,
+const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples
 FROM trace";
 
@@ -146,7 +150,7 @@ impl Overview {
     pub fn ask(session: &Session, top: usize) -> Result<Self> {
         let processes = format!(
             "SELECT p.name AS process, p.pid, {CPU} AS cpu_ns, c.wait_ns, c.ready_ns, c.switches
-FROM cpu_process c LEFT JOIN process p ON p.process_key = c.process_key
+FROM cpu_process c LEFT JOIN process p ON p.process_key = c.process_key WHERE coalesce(p.pid, -1) <> 0
 ORDER BY 3 DESC, c.process_key LIMIT {top}"
         );
         let modules = format!(
@@ -163,7 +167,10 @@ WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, 
        sum(reads + writes + flushes) AS operations, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
 FROM disk_file GROUP BY path ORDER BY 2 DESC, 1 LIMIT {top}"
         );
-        let total = format!("SELECT sum({CPU}) AS ns FROM cpu_process c");
+        let total = format!(
+            "SELECT sum({CPU}) AS ns FROM cpu_process c LEFT JOIN process p ON p.process_key = c.process_key
+WHERE coalesce(p.pid, -1) <> 0"
+        );
         let notes = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
         Ok(Self {
             recording: ask(session, RECORDING)?.into_iter().next().unwrap_or_default(),

@@ -15,7 +15,7 @@ rows! {
         start_filetime: i64,
         /// Minutes that local time is behind UTC on the recorded machine.
         time_zone_bias_minutes: Option<i64>,
-        /// Length.
+        /// Length of the recording, or of the part that was extracted.
         duration_ns: i64,
     }
 }
@@ -26,8 +26,8 @@ impl TraceInfo {
     /// # Errors
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
-        let sql =
-            "SELECT file_name, computer, start_filetime, time_zone_bias_minutes, duration_ns FROM trace";
+        let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
+       coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
     }
 

@@ -71,7 +71,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     for chunk in chunks(&sums) {
         let (mut waits, mut readies) = (Vec::new(), Vec::new());
         if has_switches {
-            intervals(source, &chunk, &mut waits, &mut readies)?;
+            intervals(source, idle, &chunk, &mut waits, &mut readies)?;
         }
         let by_process = |i: &Interval| (i.process, i.start);
         waits.sort_unstable_by_key(by_process);
@@ -169,7 +169,11 @@ fn switches(
         let priority = int32(batch, "priority")?;
         for row in 0..batch.num_rows() {
             let process = process.get(row);
-            if process == idle && idle.is_some() || cpu.get(row).is_none() {
+            if process == idle && idle.is_some() {
+                continue;
+            }
+            let (wait, ready) = (wait.get(row), ready.get(row));
+            if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
                 continue;
             }
             let thread = thread.get(row).unwrap_or(-1);
@@ -184,14 +188,20 @@ fn switches(
             if let Some((first, last)) = first.zip(last) {
                 sum.saw(first, last);
             }
-            let Some(in_ns) = in_ns.get(row) else { continue };
-            let (wait, ready) = (wait.get(row), ready.get(row));
+            sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
+            sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
+            let Some(in_ns) = in_ns.get(row) else {
+                // It came back behind the range: what it waited in the range counts.
+                if let Some((stack, out)) = stack.get(row).zip(last_out.get(row)) {
+                    let group = groups.entry(GroupKey { process, thread, stack }).or_default();
+                    group.off(out, wait, ready);
+                }
+                continue;
+            };
             let is_preempted = readied.get(row).is_none() && ready.is_some();
             sum.switches += 1;
             sum.preemptions +=
                 i64::from(is_preempted && state.get(row).is_some() && last_out.get(row).is_some());
-            sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
-            sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
             if let Some((priority, run)) = priority.get(row).zip(run) {
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
@@ -226,26 +236,29 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
 /// Reads the waits and times ready of some processes.
 fn intervals(
     source: &dyn TableSource,
+    idle: Option<i32>,
     processes: &[Option<i32>],
     waits: &mut Vec<Interval>,
     readies: &mut Vec<Interval>,
 ) -> Result<(), SinkError> {
-    let columns = ["process_key", "last_out_ns", "in_ns", "wait_ns", "ready_ns", "stack_id"];
+    let columns = ["process_key", "last_out_ns", "readied_ns", "wait_ns", "ready_ns", "stack_id"];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
-        let (last_out, in_ns) = (int64(batch, "last_out_ns")?, int64(batch, "in_ns")?);
+        let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
         let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
         for row in 0..batch.num_rows() {
             let process = process.get(row);
-            if processes.binary_search(&process).is_err() {
+            if process == idle && idle.is_some() || processes.binary_search(&process).is_err() {
                 continue;
             }
             let stack = stack.get(row);
             if let Some((start, wait)) = last_out.get(row).zip(wait.get(row)).filter(|(_, wait)| *wait > 0) {
                 waits.push(Interval { process, stack, start, end: start.saturating_add(wait) });
             }
-            if let Some((end, ready)) = in_ns.get(row).zip(ready.get(row)).filter(|(_, ready)| *ready > 0) {
-                readies.push(Interval { process, stack, start: end.saturating_sub(ready), end });
+            // A preempted thread is ready from the moment it is taken off.
+            let since = readied.get(row).or(last_out.get(row));
+            if let Some((start, ready)) = since.zip(ready.get(row)).filter(|(_, ready)| *ready > 0) {
+                readies.push(Interval { process, stack, start, end: start.saturating_add(ready) });
             }
         }
         Ok(())

@@ -32,11 +32,12 @@ pub(super) struct Stacks {
     /// Parent and frame of each node; a parent is always smaller.
     nodes: Vec<(Option<u32>, u32)>,
     expanded: FxHashMap<i32, Arc<[(MethodId, u32)]>>,
+    expanded_methods: usize,
     seen: FxHashMap<MethodId, u32>,
 }
 
-/// Expanded stacks that are kept. A method list takes some 200 bytes.
-const MAX_EXPANDED: usize = 1 << 18;
+/// Methods of expanded stacks that are kept, eight bytes each.
+const MAX_EXPANDED: usize = 1 << 23;
 
 impl Stacks {
     /// Reads frames and stacks.
@@ -106,8 +107,10 @@ impl Stacks {
             at = *parent;
             depth += 1;
         }
-        if self.expanded.len() >= MAX_EXPANDED {
+        self.expanded_methods += list.len();
+        if self.expanded_methods > MAX_EXPANDED {
             self.expanded.clear();
+            self.expanded_methods = list.len();
         }
         let list: Arc<[(MethodId, u32)]> = list.into();
         self.expanded.insert(stack, Arc::clone(&list));

@@ -59,6 +59,13 @@ impl Group {
         self.saw(in_ns, last);
     }
 
+    /// A wait of a thread that came back behind the range.
+    pub(super) fn off(&mut self, out: i64, wait: Option<i64>, ready: Option<i64>) {
+        self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
+        self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
+        self.saw(out, out);
+    }
+
     fn saw(&mut self, first: i64, last: i64) {
         self.first_ns = self.first_ns.min(first);
         self.last_ns = self.last_ns.max(last);

@@ -130,12 +130,11 @@ pub(super) fn collect(
     // Without process events these are all that is known of a process; rows still name its id.
     pids.into_iter().for_each(|pid| directory.processes.mention(pid));
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
-    let end = end_of(session, &c.counts);
     Ok(Collected {
         directory,
         methods,
         recorded: recorded(c.counts.identities()),
-        end: c.counts.times().map_or(end, |(_, last)| end.max(last)),
+        end: end_of(session, &c.counts),
         patience: c.patience.clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: c.kernel_network,

@@ -19,6 +19,8 @@ use crate::tracker::stack::StackId;
 pub(super) enum Pending {
     /// An event whose row comes later, with its end: only its stack is kept.
     Start,
+    /// A start whose row will not come.
+    Forgotten,
     /// A sample and its address.
     Sample(table::CpuSample, u64),
     /// A stay, with the switch-in and the ready event whose stacks it takes.
@@ -159,12 +161,16 @@ impl<'d> Context<'d> {
     }
 
     fn leave(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if matches!(entry.row, Pending::Forgotten) {
+            return Ok(());
+        }
         let place = Place { process: entry.process, time: entry.time };
         let recorded = entry.has_stack();
         let stack = if recorded { self.stacks.stack(place, entry.kernel, entry.user) } else { None };
         let taken = |resolved: &mut FxHashMap<Seq, i32>, seq: Option<Seq>| resolved.remove(&seq?);
         let t = &mut self.tables;
         match entry.row {
+            Pending::Forgotten => Ok(()),
             Pending::Start => {
                 self.resolved.extend(stack.map(|stack| (seq, stack)));
                 Ok(())
@@ -215,6 +221,9 @@ impl<'d> Context<'d> {
 
     /// Gives up a start whose end was lost.
     pub(super) fn forget(&mut self, seq: Seq) {
-        self.resolved.remove(&seq);
+        match self.line.row_mut(seq) {
+            Some(row) => *row = Pending::Forgotten,
+            None => _ = self.resolved.remove(&seq),
+        }
     }
 }

@@ -64,7 +64,7 @@ pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
     first: Seq,
     /// Entries by time and thread; nearly always one.
-    waiting: FxHashMap<(i64, u32), Vec<Seq>>,
+    waiting: FxHashMap<(i64, u32), VecDeque<Seq>>,
     early: FxHashMap<(i64, u32), Vec<(Half, StackId)>>,
     patience: i64,
     now: i64,
@@ -98,7 +98,7 @@ impl<T> Line<T> {
                     *entry.slot(half) = stack;
                 }
             }
-            self.waiting.entry(key).or_default().push(seq);
+            self.waiting.entry(key).or_default().push_back(seq);
         }
         self.entries.push_back(entry);
         seq
@@ -124,6 +124,12 @@ impl<T> Line<T> {
         } else {
             self.unattached += 1;
         }
+    }
+
+    /// What becomes of an entry, while it waits.
+    pub(super) fn row_mut(&mut self, seq: Seq) -> Option<&mut T> {
+        let index = usize::try_from(seq.checked_sub(self.first)?).ok()?;
+        self.entries.get_mut(index).map(|entry| &mut entry.row)
     }
 
     /// Moves on to a raw time. Afterwards [`Line::pop`] gives what has waited long enough.
@@ -156,7 +162,8 @@ impl<T> Line<T> {
             && let std::collections::hash_map::Entry::Occupied(mut seqs) =
                 self.waiting.entry((entry.time, tid))
         {
-            seqs.get_mut().retain(|s| *s != seq);
+            // Entries leave in the order in which they came.
+            seqs.get_mut().pop_front();
             if seqs.get().is_empty() {
                 seqs.remove();
             }

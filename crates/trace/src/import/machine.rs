@@ -179,12 +179,17 @@ pub(super) fn health(session: &Session, damage: &Damage) -> Vec<Diagnostic> {
     let lost = "events were lost while recording: counts and times are too low";
     let mut rows: Vec<Diagnostic> = [
         diagnostic("warning", "lost_events", sum(|f| f.header().events_lost.into()), lost),
-        diagnostic("warning", "lost_buffers", sum(|f| f.header().buffers_lost.into()), lost),
+        diagnostic(
+            "warning",
+            "lost_buffers",
+            sum(|f| f.header().buffers_lost.into()),
+            "buffers were lost while recording: their events are missing",
+        ),
         diagnostic(
             "warning",
             "missing_buffers",
             sum(|f| f.buffer_counts().missing),
-            "buffers that the numbers of the others say there were; their events are not here",
+            "buffers are missing in the file, by the numbers of the others: their events are not here",
         ),
         diagnostic(
             "warning",

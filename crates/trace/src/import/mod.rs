@@ -6,6 +6,7 @@
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
+mod clip;
 mod collect;
 mod context;
 mod dotnet;
@@ -39,7 +40,7 @@ use crate::table::{Diagnostic, Trace};
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Rows outside are left out: points in time that lie outside, operations that began outside, and stays of threads that do not
-    /// reach into it. Waits, ready times and stays that reach beyond are clipped.
+    /// reach into it. Stays and waits that reach beyond are told as if the trace began and ended with the range.
     pub range: Range,
     /// Whether bytes that could not be decoded are kept.
     pub keep_payload: bool,
@@ -82,6 +83,12 @@ pub enum ImportError {
     /// The receiver of the rows failed.
     #[error(transparent)]
     Sink(SinkError),
+    /// Nothing of the trace lies in the range.
+    #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
+    EmptyRange {
+        /// Length of the trace in seconds.
+        duration_s: f64,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

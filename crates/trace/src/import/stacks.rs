@@ -114,9 +114,7 @@ impl<'d> Stacks<'d> {
         let epoch = self.epochs.at(place);
         let mut memo = self.memos.remove(&place.process).unwrap_or_default();
         if memo.epoch != epoch {
-            memo.frames.clear();
-            memo.nodes.clear();
-            memo.epoch = epoch;
+            memo = Memo { epoch, ..Memo::default() };
         }
         memo
     }

@@ -1,9 +1,10 @@
 //! Context switches and ready events: stays of threads on processors, with what each waited for before.
 
-use etwkit_decode::kernel::scheduler::{self, ReadyThread, state};
+use etwkit_decode::kernel::scheduler::{self, ReadyThread};
 use etwkit_etl::{RawEvent, Session};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::clip::clipped;
 use super::context::{Context, Pending};
 use super::line::Seq;
 use crate::schedule::{LossWatch, Run, Schedule, SwitchIn};
@@ -12,7 +13,7 @@ use crate::table::ContextSwitch;
 /// A thread on a processor.
 #[derive(Debug)]
 struct Stay {
-    row: Box<ContextSwitch>,
+    row: ContextSwitch,
     switch_in: Seq,
     ready: Option<Seq>,
 }
@@ -25,19 +26,28 @@ pub(super) struct Switches<'s> {
     stays: FxHashMap<u16, Stay>,
     /// The ready event of each thread that is ready.
     readied: FxHashMap<u32, Seq>,
-    /// Processors that had a switch.
-    seen: FxHashMap<u16, ()>,
+    /// Time in nanoseconds at which each processor begins to be recorded, where that is not the start of the trace.
+    starts: FxHashMap<u16, i64>,
+    /// Processors that had a switch, or lost events before they had one.
+    seen: FxHashSet<u16>,
 }
 
 impl<'s> Switches<'s> {
-    pub(super) fn new(session: &'s Session) -> Self {
+    /// `starts` are for processors whose recording does not begin with the trace, see [`Directory::first_events`].
+    pub(super) fn new(session: &'s Session, starts: FxHashMap<u16, i64>) -> Self {
         Self {
             schedule: Schedule::default(),
             losses: LossWatch::new(session),
             stays: FxHashMap::default(),
             readied: FxHashMap::default(),
-            seen: FxHashMap::default(),
+            starts,
+            seen: FxHashSet::default(),
         }
+    }
+
+    /// Whether a processor had a switch or lost events.
+    pub(super) fn has_seen(&self, cpu: u16) -> bool {
+        self.seen.contains(&cpu)
     }
 
     /// The thread that runs on a processor, as far as switches told.
@@ -61,6 +71,8 @@ impl<'s> Switches<'s> {
 
     fn lost(&mut self, cpu: u16, context: &mut Context<'_>) {
         self.schedule.lost(cpu);
+        // Who ran before the gap is not known, so that nothing is counted from the start either.
+        self.seen.insert(cpu);
         for (_, seq) in self.readied.drain() {
             context.forget(seq);
         }
@@ -79,8 +91,11 @@ impl<'s> Switches<'s> {
     fn switch(&mut self, event: &RawEvent<'_>, switch: &scheduler::ContextSwitch, context: &mut Context<'_>) {
         let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, switch);
         self.switched_out(run, context);
+        if let Some(stale) = self.readied.remove(&switch.old_tid) {
+            context.forget(stale);
+        }
         let who = context.of_thread(switch.new_tid, event.timestamp);
-        let mut row = Box::new(row(&switch_in, context));
+        let mut row = row(&switch_in, context);
         (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
@@ -93,54 +108,54 @@ impl<'s> Switches<'s> {
 
     /// A thread leaves a processor. Where its switch-in is not known, it either ran when the trace began, or switches are missing.
     fn switched_out(&mut self, run: Run, context: &mut Context<'_>) {
-        let is_first = self.seen.insert(run.cpu, ()).is_none();
+        let is_first = self.seen.insert(run.cpu);
         let stay = self.stays.remove(&run.cpu);
         if run.since.is_some() {
-            if let Some(stay) = stay {
-                self.leave(stay, Some(run.until), run.until, context);
+            if let Some(mut stay) = stay {
+                let out_ns = context.ns(run.until);
+                stay.row.out_ns = Some(out_ns);
+                Self::leave(stay, Some(out_ns), run.until, context);
             }
             return;
         }
         if let Some(stay) = stay {
             // What it did behind the gap is not known, but that it was switched in is.
-            self.leave(stay, None, run.until, context);
+            Self::leave(stay, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
         let out_ns = context.ns(run.until);
+        let from = self.starts.get(&run.cpu).copied().unwrap_or_default();
         let row = ContextSwitch {
             thread_key: who.thread_key,
             process_key: who.process_key(),
             cpu: Some(run.cpu.into()),
             out_ns: Some(out_ns),
-            run_ns: is_first.then(|| context.range.clip(out_ns).saturating_sub(context.range.clip(0))),
             ..ContextSwitch::default()
         };
-        write(Box::new(row), None, None, run.until, context);
+        let run_ns = is_first.then_some((from, out_ns));
+        write(row, run_ns, None, None, run.until, context);
     }
 
-    fn leave(&mut self, mut stay: Stay, until: Option<i64>, time: i64, context: &mut Context<'_>) {
-        stay.row.out_ns = until.map(|until| context.ns(until));
-        write(stay.row, Some(stay.switch_in), stay.ready, time, context);
+    /// Ends a stay; `until` is when it was switched out or the trace ended, if that is known.
+    fn leave(stay: Stay, until: Option<i64>, time: i64, context: &mut Context<'_>) {
+        let run = stay.row.in_ns.zip(until);
+        write(stay.row, run, Some(stay.switch_in), stay.ready, time, context);
     }
 
     /// Ends what still runs, and tells who waits, at raw time `end`.
     pub(super) fn finish(mut self, end: i64, context: &mut Context<'_>) {
         for off in self.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
-            let mut row = Box::new(row(&off, context));
+            let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
-            row.is_open_wait = off.previous_state == state::WAITING && off.readied.is_none();
             let ready = self.readied.remove(&off.tid);
-            write(row, None, ready, end, context);
+            write(row, None, None, ready, end, context);
         }
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut self.schedule).finish(end) {
-            if let Some(mut stay) = self.stays.remove(&run.cpu) {
-                if let (Some(_), Some(in_ns)) = (run.since, stay.row.in_ns) {
-                    let (from, to) = (context.range.clip(in_ns), context.range.clip(end_ns));
-                    stay.row.run_ns = Some(to.saturating_sub(from));
-                }
-                self.leave(stay, None, end, context);
+            if let Some(stay) = self.stays.remove(&run.cpu) {
+                let until = stay.row.in_ns.map(|since| end_ns.max(since)).filter(|_| run.since.is_some());
+                Self::leave(stay, until, end, context);
             }
         }
     }
@@ -161,40 +176,30 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     }
 }
 
-/// Clips a row to the range and works out its lengths; a row that lies outside is dropped.
+/// Puts a row in the line, as far as it lies in the range.
 fn write(
-    mut row: Box<ContextSwitch>,
+    row: ContextSwitch,
+    run: Option<(i64, i64)>,
     switch_in: Option<Seq>,
     ready: Option<Seq>,
     time: i64,
     context: &mut Context<'_>,
 ) {
-    let range = context.range;
-    let ends = [row.last_out_ns, row.in_ns, row.out_ns];
-    let first = ends.into_iter().flatten().min();
-    let is_over = row.out_ns.is_some();
-    if first.is_some_and(|first| first > range.end_ns) || is_over && row.out_ns < Some(range.start_ns) {
-        switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq));
-        return;
-    }
-    for ns in
-        [&mut row.last_out_ns, &mut row.readied_ns, &mut row.in_ns, &mut row.out_ns].into_iter().flatten()
-    {
-        *ns = range.clip(*ns);
-    }
-    let length = |from: Option<i64>, to: Option<i64>| Some(to?.saturating_sub(from?));
-    if row.in_ns.is_some() && row.last_out_ns.is_some() {
-        let is_preempted = row.prev_state.is_some_and(|s| {
-            [state::READY, state::STANDBY, state::DEFERRED_READY].map(i32::from).contains(&s)
-        });
-        if is_preempted {
-            row.wait_ns = Some(0);
-            row.ready_ns = length(row.last_out_ns, row.in_ns);
-        } else {
-            row.wait_ns = length(row.last_out_ns, row.readied_ns);
-            row.ready_ns = length(row.readied_ns, row.in_ns);
+    match clipped(row, run, context.range) {
+        Some(row) => {
+            // Stacks belong to what is told of the switch-in and of the ready event.
+            let (is_told, is_readied) =
+                (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());
+            let mut keep = |seq: Option<Seq>, keep: bool| match seq {
+                Some(seq) if !keep => {
+                    context.forget(seq);
+                    None
+                }
+                seq => seq,
+            };
+            let (switch_in, ready) = (keep(switch_in, is_told), keep(ready, is_readied));
+            context.wait(time, None, None, Pending::Switch(Box::new(row), switch_in, ready));
         }
+        None => switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq)),
     }
-    row.run_ns = row.run_ns.or_else(|| length(row.in_ns, row.out_ns));
-    context.wait(time, None, None, Pending::Switch(row, switch_in, ready));
 }

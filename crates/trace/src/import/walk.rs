@@ -22,6 +22,7 @@ use super::stacks::Stacks;
 use super::switches::Switches;
 use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net};
 use crate::attribution::Attributor;
+use crate::schedule::late_starts;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Diagnostic, Mark};
 use crate::tracker::stack::StackKeys;
@@ -56,18 +57,24 @@ pub(super) fn walk(
     let ids = first_methods(&c.methods);
     let stacks = Stacks::new(&c.directory, &c.methods, &ids, raw);
     let attributor = Attributor::new(c.directory.first_threads.clone());
+    let starts = late_starts(session, &c.directory.first_events);
+    let starts = starts.into_iter().map(|(cpu, time)| (cpu, clock.nanoseconds(time))).collect();
     let mut all = Importers {
         context: Context::new(&c.directory, clock, stacks, c.patience, options.range),
         keys: &c.directory.stack_keys,
         first_threads: &c.directory.first_threads,
         samples: Samples::new(c.sample_interval),
-        switches: Switches::new(session),
+        switches: Switches::new(session, starts),
         io: Io::default(),
         dotnet: Dotnet::default(),
         generic: Generic::new(decoder, attributor, options.keep_payload),
         kernel_network: c.kernel_network,
         unresolved: 0,
     };
+    let duration_ns = clock.nanoseconds(c.end);
+    if options.range.start_ns > duration_ns || options.range.end_ns < 0 {
+        return Err(ImportError::EmptyRange { duration_s: duration_ns as f64 / 1e9 });
+    }
     let length = c.end.saturating_sub(clock.t0).max(1) as f64;
     let mut ticker =
         Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
@@ -87,7 +94,9 @@ pub(super) fn walk(
         return Err(e);
     }
     let diagnostics = all.finish(c, session, sink).map_err(ImportError::Sink)?;
-    let mut health = machine::health(session, &walk.damage);
+    let mut damage = session.damage().clone();
+    damage.merge(&walk.damage);
+    let mut health = machine::health(session, &damage);
     health.extend(diagnostics);
     let mut trace = machine::trace(session, &c.config, c.end);
     trace.events = walk.events as i64;
@@ -117,7 +126,8 @@ impl Importers<'_> {
 
     /// The thread that runs on a processor, as far as it is known.
     fn running_on(&self, cpu: u16) -> Option<u32> {
-        self.switches.running_on(cpu).or_else(|| self.first_threads.get(&cpu).copied())
+        let before = || self.first_threads.get(&cpu).copied().filter(|_| !self.switches.has_seen(cpu));
+        self.switches.running_on(cpu).or_else(before)
     }
 
     /// Takes a kernel event. Returns whether some table shows it.

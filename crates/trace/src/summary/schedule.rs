@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::process_text;
 use crate::directory::Directory;
-use crate::schedule::{LossWatch, Run, Schedule, SwitchIn};
+use crate::schedule::{LossWatch, Run, Schedule, SwitchIn, late_starts};
 use crate::tracker::process::ProcessKey;
 
 /// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait at once.
@@ -70,6 +70,8 @@ pub struct ScheduleSummary<'d> {
     /// Processors that had a switch.
     seen: BTreeMap<u16, i64>,
     losses: LossWatch<'d>,
+    /// Raw time at which each processor begins to be recorded, where that is not the start of the trace.
+    starts: FxHashMap<u16, i64>,
 }
 
 impl<'d> ScheduleSummary<'d> {
@@ -84,6 +86,7 @@ impl<'d> ScheduleSummary<'d> {
             wait_reasons: FxHashMap::default(),
             seen: BTreeMap::new(),
             losses: LossWatch::new(session),
+            starts: late_starts(session, &directory.first_events),
         }
     }
 
@@ -111,6 +114,8 @@ impl<'d> ScheduleSummary<'d> {
     fn notice_lost_buffers(&mut self, event: &RawEvent<'_>) {
         if self.losses.is_gap_before(event) {
             self.schedule.lost(event.cpu);
+            // Who ran before the gap is not known, so that nothing is counted from the start either.
+            self.seen.insert(event.cpu, 0);
         }
     }
 
@@ -125,7 +130,8 @@ impl<'d> ScheduleSummary<'d> {
         match run.since {
             Some(since) => add(&mut times.running, run.until.saturating_sub(since)),
             None if first => {
-                add(&mut times.running_at_start, run.until.saturating_sub(self.session.clock().t0));
+                let start = self.starts.get(&run.cpu).copied().unwrap_or(self.session.clock().t0);
+                add(&mut times.running_at_start, run.until.saturating_sub(start));
             }
             None => {}
         }

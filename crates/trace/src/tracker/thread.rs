@@ -74,6 +74,7 @@ impl ThreadTracker {
         let start = (op == opcode::START).then_some(timestamp);
         let stop = (op == opcode::END).then_some(timestamp);
         self.instances.push(ThreadInstance { tid, pid, first_seen: timestamp, start, stop });
+        let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span { pid, begin, end, key });
     }
 
@@ -99,10 +100,9 @@ impl ThreadTracker {
         if let [only] = spans.as_slice() {
             return Some(only);
         }
-        let contains = |span: &&Span| (span.begin..=span.end).contains(&timestamp);
-        let found = spans.iter().rev().find(contains);
-        let before = || spans.iter().rev().find(|span| span.begin <= timestamp);
-        found.or_else(before).or_else(|| spans.first())
+        // Spans follow each other, so that the last one that began is the one that contains the time, if any does.
+        let began = spans.partition_point(|span| span.begin <= timestamp);
+        spans.get(began.saturating_sub(1))
     }
 
     /// All instances; the position is the key.

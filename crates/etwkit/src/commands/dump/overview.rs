@@ -66,11 +66,16 @@ fn recording(r: &Recording, info: &TraceInfo, printer: &mut Printer<'_>) -> anyh
     let speed = r.cpu_mhz.map(|mhz| format!(", {} MHz", grouped_signed(mhz))).unwrap_or_default();
     let memory = r.memory_bytes.map(|bytes| format!(", {} MiB of memory", grouped_signed(bytes >> 20)));
     let machine = format!("{} processors{speed}{}", r.processors, memory.unwrap_or_default());
+    let mut recorded = format!("{} for {:.3} s", r.start_utc, r.duration_ns as f64 / 1e9);
+    if let Some((start, end)) = r.range_start_ns.zip(r.range_end_ns) {
+        let seconds = |ns: i64| ns as f64 / 1e9;
+        recorded.push_str(&format!("; extracted: {:.3} to {:.3} s of it", seconds(start), seconds(end)));
+    }
     for (name, value) in [
         ("computer", r.computer.clone().unwrap_or_else(|| "?".to_owned())),
         ("Windows", windows.join(", ")),
         ("machine", machine),
-        ("recorded", format!("{} for {:.3} s", r.start_utc, r.duration_ns as f64 / 1e9)),
+        ("recorded", recorded),
         ("events", grouped_signed(r.events)),
     ] {
         table.row([name.to_owned(), value]);
@@ -105,7 +110,8 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
         columns.extend([("waiting ms", right), ("ready ms", right), ("switches", right)]);
     }
     let mut table = Table::new(&columns);
-    let machine_ns = r.duration_ns as f64 * r.processors.max(1) as f64;
+    let seen_ns = r.range_end_ns.zip(r.range_start_ns).map_or(r.duration_ns, |(end, start)| end - start);
+    let machine_ns = seen_ns as f64 * r.processors.max(1) as f64;
     let row = |p: &ProcessShare| {
         let share = format!("{:.1}", p.cpu_ns as f64 * 100.0 / machine_ns.max(1.0));
         let mut row = vec![process(p.process.as_deref(), p.pid), ms(p.cpu_ns), share];

@@ -1,0 +1,143 @@
+//! A stay of a thread, or a wait, in a part of the trace: what it would have been, had the trace begun and ended there.
+
+use etwkit_decode::kernel::scheduler::state;
+
+use super::context::Range;
+use crate::table::ContextSwitch;
+
+/// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on the processor as far as it
+/// is known.
+pub(super) fn clipped(
+    mut row: ContextSwitch,
+    run: Option<(i64, i64)>,
+    range: Range,
+) -> Option<ContextSwitch> {
+    if row.cpu.is_none() {
+        return off(row, None, range);
+    }
+    let begin = run.map(|(begin, _)| begin).or(row.in_ns).or(row.out_ns)?;
+    let end = run.map(|(_, end)| end).or(row.out_ns).or(row.in_ns)?;
+    if end < range.start_ns {
+        return None;
+    }
+    if begin > range.end_ns {
+        let lengths = lengths(&row, range);
+        return off(row, lengths, range);
+    }
+    if row.in_ns.is_some_and(|ns| ns < range.start_ns) {
+        // It ran when the range began; what it waited for lies in front.
+        row = ContextSwitch {
+            thread_key: row.thread_key,
+            process_key: row.process_key,
+            cpu: row.cpu,
+            out_ns: row.out_ns,
+            ..ContextSwitch::default()
+        };
+    }
+    row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
+    row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
+    (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
+    row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
+    row.readied_ns = row.readied_ns.map(|ns| range.clip(ns));
+    Some(row)
+}
+
+/// A thread that was off the processors to the end of the range. `lengths` are known if it came back later.
+fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
+    let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
+    if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
+        (row.readied_ns, row.readying_thread_key, row.is_readied_by_dpc) = (None, None, false);
+    }
+    let (wait_ns, ready_ns) = lengths.unwrap_or_default();
+    Some(ContextSwitch {
+        cpu: None,
+        last_out_ns: Some(range.clip(last_out)),
+        readied_ns: row.readied_ns.map(|ns| range.clip(ns)),
+        in_ns: None,
+        out_ns: None,
+        run_ns: None,
+        wait_ns,
+        ready_ns,
+        is_open_wait: row.prev_state == Some(state::WAITING.into()) && row.readied_ns.is_none(),
+        priority: None,
+        prev_c_state: None,
+        ..row
+    })
+}
+
+/// Waiting and ready, each as far as it is known.
+type Lengths = (Option<i64>, Option<i64>);
+
+/// Waiting and ready time in the range of a row with a switch-out and a switch-in.
+fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
+    let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
+    let states = [state::READY, state::STANDBY, state::DEFERRED_READY].map(i32::from);
+    if row.prev_state.is_some_and(|state| states.contains(&state)) {
+        return Some((Some(0), Some(into.saturating_sub(out))));
+    }
+    let readied = row.readied_ns.map(|ns| range.clip(ns));
+    Some((readied.map(|ns| ns.saturating_sub(out)), readied.map(|ns| into.saturating_sub(ns))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits from 10, ready from 20, runs from 25 to 40.
+    fn stay() -> ContextSwitch {
+        ContextSwitch {
+            cpu: Some(1),
+            last_out_ns: Some(10),
+            readied_ns: Some(20),
+            in_ns: Some(25),
+            out_ns: Some(40),
+            prev_state: Some(5),
+            ..ContextSwitch::default()
+        }
+    }
+
+    /// Wait, ready, run and whether it was switched in, in a range.
+    fn told(start_ns: i64, end_ns: i64) -> Option<(Option<i64>, Option<i64>, Option<i64>, bool)> {
+        let row = clipped(stay(), Some((25, 40)), Range { start_ns, end_ns })?;
+        Some((row.wait_ns, row.ready_ns, row.run_ns, row.in_ns.is_some()))
+    }
+
+    #[test]
+    fn a_range_keeps_of_a_stay_what_lies_in_it() {
+        assert_eq!(told(0, 100), Some((Some(10), Some(5), Some(15), true)));
+        assert_eq!(told(15, 30), Some((Some(5), Some(5), Some(5), true)));
+        assert_eq!(told(22, 24), Some((Some(0), Some(2), None, false)));
+        assert_eq!(told(0, 15), Some((Some(5), Some(0), None, false)));
+        assert_eq!(told(30, 35), Some((None, None, Some(5), false)));
+        assert_eq!((told(41, 50), told(0, 9)), (None, None));
+    }
+
+    #[test]
+    fn the_parts_of_a_trace_add_up_to_the_whole() {
+        let whole = told(0, 100).unwrap();
+        let (mut wait, mut ready, mut run) = (0, 0, 0);
+        for start in (0..100).step_by(7) {
+            if let Some(part) = told(start, start + 7) {
+                wait += part.0.unwrap_or_default();
+                ready += part.1.unwrap_or_default();
+                run += part.2.unwrap_or_default();
+            }
+        }
+        assert_eq!((Some(wait), Some(ready), Some(run)), (whole.0, whole.1, whole.2));
+    }
+
+    #[test]
+    fn a_wait_that_goes_on_behind_the_range_is_open_in_it() {
+        let row = clipped(stay(), Some((25, 40)), Range { start_ns: 0, end_ns: 15 }).unwrap();
+        assert_eq!((row.is_open_wait, row.readied_ns, row.cpu), (true, None, None));
+        let row = clipped(stay(), Some((25, 40)), Range { start_ns: 0, end_ns: 22 }).unwrap();
+        assert_eq!((row.is_open_wait, row.readied_ns), (false, Some(20)));
+    }
+
+    #[test]
+    fn a_thread_that_ran_when_the_trace_began_ran_through_the_range() {
+        let row = ContextSwitch { cpu: Some(0), out_ns: Some(90), ..ContextSwitch::default() };
+        let row = clipped(row, Some((0, 90)), Range { start_ns: 10, end_ns: 30 }).unwrap();
+        assert_eq!((row.run_ns, row.out_ns), (Some(20), None));
+    }
+}
