@@ -96,8 +96,10 @@ mod tests {
         }
     }
 
-    /// Wait, ready, run and whether it was switched in, in a range.
-    fn told(start_ns: i64, end_ns: i64) -> Option<(Option<i64>, Option<i64>, Option<i64>, bool)> {
+    /// Wait, ready, run and whether it was switched in.
+    type Told = (Option<i64>, Option<i64>, Option<i64>, bool);
+
+    fn told(start_ns: i64, end_ns: i64) -> Option<Told> {
         let row = clipped(stay(), Some((25, 40)), Range { start_ns, end_ns })?;
         Some((row.wait_ns, row.ready_ns, row.run_ns, row.in_ns.is_some()))
     }
