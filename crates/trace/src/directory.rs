@@ -306,7 +306,10 @@ impl DirectoryBuilder {
             stacks: self.stacks,
             stack_keys: self.stack_keys,
             first_threads: self.first_threads,
-            first_events: (0..).zip(self.first_events).filter_map(|(cpu, t)| Some((cpu, t?))).collect(),
+            first_events: (0..=u16::MAX)
+                .zip(self.first_events)
+                .filter_map(|(cpu, t)| Some((cpu, t?)))
+                .collect(),
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,

@@ -2,6 +2,7 @@
 
 mod dotnet;
 mod io;
+mod range;
 mod real;
 mod samples;
 mod sched;
