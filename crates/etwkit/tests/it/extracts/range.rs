@@ -59,3 +59,18 @@ fn damage_of_the_file_is_told() {
     let overview = run(&["dump", "overview", out.to_str().unwrap()]);
     assert!(overview.out.contains("error: the file ends inside a buffer"), "{}", overview.out);
 }
+
+#[test]
+fn derived_tables_that_are_missing_are_computed_again() {
+    let (trace, _) = made_with("sched").remove(0);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("x.etwx");
+    let path = out.to_str().unwrap();
+    assert_eq!(run(&["extract", "--out", path, &trace]).exit, Exit::Answered);
+    let before = run(&["dump", "cpu", "--json", path]);
+    std::fs::remove_dir_all(out.join("derived")).unwrap();
+    let after = run(&["dump", "cpu", "--json", path]);
+    assert_eq!((after.exit, &after.out), (Exit::Answered, &before.out));
+    assert!(after.err.starts_with("note: computed the derived tables"), "{}", after.err);
+    assert_eq!(run(&["dump", "cpu", "--json", path]).err, "");
+}
