@@ -1,9 +1,9 @@
 //! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times do not overlap.
 
-use super::group::{Group, grouped};
+use super::group::{Grouped, Grouping};
 use super::path::folder_sql;
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, range_condition, text_condition};
-use super::{Error, Result, Top, ask, disk_range, has_rows};
+use super::sql::{ProcessQuery, ends, filtered, process_columns, range_condition, text_condition};
+use super::{Recorded, Result, Top, ask, disk_range};
 use crate::Session;
 use crate::range::Range;
 
@@ -172,28 +172,7 @@ pub fn total(rows: &[DiskRow]) -> DiskTotal {
 }
 
 /// Disk I/O; one group with all rows unless they are by process.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiskAnswer {
-    /// Groups, ascending by their sums.
-    pub groups: Vec<Group<DiskRow, DiskTotal>>,
-    /// Sums over all rows.
-    pub total: DiskTotal,
-}
-
-impl DiskAnswer {
-    /// An answer with the sums of its rows.
-    #[must_use]
-    pub fn new(rows: Vec<DiskRow>, request: &DiskRequest) -> Self {
-        let per_process = request.per_process;
-        let mut groups = grouped(rows, |row| row.process_key.filter(|_| per_process), request.top, total);
-        groups.sort_by(|a, b| a.total.sort_value.total_cmp(&b.total.sort_value));
-        if per_process {
-            request.top_processes.cut(&mut groups);
-        }
-        let all: Vec<DiskRow> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
-        Self { groups, total: total(&all) }
-    }
-}
+pub type DiskAnswer = Grouped<DiskRow, DiskTotal>;
 
 impl DiskRequest {
     /// The question.
@@ -210,14 +189,7 @@ impl DiskRequest {
         // The time that was seen: the part of the range that lies in the trace.
         let seen =
             format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
-        let process = if self.per_process {
-            format!("d.process_key, {PROCESS_COLUMNS}")
-        } else {
-            "CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS process, \
-             CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, \
-             CAST(NULL AS BIGINT) AS process_start_ns, CAST(NULL AS BIGINT) AS process_stop_ns"
-                .to_owned()
-        };
+        let process = process_columns("d", self.per_process);
         format!(
             "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -282,21 +254,17 @@ ORDER BY sort_value, total_service_ns, path, process_key",
     /// # Errors
     /// There is no disk I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
-        check(session, self.time)?;
+        DISK.check(session, self.time)?;
+        let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
         let rows = ask(session, &self.sql())?;
-        Ok(DiskAnswer::new(rows, self))
+        Ok(by.answer(rows, |row: &DiskRow| row.process_key, total, |total| total.sort_value))
     }
 }
 
-fn check(session: &Session, time: Range) -> Result<()> {
-    let has_sums = has_rows(session, "disk_file")?;
-    match (time.is_unlimited(), has_sums) {
-        (true, true) => Ok(()),
-        (false, _) if has_rows(session, "disk_io")? => Ok(()),
-        (false, true) => Err(Error::NeedsRows { what: "operations of disks" }),
-        _ => Err(Error::NotRecorded {
-            what: "disk I/O",
-            how: "record with the kernel keywords DISK_IO+DISK_IO_INIT+FILENAME, for example `wpr -start DiskIO`",
-        }),
-    }
-}
+const DISK: Recorded = Recorded {
+    sums: "disk_file",
+    rows: "disk_io",
+    operations: "operations of disks",
+    what: "disk I/O",
+    how: "record with the kernel keywords DISK_IO+DISK_IO_INIT+FILENAME, for example `wpr -start DiskIO`",
+};

@@ -1,9 +1,9 @@
 //! Operations on files by folder or file. Durations of operations that go on at the same time add up.
 
-use super::group::{Group, grouped};
+use super::group::{Grouped, Grouping};
 use super::path::folder_sql;
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, range_condition, text_condition};
-use super::{Error, Result, Top, ask, has_rows};
+use super::sql::{ProcessQuery, ends, filtered, process_columns, quoted, range_condition, text_condition};
+use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::range::Range;
 
@@ -203,29 +203,7 @@ pub fn total(rows: &[FileRow], sort: FileSort) -> FileTotal {
 }
 
 /// File I/O; one group with all rows unless they are by process.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FileAnswer {
-    /// Groups, ascending by their sums.
-    pub groups: Vec<Group<FileRow, FileTotal>>,
-    /// Sums over all rows.
-    pub total: FileTotal,
-}
-
-impl FileAnswer {
-    /// An answer with the sums of its rows.
-    #[must_use]
-    pub fn new(rows: Vec<FileRow>, request: &FileRequest) -> Self {
-        let per_process = request.per_process;
-        let sum = |rows: &[FileRow]| total(rows, request.sort);
-        let mut groups = grouped(rows, |row| row.process_key.filter(|_| per_process), request.top, sum);
-        groups.sort_by(|a, b| a.total.sort_value.total_cmp(&b.total.sort_value));
-        if per_process {
-            request.top_processes.cut(&mut groups);
-        }
-        let all: Vec<FileRow> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
-        Self { groups, total: sum(&all) }
-    }
-}
+pub type FileAnswer = Grouped<FileRow, FileTotal>;
 
 /// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its duration is clipped.
 fn with_range(time: Range) -> String {
@@ -286,14 +264,7 @@ impl FileRequest {
         } else {
             (with_range(self.time), "file_in_range")
         };
-        let process = if self.per_process {
-            format!("f.process_key, {PROCESS_COLUMNS}")
-        } else {
-            "CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS process, \
-             CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, \
-             CAST(NULL AS BIGINT) AS process_start_ns, CAST(NULL AS BIGINT) AS process_stop_ns"
-                .to_owned()
-        };
+        let process = process_columns("f", self.per_process);
         let sum = |(name, what, of): &(&str, &str, &str)| {
             format!("  coalesce(sum({what}) FILTER (WHERE {of}), 0) AS {name}")
         };
@@ -360,20 +331,18 @@ ORDER BY sort_value, total_ns, path, process_key",
     /// # Errors
     /// There is no file I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<FileAnswer> {
-        check(session, self.time)?;
-        Ok(FileAnswer::new(ask(session, &self.sql())?, self))
+        FILE.check(session, self.time)?;
+        let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
+        let rows = ask(session, &self.sql())?;
+        let sums = |rows: &[FileRow]| total(rows, self.sort);
+        Ok(by.answer(rows, |row: &FileRow| row.process_key, sums, |total| total.sort_value))
     }
 }
 
-fn check(session: &Session, time: Range) -> Result<()> {
-    let has_sums = has_rows(session, "file_file")?;
-    match (time.is_unlimited(), has_sums) {
-        (true, true) => Ok(()),
-        (false, _) if has_rows(session, "file_io")? => Ok(()),
-        (false, true) => Err(Error::NeedsRows { what: "operations on files" }),
-        _ => Err(Error::NotRecorded {
-            what: "file I/O",
-            how: "record with the kernel keywords FILE_IO+FILE_IO_INIT+FILENAME, for example `wpr -start FileIO`",
-        }),
-    }
-}
+const FILE: Recorded = Recorded {
+    sums: "file_file",
+    rows: "file_io",
+    operations: "operations on files",
+    what: "file I/O",
+    how: "record with the kernel keywords FILE_IO+FILE_IO_INIT+FILENAME, for example `wpr -start FileIO`",
+};

@@ -51,6 +51,45 @@ pub fn grouped<R, K: Eq + std::hash::Hash, T>(
     groups.into_iter().map(|rows| Group { total: total(&rows), rows }).collect()
 }
 
+/// Rows in groups; one group with all rows unless they are by process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grouped<R, T> {
+    /// Groups, ascending by their sums.
+    pub groups: Vec<Group<R, T>>,
+    /// Sums over all rows.
+    pub total: T,
+}
+
+/// How rows are put into groups.
+pub(super) struct Grouping {
+    /// A group for each process.
+    pub per_process: bool,
+    /// How many of the largest rows of each group.
+    pub top: Top,
+    /// How many of the largest groups, if they are by process.
+    pub top_processes: Top,
+}
+
+impl Grouping {
+    /// Groups with the sums of their rows, in the order of what their sums are sorted by.
+    pub(super) fn answer<R: Clone, T>(
+        &self,
+        rows: Vec<R>,
+        process_key: impl Fn(&R) -> Option<i64>,
+        total: impl Fn(&[R]) -> T,
+        sort_value: impl Fn(&T) -> f64,
+    ) -> Grouped<R, T> {
+        let key = |row: &R| process_key(row).filter(|_| self.per_process);
+        let mut groups = grouped(rows, key, self.top, &total);
+        groups.sort_by(|a, b| sort_value(&a.total).total_cmp(&sort_value(&b.total)));
+        if self.per_process {
+            self.top_processes.cut(&mut groups);
+        }
+        let all: Vec<R> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
+        Grouped { groups, total: total(&all) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

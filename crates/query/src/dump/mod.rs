@@ -23,11 +23,12 @@ pub mod trace;
 pub mod version;
 
 pub use error::{Error, Result};
-pub use group::Top;
+pub use group::{Group, Grouped, Top};
 pub use rows::FromRows;
 pub use sql::ProcessQuery;
 
 use crate::Session;
+use crate::range::Range;
 
 /// All rows of an answer.
 fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
@@ -50,4 +51,31 @@ rows! {
 fn has_rows(session: &Session, table: &str) -> Result<bool> {
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
+}
+
+/// What has to be there for a question about operations.
+struct Recorded {
+    /// Table of their sums.
+    sums: &'static str,
+    /// Table of single ones.
+    rows: &'static str,
+    /// What single ones are called.
+    operations: &'static str,
+    /// What was not recorded, if there is neither.
+    what: &'static str,
+    /// How to record it.
+    how: &'static str,
+}
+
+impl Recorded {
+    /// Whether there are sums, and single operations if a part of the trace is asked.
+    fn check(&self, session: &Session, time: Range) -> Result<()> {
+        let has_sums = has_rows(session, self.sums)?;
+        match (time.is_unlimited(), has_sums) {
+            (true, true) => Ok(()),
+            (false, _) if has_rows(session, self.rows)? => Ok(()),
+            (false, true) => Err(Error::NeedsRows { what: self.operations }),
+            _ => Err(Error::NotRecorded { what: self.what, how: self.how }),
+        }
+    }
 }

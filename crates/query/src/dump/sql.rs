@@ -45,6 +45,17 @@ impl ProcessQuery {
 pub(super) const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
+/// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows are not told apart by it.
+pub(super) fn process_columns(table: &str, per_process: bool) -> String {
+    if per_process {
+        return format!("{table}.process_key, {PROCESS_COLUMNS}");
+    }
+    "CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS process, \
+     CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, \
+     CAST(NULL AS BIGINT) AS process_start_ns, CAST(NULL AS BIGINT) AS process_stop_ns"
+        .to_owned()
+}
+
 /// A text as SQL literal.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))

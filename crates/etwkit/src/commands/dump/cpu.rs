@@ -5,7 +5,7 @@ use etwkit_query::dump::trace::TraceInfo;
 
 use super::cpu_args::CpuArgs;
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::{ProcessText, Text};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -122,19 +122,9 @@ fn columns<'a>(args: &'a CpuArgs, has_waits: bool) -> anyhow::Result<Columns<'a,
     columns.number("Last", "Last", args.first_last, |s| s.text.times.write(s.row.last_ns));
     columns.number("Session", "Session", has_details, |s| s.text.maybe_int(s.row.session_id));
     columns.word("File", "File", args.merge, |s| s.file.to_owned());
-    columns.word("Process", "Process", true, |s| s.text.process_line(process(s.row)));
+    columns.word("Process", "Process", true, |s| s.text.process_line(s.row.into()));
     columns.choose(args.common.column.as_deref())?;
     Ok(columns)
-}
-
-fn process(row: &CpuRow) -> ProcessText<'_> {
-    ProcessText {
-        name: row.process.as_deref(),
-        pid: row.pid,
-        start_ns: row.process_start_ns,
-        stop_ns: row.process_stop_ns,
-        command_line: row.command_line.as_deref(),
-    }
 }
 
 /// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.

@@ -8,8 +8,8 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::{ProcessText, Text};
+use super::output::{Answered, Columns, Lines, Shown, ask, exit, largest, machine, show_sql};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -116,10 +116,10 @@ impl DiskArgs {
         })
     }
 
-    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a>>> {
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a, DiskRow>>> {
         let time = |ns: i64| seconds(ns, 5);
         let mut columns = Columns::new();
-        columns.number("ReadTime", "Read s", true, move |row: &Shown<'a>| time(row.read_service_ns));
+        columns.number("ReadTime", "Read s", true, move |row: &Shown<'a, DiskRow>| time(row.read_service_ns));
         columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
         columns.number("ReadThroughput", "MB/s", true, |row| {
             text.throughput(row.read_bytes, row.read_service_ns)
@@ -138,7 +138,8 @@ impl DiskArgs {
         columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
         columns.number("MaxTime", "Longest s", self.details, move |row| time(row.max_io_ns));
         columns.word("File", "Trace", self.merge, |row| row.file.to_owned());
-        columns.word("Process", "Process", self.merge && self.per_process, |row| text.process(process(row)));
+        columns
+            .word("Process", "Process", self.merge && self.per_process, |row| text.process(row.row.into()));
         let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
@@ -148,30 +149,6 @@ impl DiskArgs {
         });
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
-    }
-}
-
-/// A row with the name of its trace.
-struct Shown<'a> {
-    row: &'a DiskRow,
-    file: &'a str,
-}
-
-impl std::ops::Deref for Shown<'_> {
-    type Target = DiskRow;
-
-    fn deref(&self) -> &DiskRow {
-        self.row
-    }
-}
-
-fn process(row: &DiskRow) -> ProcessText<'_> {
-    ProcessText {
-        name: row.process.as_deref(),
-        pid: row.pid,
-        start_ns: row.process_start_ns,
-        stop_ns: row.process_stop_ns,
-        command_line: row.command_line.as_deref(),
     }
 }
 
@@ -191,9 +168,7 @@ fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>)
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let groups = &one.answer.groups;
-    let file = one.info.file_name.as_str();
-    let shown: Vec<Shown<'_>> =
-        groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }).collect();
+    let shown: Vec<Shown<'_, DiskRow>> = one.shown().collect();
     let printed = args.columns(&text)?.lines(shown.iter());
     let mut printed = printed.iter();
     printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
@@ -201,11 +176,11 @@ fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>)
         if args.per_process
             && let Some(row) = group.rows.first()
         {
-            lines.line(&format!("  {}  [{}]", text.process_line(process(row)), sums(&text, &group.total)))?;
+            lines.line(&format!("  {}  [{}]", text.process_line(row.into()), sums(&text, &group.total)))?;
         }
         printed.by_ref().take(group.rows.len()).try_for_each(|line| lines.line(line))?;
     }
-    let files: i64 = groups.iter().flat_map(|group| &group.rows).map(|row| row.files).sum();
+    let files: i64 = one.rows().map(|row| row.files).sum();
     lines.line(&format!("Total {}, {} files", sums(&text, &one.answer.total), text.int(files)))
 }
 
@@ -217,13 +192,7 @@ fn merged(
 ) -> anyhow::Result<()> {
     let Some(first) = answers.first() else { return Ok(()) };
     let text = Text::new(&args.common, Some(&args.processes), &first.info);
-    let mut shown: Vec<Shown<'_>> = Vec::new();
-    for one in answers {
-        let file = one.info.file_name.as_str();
-        shown.extend(one.answer.groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }));
-    }
-    shown.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value));
-    args.top.top().cut(&mut shown);
+    let shown = largest(answers, args.top.top(), |row| row.sort_value);
     args.columns(&text)?.lines(shown.iter()).iter().try_for_each(|line| lines.line(line))?;
     let rows: Vec<DiskRow> = shown.iter().map(|shown| shown.row.clone()).collect();
     lines.line(&format!("Total {}", sums(&text, &total(&rows))))
@@ -235,9 +204,7 @@ pub(super) fn run(args: &DiskArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump disk", printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| {
-        one.answer.groups.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row)))
-    });
+    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);

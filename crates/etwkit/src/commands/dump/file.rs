@@ -8,8 +8,8 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::{ProcessText, Text};
+use super::output::{Answered, Columns, Lines, Shown, ask, exit, largest, machine, show_sql};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -141,11 +141,11 @@ impl FileArgs {
         })
     }
 
-    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a>>> {
+    fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a, FileRow>>> {
         let time = |ns: i64| seconds(ns, 5);
         let more = self.details;
         let mut columns = Columns::new();
-        columns.number("ReadSize", "Read KB", true, |row: &Shown<'a>| text.size(row.read_bytes, KB));
+        columns.number("ReadSize", "Read KB", true, |row: &Shown<'a, FileRow>| text.size(row.read_bytes, KB));
         columns.number("ReadMaxPos", "Up to KB", more, |row| text.size(row.read_max_position_bytes, KB));
         columns.number("ReadDuration", "Read s", true, move |row| time(row.read_ns));
         columns.number("ReadThroughput", "MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
@@ -172,7 +172,8 @@ impl FileArgs {
         columns
             .number("TotalCount", "Count", self.sort_by == FileSort::Count, |row| text.int(row.total_count));
         columns.word("File", "Trace", self.merge, |row| row.file.to_owned());
-        columns.word("Process", "Process", self.merge && self.per_process, |row| text.process(process(row)));
+        columns
+            .word("Process", "Process", self.merge && self.per_process, |row| text.process(row.row.into()));
         let title = if self.dir_level >= WHOLE_PATH { "File" } else { "Folder (files with --dir-level 100)" };
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
@@ -186,30 +187,6 @@ impl FileArgs {
     /// Whether sums are shown: without a word for it, if there is more than one row.
     fn shows_sums(&self, rows: usize) -> bool {
         self.show_total.as_deref().map_or(rows > 1, |what| what != "none")
-    }
-}
-
-/// A row with the name of its trace.
-struct Shown<'a> {
-    row: &'a FileRow,
-    file: &'a str,
-}
-
-impl std::ops::Deref for Shown<'_> {
-    type Target = FileRow;
-
-    fn deref(&self) -> &FileRow {
-        self.row
-    }
-}
-
-fn process(row: &FileRow) -> ProcessText<'_> {
-    ProcessText {
-        name: row.process.as_deref(),
-        pid: row.pid,
-        start_ns: row.process_start_ns,
-        stop_ns: row.process_stop_ns,
-        command_line: row.command_line.as_deref(),
     }
 }
 
@@ -228,9 +205,7 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let groups = &one.answer.groups;
-    let file = one.info.file_name.as_str();
-    let shown: Vec<Shown<'_>> =
-        groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }).collect();
+    let shown: Vec<Shown<'_, FileRow>> = one.shown().collect();
     let printed = args.columns(&text)?.lines(shown.iter());
     let rows = printed.len().saturating_sub(1);
     let shows_rows = !matches!(args.show_total.as_deref(), Some("total" | "process"));
@@ -245,7 +220,7 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
             } else {
                 String::new()
             };
-            lines.line(&format!("  {}{sums}", text.process_line(process(row))))?;
+            lines.line(&format!("  {}{sums}", text.process_line(row.into())))?;
         }
         for line in printed.by_ref().take(group.rows.len()) {
             if shows_rows {
@@ -268,13 +243,7 @@ fn merged(
 ) -> anyhow::Result<()> {
     let Some(first) = answers.first() else { return Ok(()) };
     let text = Text::new(&args.common, Some(&args.processes), &first.info);
-    let mut shown: Vec<Shown<'_>> = Vec::new();
-    for one in answers {
-        let file = one.info.file_name.as_str();
-        shown.extend(one.answer.groups.iter().flat_map(|group| &group.rows).map(|row| Shown { row, file }));
-    }
-    shown.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value));
-    args.top.top().cut(&mut shown);
+    let shown = largest(answers, args.top.top(), |row| row.sort_value);
     args.columns(&text)?.lines(shown.iter()).iter().try_for_each(|line| lines.line(line))?;
     let rows: Vec<FileRow> = shown.iter().map(|shown| shown.row.clone()).collect();
     lines.line(&format!("Total {}", sums(&text, &total(&rows, args.sort_by))))
@@ -286,9 +255,7 @@ pub(super) fn run(args: &FileArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump file", printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| {
-        one.answer.groups.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row)))
-    });
+    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);

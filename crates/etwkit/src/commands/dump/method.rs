@@ -7,7 +7,7 @@ use etwkit_query::time_format::seconds;
 use super::cpu::sums;
 use super::cpu_args::CpuArgs;
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::{ProcessText, Text};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -65,7 +65,7 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
                 Some("process" | "method") => format!("  [{}]", sums(&text, group.total, args.sort_by)),
                 _ => String::new(),
             };
-            lines.line(&format!("  {}{sums}", text.process_line(process(row))))?;
+            lines.line(&format!("  {}{sums}", text.process_line(row.into())))?;
         }
         for line in printed.by_ref().take(group.rows.len()) {
             if shows_rows {
@@ -74,16 +74,6 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
         }
     }
     Ok(())
-}
-
-fn process(row: &MethodRow) -> ProcessText<'_> {
-    ProcessText {
-        name: row.process.as_deref(),
-        pid: row.pid,
-        start_ns: row.process_start_ns,
-        stop_ns: row.process_stop_ns,
-        command_line: row.command_line.as_deref(),
-    }
 }
 
 fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Result<Columns<'a, MethodRow>> {
@@ -105,7 +95,7 @@ fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Re
     columns.number("First", &format!("First {title}"), args.first_last, |row| text.times.write(row.first_ns));
     columns.number("Last", &format!("Last {title}"), args.first_last, |row| text.times.write(row.last_ns));
     columns.word("Method", "Method", true, |row| row.name.clone());
-    columns.word("Process", "Process", args.show_on_method, |row| text.process(process(row)));
+    columns.word("Process", "Process", args.show_on_method, |row| text.process(row.into()));
     columns.word("Module", "Module", args.show_module, |row| {
         let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
         parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")

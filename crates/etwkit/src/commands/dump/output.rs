@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::dump::{self};
+use etwkit_query::dump::{self, Grouped, Top};
 use etwkit_query::filter::TextFilter;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -20,6 +20,44 @@ pub(super) struct Answered<A> {
     /// Its trace.
     pub(super) info: TraceInfo,
     pub(super) answer: A,
+}
+
+/// A row with the name of its trace.
+pub(super) struct Shown<'a, R> {
+    pub(super) row: &'a R,
+    pub(super) file: &'a str,
+}
+
+impl<R> std::ops::Deref for Shown<'_, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        self.row
+    }
+}
+
+impl<R, T> Answered<Grouped<R, T>> {
+    /// The rows of all groups, each with the name of its trace.
+    pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'_, R>> {
+        self.rows().map(|row| Shown { row, file: &self.info.file_name })
+    }
+
+    /// The rows of all groups.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &R> + Clone {
+        self.answer.groups.iter().flat_map(|group| &group.rows)
+    }
+}
+
+/// The largest rows of all extracts in one list, ascending.
+pub(super) fn largest<'a, R, T>(
+    answers: &'a [Answered<Grouped<R, T>>],
+    top: Top,
+    sort_value: impl Fn(&R) -> f64,
+) -> Vec<Shown<'a, R>> {
+    let mut shown: Vec<Shown<'a, R>> = answers.iter().flat_map(Answered::shown).collect();
+    shown.sort_by(|a, b| sort_value(a).total_cmp(&sort_value(b)));
+    top.cut(&mut shown);
+    shown
 }
 
 /// Asks all extracts, one after the other. Those that hold no answer are named; with none left the answer is empty.

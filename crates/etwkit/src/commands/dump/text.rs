@@ -1,6 +1,11 @@
 //! Numbers and processes as text for people.
 
+use etwkit_query::dump::cpu::CpuRow;
+use etwkit_query::dump::disk::DiskRow;
+use etwkit_query::dump::file::FileRow;
+use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
 use super::args::{Common, ProcessFilters, ProcessFormat};
@@ -25,6 +30,25 @@ pub(super) struct ProcessText<'a> {
     pub(super) stop_ns: Option<i64>,
     pub(super) command_line: Option<&'a str>,
 }
+
+/// Rows of most dumps carry their process in columns of the same names.
+macro_rules! process_of {
+    ($($row:ty),+) => {$(
+        impl<'a> From<&'a $row> for ProcessText<'a> {
+            fn from(row: &'a $row) -> Self {
+                Self {
+                    name: row.process.as_deref(),
+                    pid: row.pid,
+                    start_ns: row.process_start_ns,
+                    stop_ns: row.process_stop_ns,
+                    command_line: row.command_line.as_deref(),
+                }
+            }
+        }
+    )+};
+}
+
+process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow);
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {

@@ -6,7 +6,7 @@ use etwkit_query::dump::version::{MissingPdb, ModuleRow, VersionRequest, missing
 
 use super::args::{Common, ProcessFilters, TopArgs};
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::{ProcessText, Text};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -105,13 +105,7 @@ fn owner(text: &Text, row: &ModuleRow) -> String {
     if row.process_key.is_none() {
         return "kernel and drivers".into();
     }
-    text.process_line(ProcessText {
-        name: row.process.as_deref(),
-        pid: row.pid,
-        start_ns: row.process_start_ns,
-        stop_ns: row.process_stop_ns,
-        command_line: row.command_line.as_deref(),
-    })
+    text.process_line(row.into())
 }
 
 fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
