@@ -173,7 +173,7 @@ pub(crate) struct ExtractArgs {
     /// What is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
-    /// Only this time, in seconds since the start of the trace or with a unit: A..B, A.. or ..B
+    /// Only this time, in seconds since the start of the trace: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
     /// Traces that are extracted at the same time; without it as many as there are processors

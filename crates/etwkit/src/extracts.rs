@@ -16,24 +16,21 @@ const TEMP_DIR: &str = "ETWKIT_TMP";
 pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Session> {
     let mut sources = Vec::new();
     for path in paths {
-        let path = extract_of(path, printer)?;
-        derive_if_missing(&path, printer)?;
-        sources.push(Source::open(&path)?);
+        sources.push(Source::from(open(&extract_of(path, printer)?, printer)?));
     }
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
     Ok(Session::new(sources, &Options { temp_dir, ..Options::default() })?)
 }
 
-/// Computes the derived tables of an extract that lacks them, or whose are of another version. A packed extract stays as it is.
-fn derive_if_missing(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-    // What cannot be opened is told by who needs it.
-    let Ok(extract) = Extract::open(path) else { return Ok(()) };
+/// Opens an extract. Derived tables that are missing or of another version are computed first; a packed extract stays as it is.
+fn open(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<Extract> {
+    let extract = Extract::open(path).map_err(etwkit_query::Error::from)?;
     if extract.derived().is_some() || extract.is_archive() || extract.manifest().detail != Detail::Full {
-        return Ok(());
+        return Ok(extract);
     }
     derive_again(&extract)?;
     printer.note(&format!("computed the derived tables of {}, which were missing or old", path.display()));
-    Ok(())
+    Ok(Extract::open(path).map_err(etwkit_query::Error::from)?)
 }
 
 /// The extract that a path means: the path itself, or the one in the cache that a trace became.

@@ -6,15 +6,18 @@
 
 /// A pattern with `*` and `?`, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Pattern(String);
+pub struct Pattern(String);
 
 impl Pattern {
-    fn new(text: &str) -> Self {
+    /// The pattern, whatever its case.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
         Self(text.to_lowercase())
     }
 
-    /// Whether it matches a text in lower case, in time that grows with the product of both lengths.
-    fn matches(&self, text: &str) -> bool {
+    /// Whether it matches the whole of a text in lower case, in time that grows with the product of both lengths.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
         let (mut pattern, mut text) = (self.0.chars(), text.chars());
         // Where to go on when what follows the last star does not fit.
         let mut retry = None;

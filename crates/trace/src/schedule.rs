@@ -9,6 +9,26 @@ use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashMap;
 
+/// Whether a thread that was taken off in this state could have run on: it was preempted.
+#[must_use]
+pub const fn was_preempted(state: u8) -> bool {
+    matches!(state, state::READY | state::STANDBY | state::DEFERRED_READY)
+}
+
+/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each as far as it is known.
+#[must_use]
+pub fn wait_and_ready(
+    out: i64,
+    readied: Option<i64>,
+    switch_in: i64,
+    was_preempted: bool,
+) -> (Option<i64>, Option<i64>) {
+    if was_preempted {
+        return (Some(0), Some(switch_in.saturating_sub(out)));
+    }
+    (readied.map(|t| t.saturating_sub(out)), readied.map(|t| switch_in.saturating_sub(t)))
+}
+
 /// A thread is switched in. Times are raw ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SwitchIn {
@@ -36,25 +56,23 @@ impl SwitchIn {
     /// Whether it had been taken off while it could have run on.
     #[must_use]
     pub const fn was_preempted(&self) -> bool {
-        matches!(self.previous_state, state::READY | state::STANDBY | state::DEFERRED_READY)
+        was_preempted(self.previous_state)
     }
 
     /// T1 − T0, 0 for a preempted thread; `None` where it is not known.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
-        let out = self.last_out?;
-        if self.was_preempted() { Some(0) } else { Some(self.readied?.saturating_sub(out)) }
+        self.wait_and_ready()?.0
     }
 
     /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is not known.
     #[must_use]
     pub fn ready(&self) -> Option<i64> {
-        let out = self.last_out?;
-        if self.was_preempted() {
-            Some(self.time.saturating_sub(out))
-        } else {
-            Some(self.time.saturating_sub(self.readied?))
-        }
+        self.wait_and_ready()?.1
+    }
+
+    fn wait_and_ready(&self) -> Option<(Option<i64>, Option<i64>)> {
+        Some(wait_and_ready(self.last_out?, self.readied, self.time, self.was_preempted()))
     }
 }
 

@@ -9,6 +9,7 @@ use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
 use super::method::{self, Group, GroupKey};
 use super::union::Union;
+use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row};
 
@@ -165,7 +166,7 @@ fn switches(
         let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
         let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
         let (run, last_out) = (int64(batch, "run_ns")?, int64(batch, "last_out_ns")?);
-        let (readied, state) = (int64(batch, "readied_ns")?, int32(batch, "prev_state")?);
+        let state = int32(batch, "prev_state")?;
         let priority = int32(batch, "priority")?;
         for row in 0..batch.num_rows() {
             let process = process.get(row);
@@ -198,10 +199,9 @@ fn switches(
                 }
                 continue;
             };
-            let is_preempted = readied.get(row).is_none() && ready.is_some();
             sum.switches += 1;
-            sum.preemptions +=
-                i64::from(is_preempted && state.get(row).is_some() && last_out.get(row).is_some());
+            let state = state.get(row).and_then(|state| u8::try_from(state).ok());
+            sum.preemptions += i64::from(state.is_some_and(was_preempted));
             if let Some((priority, run)) = priority.get(row).zip(run) {
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;

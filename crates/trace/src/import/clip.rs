@@ -3,6 +3,7 @@
 use etwkit_decode::kernel::scheduler::state;
 
 use super::context::Range;
+use crate::schedule::{wait_and_ready, was_preempted};
 use crate::table::ContextSwitch;
 
 /// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on the processor as far as it
@@ -71,12 +72,8 @@ type Lengths = (Option<i64>, Option<i64>);
 /// Waiting and ready time in the range of a row with a switch-out and a switch-in.
 fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
     let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
-    let states = [state::READY, state::STANDBY, state::DEFERRED_READY].map(i32::from);
-    if row.prev_state.is_some_and(|state| states.contains(&state)) {
-        return Some((Some(0), Some(into.saturating_sub(out))));
-    }
-    let readied = row.readied_ns.map(|ns| range.clip(ns));
-    Some((readied.map(|ns| ns.saturating_sub(out)), readied.map(|ns| into.saturating_sub(ns))))
+    let was_preempted = row.prev_state.and_then(|state| u8::try_from(state).ok()).is_some_and(was_preempted);
+    Some(wait_and_ready(out, row.readied_ns.map(|ns| range.clip(ns)), into, was_preempted))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use anyhow::bail;
 use etwkit_etl::Guid;
 use etwkit_etl::clock::Clock;
+use etwkit_query::filter::Pattern;
 
 use crate::cli::EventsArgs;
 use crate::time_range;
@@ -12,8 +13,8 @@ use crate::time_range;
 /// Without a positive pattern everything matches that no negative one excludes. Case does not matter.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patterns {
-    positive: Vec<Vec<char>>,
-    negative: Vec<Vec<char>>,
+    positive: Vec<Pattern>,
+    negative: Vec<Pattern>,
 }
 
 impl Patterns {
@@ -24,45 +25,17 @@ impl Patterns {
                 Some(rest) => (&mut patterns.negative, rest),
                 None => (&mut patterns.positive, part),
             };
-            list.push(part.to_lowercase().chars().collect());
+            list.push(Pattern::new(part));
         }
         patterns
     }
 
     /// Whether any of the texts that stand for one thing (a name and a number, say) matches.
     pub(super) fn match_any(&self, texts: &[&str]) -> bool {
-        let texts: Vec<Vec<char>> = texts.iter().map(|t| t.to_lowercase().chars().collect()).collect();
-        let any = |patterns: &[Vec<char>]| patterns.iter().any(|p| texts.iter().any(|t| wildcard(p, t)));
+        let texts: Vec<String> = texts.iter().map(|t| t.to_lowercase()).collect();
+        let any = |patterns: &[Pattern]| patterns.iter().any(|p| texts.iter().any(|t| p.matches(t)));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
-}
-
-/// Whether a text matches a pattern with `*` and `?`, in time that grows with the product of both lengths.
-fn wildcard(pattern: &[char], text: &[char]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    // Where to go on when what follows the last star does not fit.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p + 1, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || text.get(t) == Some(c) => {
-                p += 1;
-                t += 1;
-            }
-            _ => match retry {
-                Some((after_star, from)) => {
-                    p = after_star;
-                    t = from + 1;
-                    retry = Some((after_star, t));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(p..).is_none_or(|rest| rest.iter().all(|c| *c == '*'))
 }
 
 /// All filters of a question.
