@@ -20,6 +20,7 @@ pub mod counts;
 pub mod derive;
 pub mod directory;
 pub mod events;
+mod first_walk;
 pub mod import;
 mod interner;
 pub mod schedule;

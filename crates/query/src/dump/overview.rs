@@ -2,6 +2,9 @@
 //!
 //! The numbers are those of the derived tables, which the other dumps ask, too.
 
+use super::cpu::{CpuAnswer, CpuRequest, CpuRow};
+use super::disk::{DiskRequest, DiskRow, DiskSort};
+use super::path::WHOLE_PATH;
 use super::{Result, ask};
 use crate::Session;
 
@@ -38,22 +41,6 @@ rows! {
         has_samples: bool,
     }
 
-    /// A process.
-    pub struct ProcessShare {
-        /// File name of its executable.
-        process: Option<String>,
-        /// Process id.
-        pid: Option<i64>,
-        /// Sampled CPU; without any samples, CPU from context switches.
-        cpu_ns: i64,
-        /// Time in which at least one thread waited.
-        wait_ns: Option<i64>,
-        /// Time in which at least one thread was ready.
-        ready_ns: Option<i64>,
-        /// Switch-ins.
-        switches: Option<i64>,
-    }
-
     /// A module, over all processes.
     pub struct ModuleShare {
         /// File name; missing for code that lies in none.
@@ -80,20 +67,6 @@ rows! {
         wait_ns: Option<i64>,
     }
 
-    /// A file on a disk.
-    pub struct FileShare {
-        /// Path; missing for flushes and files without a name.
-        path: Option<String>,
-        /// Time in which the disk served it.
-        service_ns: i64,
-        /// Reads, writes and flushes.
-        operations: i64,
-        /// Bytes read.
-        read_bytes: i64,
-        /// Bytes written.
-        write_bytes: i64,
-    }
-
     /// What a reader of the numbers should know.
     pub struct Note {
         /// `error`, `warning` or `info`.
@@ -113,7 +86,7 @@ pub struct Overview {
     /// The recording.
     pub recording: Recording,
     /// Processes by CPU.
-    pub processes: Vec<ProcessShare>,
+    pub processes: Vec<CpuRow>,
     /// CPU of all processes.
     pub cpu_ns: i64,
     /// Modules by CPU of their own.
@@ -121,26 +94,14 @@ pub struct Overview {
     /// Methods by CPU of their own.
     pub methods: Vec<MethodShare>,
     /// Files by service time of the disk.
-    pub files: Vec<FileShare>,
+    pub files: Vec<DiskRow>,
     /// Errors and warnings.
     pub notes: Vec<Note>,
-}
-
-rows! {
-    /// A sum.
-    struct Sum {
-        /// Nanoseconds.
-        ns: i64,
-    }
 }
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples
 FROM trace";
-
-/// CPU of a process: from samples, or from context switches if the trace has no samples.
-const CPU: &str =
-    "CASE WHEN (SELECT sum(samples) FROM cpu_process) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END";
 
 impl Overview {
     /// Asks a session with one extract for the `top` largest of each.
@@ -148,11 +109,10 @@ impl Overview {
     /// # Errors
     /// A query fails.
     pub fn ask(session: &Session, top: usize) -> Result<Self> {
-        let processes = format!(
-            "SELECT p.name AS process, p.pid, {CPU} AS cpu_ns, c.wait_ns, c.ready_ns, c.switches
-FROM cpu_process c LEFT JOIN process p ON p.process_key = c.process_key WHERE coalesce(p.pid, -1) <> 0
-ORDER BY 3 DESC, c.process_key LIMIT {top}"
-        );
+        let cpu = answered(CpuRequest::default().ask(session))?.unwrap_or_else(|| CpuAnswer::new(Vec::new()));
+        let by_time = DiskRequest { level: WHOLE_PATH, sort: DiskSort::TotalTime, ..DiskRequest::default() };
+        let files = answered(by_time.ask(session))?.map_or_else(Vec::new, |disk| disk.groups);
+        let files = files.into_iter().flat_map(|group| group.rows).collect();
         let modules = format!(
             "SELECT module, sum(exclusive_ns) AS exclusive_ns FROM cpu_method GROUP BY module
 HAVING sum(exclusive_ns) > 0 ORDER BY 2 DESC, 1 LIMIT {top}"
@@ -162,24 +122,30 @@ HAVING sum(exclusive_ns) > 0 ORDER BY 2 DESC, 1 LIMIT {top}"
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method LIMIT {top}"
         );
-        let files = format!(
-            "SELECT path, sum(read_service_ns + write_service_ns + flush_service_ns) AS service_ns,
-       sum(reads + writes + flushes) AS operations, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
-FROM disk_file GROUP BY path ORDER BY 2 DESC, 1 LIMIT {top}"
-        );
-        let total = format!(
-            "SELECT sum({CPU}) AS ns FROM cpu_process c LEFT JOIN process p ON p.process_key = c.process_key
-WHERE coalesce(p.pid, -1) <> 0"
-        );
         let notes = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
         Ok(Self {
             recording: ask(session, RECORDING)?.into_iter().next().unwrap_or_default(),
-            processes: ask(session, &processes)?,
-            cpu_ns: ask::<Sum>(session, &total)?.first().map_or(0, |sum| sum.ns),
+            cpu_ns: cpu.total.cpu_ns,
+            processes: largest(cpu.rows, top, |row| row.cpu_ns),
             modules: ask(session, &modules)?,
             methods: ask(session, &methods)?,
-            files: ask(session, &files)?,
+            files: largest(files, top, |row| row.total_service_ns),
             notes: ask(session, notes)?,
         })
     }
+}
+
+/// The answer, or none where the trace has nothing of the kind.
+fn answered<A>(answer: Result<A>) -> Result<Option<A>> {
+    match answer {
+        Err(error) if error.is_nothing() => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// The largest rows of an ascending list, largest first; rows of the same size stay in their order.
+fn largest<R>(mut rows: Vec<R>, top: usize, size: impl Fn(&R) -> i64) -> Vec<R> {
+    rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
+    rows.truncate(top);
+    rows
 }

@@ -10,9 +10,9 @@ use etwkit_etl::{Order, RawEvent, Session};
 use rustc_hash::FxHashSet;
 
 use super::{ImportError, Progress, Ticker};
-use crate::counts::Counts;
-use crate::directory::{Directory, DirectoryBuilder};
-use crate::summary::{DotnetSummary, Recorded, SystemConfig, end_of, recorded};
+use crate::directory::Directory;
+use crate::first_walk::FirstWalk;
+use crate::summary::{Recorded, SystemConfig, end_of, recorded};
 use crate::tracker::method::MethodTracker;
 
 /// Part of the work that the first walk is; measured on scenario traces.
@@ -43,11 +43,7 @@ pub(super) struct Collected {
 
 #[derive(Default)]
 struct Collector {
-    counts: Counts,
-    builder: DirectoryBuilder,
-    config: SystemConfig,
-    dotnet: DotnetSummary,
-    decoder: Decoder,
+    first: FirstWalk,
     patience: i64,
     first_interval: Option<u32>,
     end_interval: Option<u32>,
@@ -60,13 +56,9 @@ struct Collector {
 
 impl Collector {
     fn event(&mut self, event: &RawEvent<'_>) {
-        self.counts.add(event);
+        self.first.observe(event);
         // Records lie on multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
-        self.builder.observe(event);
-        self.config.observe(event);
-        self.dotnet.observe(event);
-        self.decoder.observe(event);
         let Some(hook) = Hook::of(event) else {
             self.pids.extend(event.process_id());
             return;
@@ -122,9 +114,10 @@ pub(super) fn collect(
     if interrupted {
         return Err(ImportError::Interrupted);
     }
-    let methods = c.dotnet.finish_methods();
-    c.decoder.finish_observing();
-    let mut directory = c.builder.finish(session.pointer_size());
+    let FirstWalk { counts, builder, config, mut dotnet, mut decoder } = c.first;
+    let methods = dotnet.finish_methods();
+    decoder.finish_observing();
+    let mut directory = builder.finish(session.pointer_size());
     let mut pids: Vec<u32> = c.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.
@@ -133,14 +126,14 @@ pub(super) fn collect(
     Ok(Collected {
         directory,
         methods,
-        recorded: recorded(c.counts.identities()),
-        end: end_of(session, &c.counts),
+        recorded: recorded(counts.identities()),
+        end: end_of(session, &counts),
         patience: c.patience.clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: c.kernel_network,
         events: ticker.events,
         event_bytes: c.event_bytes,
-        config: c.config,
-        decoder: c.decoder,
+        config,
+        decoder,
     })
 }

@@ -1,6 +1,7 @@
 //! What all importers share: who an event belongs to, and the rows that wait for stacks.
 
 use etwkit_decode::kernel::stack::is_kernel_address;
+use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
@@ -104,6 +105,11 @@ impl<'d> Context<'d> {
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         self.identity.of_thread(tid, time)
+    }
+
+    /// Key of the thread that the header of an event names.
+    pub(super) fn thread_key(&mut self, event: &RawEvent<'_>) -> Option<i32> {
+        event.thread_id().map(|tid| self.of_thread(tid, event.timestamp).thread_key)
     }
 
     /// Stacks that belong to no event that can have one.

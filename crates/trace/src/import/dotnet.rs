@@ -134,7 +134,7 @@ impl Dotnet {
         if !is_jitted || !context.range.contains(ts_ns) {
             return Ok(());
         }
-        let thread_key = event.thread_id().map(|tid| context.of_thread(tid, event.timestamp).thread_key);
+        let thread_key = context.thread_key(event);
         let row = table::Jit {
             ts_ns,
             process_key: key(process),
@@ -164,7 +164,7 @@ fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Co
     let Some(exception) = Exception::parse(event.payload(), event.pointer_size()) else { return false };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
-        let thread_key = event.thread_id().map(|tid| context.of_thread(tid, event.timestamp).thread_key);
+        let thread_key = context.thread_key(event);
         let row = Pending::Exception(Box::new(table::Exception {
             ts_ns,
             process_key: key(process),

@@ -16,15 +16,15 @@ mod schedule;
 
 use std::ops::ControlFlow;
 
-use etwkit_decode::Decoder;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, Session};
 use serde_json::{Map, Value};
 
 use crate::counts::Counts;
-use crate::directory::{Directory, DirectoryBuilder};
+use crate::directory::Directory;
 use crate::events::EventsSummary;
+use crate::first_walk::FirstWalk;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 pub use config::SystemConfig;
 pub use cpu::{CpuTotals, TopRow};
@@ -70,19 +70,12 @@ impl Summary {
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
-        let mut counts = Counts::default();
-        let mut builder = DirectoryBuilder::default();
-        let mut config = SystemConfig::default();
-        let mut dotnet = DotnetSummary::default();
-        let mut decoder = Decoder::new();
+        let mut first = FirstWalk::default();
         let walk = session.for_each(Order::Time, |event| {
-            counts.add(event);
-            builder.observe(event);
-            config.observe(event);
-            dotnet.observe(event);
-            decoder.observe(event);
+            first.observe(event);
             ControlFlow::Continue(())
         })?;
+        let FirstWalk { counts, builder, config, mut dotnet, mut decoder } = first;
         let directory = builder.finish(session.pointer_size());
 
         let methods = dotnet.finish_methods();

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use etwkit_query::dump::overview::{FileShare, MethodShare, Overview, ProcessShare, Recording};
+use etwkit_query::dump::cpu::CpuRow;
+use etwkit_query::dump::disk::DiskRow;
+use etwkit_query::dump::overview::{MethodShare, Overview, Recording};
 use etwkit_query::dump::trace::TraceInfo;
 
 use super::text::rounded;
@@ -112,7 +114,7 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
     let mut table = Table::new(&columns);
     let seen_ns = r.range_end_ns.zip(r.range_start_ns).map_or(r.duration_ns, |(end, start)| end - start);
     let machine_ns = seen_ns as f64 * r.processors.max(1) as f64;
-    let row = |p: &ProcessShare| {
+    let row = |p: &CpuRow| {
         let share = format!("{:.1}", p.cpu_ns as f64 * 100.0 / machine_ns.max(1.0));
         let mut row = vec![process(p.process.as_deref(), p.pid), ms(p.cpu_ns), share];
         if r.has_switches {
@@ -179,7 +181,7 @@ fn method(m: &MethodShare) -> String {
     }
 }
 
-fn files(files: &[FileShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn files(files: &[DiskRow], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.heading("Files by service time of the disks")?;
     if files.is_empty() {
         return Ok(printer.line("  not recorded: DISK_IO+DISK_IO_INIT+FILENAME records disk I/O")?);
@@ -197,8 +199,8 @@ fn files(files: &[FileShare], printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let kb = |bytes: i64| grouped_signed(rounded(bytes, 1000));
         table.row([
             name,
-            ms(f.service_ns),
-            grouped_signed(f.operations),
+            ms(f.total_service_ns),
+            grouped_signed(f.reads + f.writes + f.flushes),
             kb(f.read_bytes),
             kb(f.write_bytes),
         ]);
