@@ -9,8 +9,8 @@ use etwkit_trace::table::Table;
 use super::Folders;
 use crate::store_error::{StoreError, StoreResult};
 
-/// Batches on their way. One is some megabytes.
-const BATCHES: usize = 4;
+/// Batches on their way. One is about a megabyte.
+const BATCHES: usize = 16;
 
 type Batch = (&'static Table, RecordBatch);
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::line::Seq;
 use crate::tracker::stack::StackId;
 
-/// Addresses of a chunk: half a mebibyte.
-const CHUNK: usize = 1 << 16;
+/// Addresses of a chunk: 128 KiB.
+const CHUNK: usize = 1 << 14;
 
 /// Addresses that wait at most, before rows have to be handed on early: 128 MiB.
 const MAX_WAITING: usize = 1 << 24;

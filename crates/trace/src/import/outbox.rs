@@ -14,7 +14,7 @@ use crate::table::Table;
 const ROWS: usize = 1024;
 
 /// Messages on their way.
-const MESSAGES: usize = 8;
+const MESSAGES: usize = 32;
 
 /// What the thread that makes rows is told.
 #[derive(Debug)]
