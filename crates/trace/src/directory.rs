@@ -49,6 +49,8 @@ pub struct Directory {
     pub stacks: StackTree,
     /// Stack keys.
     pub stack_keys: StackKeys,
+    /// Definitions of stack keys that were not kept, because there were too many.
+    pub dropped_definitions: u64,
     /// The thread that each processor ran up to its first context switch.
     pub first_threads: FxHashMap<u16, u32>,
     /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
@@ -103,6 +105,8 @@ pub struct DirectoryBuilder {
     paths: PathMapper,
     stacks: StackTree,
     stack_keys: StackKeys,
+    most_definitions: u64,
+    dropped_definitions: u64,
     /// Memory of one stack.
     frames: Vec<u64>,
     first_threads: FxHashMap<u16, u32>,
@@ -126,7 +130,19 @@ struct Seen {
     images: bool,
 }
 
+/// Definitions of stack keys, and frames in them, that are kept of any trace: 200 MiB each. A small file that defines more was made to.
+const MAX_DEFINITIONS: u64 = 1 << 24;
+
+/// Bytes of a file for each definition that is kept beyond that. In scenario traces one comes in 1400 bytes.
+const BYTES_FOR_DEFINITION: u64 = 512;
+
 impl DirectoryBuilder {
+    /// A builder for a session whose files have so many bytes.
+    #[must_use]
+    pub fn for_size(bytes: u64) -> Self {
+        Self { most_definitions: bytes / BYTES_FOR_DEFINITION, ..Self::default() }
+    }
+
     /// Takes one event.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         self.observe_as(Hook::of(event), event);
@@ -241,6 +257,11 @@ impl DirectoryBuilder {
         }
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let Some(key) = stack::key(payload, 0, pointer_size) else { return };
+        let most = self.most_definitions.max(MAX_DEFINITIONS);
+        if self.stacks.len() as u64 >= most || self.stack_keys.len() >= most {
+            self.dropped_definitions += 1;
+            return;
+        }
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
@@ -330,6 +351,7 @@ impl DirectoryBuilder {
             paths: self.paths,
             stacks: self.stacks,
             stack_keys: self.stack_keys,
+            dropped_definitions: self.dropped_definitions,
             first_threads: self.first_threads,
             first_events: (0..=u16::MAX)
                 .zip(self.first_events)
@@ -360,5 +382,38 @@ impl DirectoryBuilder {
             }
         }
         source
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_etl::HeaderKind;
+
+    use super::*;
+
+    #[test]
+    fn a_small_file_cannot_define_stacks_without_end() {
+        // `StackWalk/KeyDelete`: the key, then one address.
+        let mut record = vec![2, 0, 0x11, 0xC0, 32, 0, stack::opcode::KEY_DELETE, group::STACK];
+        record.extend([0; 8]);
+        record.extend([7u64.to_le_bytes(), 0x1000u64.to_le_bytes()].concat());
+        let event = RawEvent {
+            kind: HeaderKind::Perfinfo64,
+            timestamp: 0,
+            cpu: 0,
+            file: 0,
+            buffer: 0,
+            position: 0x48,
+            record: &record,
+        };
+        let dropped = |bytes| {
+            let mut builder = DirectoryBuilder::for_size(bytes);
+            for _ in 0..MAX_DEFINITIONS + 5 {
+                builder.observe(&event);
+            }
+            builder.finish(8).dropped_definitions
+        };
+        assert_eq!(dropped(0), 5);
+        assert_eq!(dropped((MAX_DEFINITIONS + 3) * BYTES_FOR_DEFINITION), 2);
     }
 }

@@ -2,7 +2,8 @@
 
 use etwkit_decode::Decoder;
 use etwkit_decode::kernel::Hook;
-use etwkit_etl::RawEvent;
+use etwkit_etl::session::TraceFile;
+use etwkit_etl::{RawEvent, Session};
 
 use crate::counts::Counts;
 use crate::directory::DirectoryBuilder;
@@ -17,6 +18,11 @@ pub(crate) struct FirstWalk {
 }
 
 impl FirstWalk {
+    pub(crate) fn new(session: &Session) -> Self {
+        let bytes = session.files().iter().map(TraceFile::size).sum();
+        Self { builder: DirectoryBuilder::for_size(bytes), ..Self::default() }
+    }
+
     /// Takes an event, and tells what kernel event it is.
     #[inline]
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {

@@ -96,7 +96,7 @@ pub(super) fn collect(
     session: &Session,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Collected, ImportError> {
-    let mut c = Collector::default();
+    let mut c = Collector { first: FirstWalk::new(session), ..Collector::default() };
     let start = session.clock().t0;
     let length = session.files().first().map_or(1.0, |file| {
         let h = file.header();

@@ -296,6 +296,12 @@ impl Importers<'_> {
                 "events whose stack is defined nowhere in the trace",
             ),
             (
+                "warning",
+                "stack_key_dropped",
+                collected.directory.dropped_definitions,
+                "definitions of stacks that were not kept, because there are too many for a file of this size: events lack these stacks",
+            ),
+            (
                 "info",
                 "event_not_described",
                 self.generic.unknown,

@@ -104,7 +104,7 @@ impl Summary {
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
-        let mut first = FirstWalk::default();
+        let mut first = FirstWalk::new(session);
         let walk = session.for_each(Order::Time, |event| {
             first.observe(event);
             ControlFlow::Continue(())

@@ -147,7 +147,8 @@ pub struct StackKeys {
 /// What one key stood for, in time order.
 #[derive(Debug, Default)]
 struct Definitions {
-    list: Vec<(i64, StackId)>,
+    times: Vec<i64>,
+    stacks: Vec<StackId>,
     /// Where the last answer was. References come in time order, so that the next one is near.
     last: AtomicU32,
 }
@@ -155,17 +156,17 @@ struct Definitions {
 impl Definitions {
     /// Position of the first definition that is not before a time.
     fn position(&self, timestamp: i64) -> usize {
-        let is_before = |at: usize| self.list.get(at).is_some_and(|(time, _)| *time < timestamp);
+        let is_before = |at: usize| self.times.get(at).is_some_and(|time| *time < timestamp);
         let last = self.last.load(Ordering::Relaxed) as usize;
         let position = if last > 0 && !is_before(last - 1) {
-            self.list.partition_point(|(time, _)| *time < timestamp)
+            self.times.partition_point(|time| *time < timestamp)
         } else if !is_before(last) {
             last
         } else if !is_before(last + 1) {
             last + 1
         } else {
-            let rest = self.list.get(last..).unwrap_or_default();
-            last + rest.partition_point(|(time, _)| *time < timestamp)
+            let rest = self.times.get(last..).unwrap_or_default();
+            last + rest.partition_point(|time| *time < timestamp)
         };
         self.last.store(position as u32, Ordering::Relaxed);
         position
@@ -176,7 +177,9 @@ impl StackKeys {
     /// Takes a definition; those of one key must come in time order.
     pub fn define(&mut self, timestamp: i64, key: u64, stack: StackId) {
         self.count += 1;
-        self.definitions.entry(key).or_default().list.push((timestamp, stack));
+        let definitions = self.definitions.entry(key).or_default();
+        definitions.times.push(timestamp);
+        definitions.stacks.push(stack);
     }
 
     /// The stack that a reference at that raw time means: the next definition of the key. A definition does
@@ -184,7 +187,7 @@ impl StackKeys {
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64) -> Option<StackId> {
         let definitions = self.definitions.get(&key)?;
-        definitions.list.get(definitions.position(timestamp)).map(|(_, stack)| *stack)
+        definitions.stacks.get(definitions.position(timestamp)).copied()
     }
 
     /// Number of definitions.
