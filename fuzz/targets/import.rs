@@ -1,0 +1,14 @@
+//! Everything: the bytes of a trace → summary, fields of all events, rows of all tables.
+
+#![no_main]
+
+use etwkit_etl::Session;
+use etwkit_fuzz::walks;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(session) = Session::open(vec![Box::new(data.to_vec())]) else { return };
+    walks::summary(&session);
+    walks::decode(&session);
+    let _ = walks::tables(&session);
+});
