@@ -31,8 +31,7 @@ fn main() {
         let bytes = fs::read(file).unwrap();
         match Session::open(vec![Box::new(bytes.clone())]) {
             Ok(session) => seeds.of_trace(&bytes, &session),
-            Err(_) if bytes.len() < 1 << 21 => seeds.add("archive", &bytes),
-            Err(_) => {}
+            Err(_) => seeds.of_archive(file, &bytes),
         }
     }
     seeds.of_archives();
@@ -59,7 +58,7 @@ struct Seeds {
 }
 
 /// Larger seeds make a fuzzer slow.
-const MAX_SEED: usize = 128 << 10;
+const MAX_SEED: usize = 32 << 10;
 
 impl Seeds {
     fn add(&mut self, target: &'static str, bytes: &[u8]) {
@@ -84,6 +83,17 @@ impl Seeds {
         self.of_manifests(session);
         self.of_kernel(session);
         self.of_extract(&few);
+    }
+
+    /// An archive, and what the trace in it describes.
+    fn of_archive(&mut self, file: &Path, bytes: &[u8]) {
+        if bytes.len() < 1 << 21 {
+            self.add("archive", bytes);
+        }
+        if let Ok(input) = open(&[file.to_owned()], &Options::default()) {
+            self.of_metadata(input.session());
+            self.of_manifests(input.session());
+        }
     }
 
     /// Compressed buffers.
@@ -171,9 +181,10 @@ impl Seeds {
         let mut together = vec![0];
         for ((group, opcode, version), (pointer_size, payload)) in seen {
             let kind = 0b1_0010 | u8::from(pointer_size == 4);
+            let shape = (opcode % 4) << 1 | u8::from(pointer_size == 4);
             let mut step = vec![kind, 1, 0, 0, opcode, group, version];
             push_block(&mut step, &payload);
-            self.add("kernel", &[&[0], &step[..]].concat());
+            self.add("kernel", &[&[shape], &step[..]].concat());
             if together.len() < 8192 {
                 together.extend(step);
             }
@@ -192,7 +203,7 @@ impl Seeds {
         let extract = Extract::open(&target).unwrap();
         extract.pack(&packed).unwrap();
         let packed = fs::read(packed).unwrap();
-        if packed.len() < MAX_SEED {
+        if packed.len() < 2 * MAX_SEED {
             self.add("extract", &[&[0], &packed[..]].concat());
         }
         let names = etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED);

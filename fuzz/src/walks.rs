@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
+use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_decode::{Decoder, Tables};
 use etwkit_etl::damage::Kind;
 use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, RawEvent, Session};
@@ -54,16 +54,13 @@ pub fn decode(session: &Session) {
     };
     each(&mut |event| decoder.observe(event));
     decoder.finish_observing();
-    let mut tables = Tables::new();
     let mut events = EventsSummary::new();
     each(&mut |event| {
         events.event(event, &decoder, session.clock());
-        let plans =
-            [decoder.plan(event), tables.plan(event.identity(), event.pointer_size(), event.payload())];
-        for plan in plans.iter().flatten() {
+        if let Some(plan) = decoder.plan(event) {
             for limits in [Limits::INFO, Limits::NONE] {
                 let renderer = Renderer { clock: Some(session.clock()), limits };
-                let (fields, _) = renderer.object(plan, event.payload());
+                let (fields, _) = renderer.object(&plan, event.payload());
                 black_box(serde_json::Value::Object(fields).to_string());
             }
         }

@@ -8,7 +8,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(session) = Session::open(vec![Box::new(data.to_vec())]) else { return };
-    walks::summary(&session);
-    walks::decode(&session);
-    let _ = walks::tables(&session);
+    // One thing at a time is faster; which one is a matter of chance that replays.
+    match data.len() % 4 {
+        0 => walks::decode(&session),
+        1 => walks::summary(&session),
+        _ => drop(walks::tables(&session)),
+    }
 });
