@@ -1,5 +1,5 @@
-//! Broken traces: no panic, no hang, damage counted and named, the rest read. The full sweep is a script of
-//! its own; this is a sample of it.
+//! Broken traces: no panic, no hang, damage counted and named, the rest read. This is a sample; the full sweep is
+//! `benches/hostile`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -63,10 +63,10 @@ fn for_each_subject(check: impl Fn(&str, &[u8]) + Sync) {
 }
 
 #[test]
-fn cut_at_ten_places() {
+fn cut_at_five_places() {
     for_each_subject(|name, bytes| {
-        for part in 0..10 {
-            let end = bytes.len() * part / 10 + part * 7;
+        for part in 0..5 {
+            let end = bytes.len() * part / 5 + part * 7;
             let exit = check(&bytes[..end], &format!("{name} cut at {end}"));
             // The header event is in the first 600 bytes; what has it can be read.
             assert_eq!(exit == Exit::Error, end < 376, "{name} cut at {end}");
@@ -75,10 +75,10 @@ fn cut_at_ten_places() {
 }
 
 #[test]
-fn corrupted_at_forty_places() {
+fn corrupted_in_all_ways() {
     for_each_subject(|name, bytes| {
         let mut random = Random::new(bytes.len() as u64);
-        for round in 0..40 {
+        for round in 0..KINDS {
             let mut broken = bytes.to_vec();
             corrupt(&mut broken, &mut random, round);
             check(&broken, &format!("{name}, round {round}"));
@@ -90,7 +90,7 @@ fn corrupted_at_forty_places() {
 fn extracts_of_broken_traces_open() {
     for_each_subject(|name, bytes| {
         let mut random = Random::new(bytes.len() as u64 + 1);
-        for round in 0..KINDS {
+        for round in (0..KINDS).step_by(3) {
             let mut broken = bytes.to_vec();
             corrupt(&mut broken, &mut random, round);
             check_extract(&broken, &format!("{name}, round {round}"));
