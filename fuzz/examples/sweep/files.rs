@@ -10,6 +10,8 @@ use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::crowds;
+
 /// Makes the bytes of a file.
 type Make = fn() -> Vec<u8>;
 
@@ -20,7 +22,7 @@ pub(crate) fn make(case: usize) -> (&'static str, Vec<u8>) {
 }
 
 /// All files. Endings are those of the files.
-pub(crate) const NAMES: [(&str, Make); 40] = [
+pub(crate) const NAMES: [(&str, Make); 63] = [
     ("empty.etl", Vec::new),
     ("one_byte.etl", || vec![b'x']),
     ("zeros.etl", || vec![0; 3 << 20]),
@@ -61,6 +63,29 @@ pub(crate) const NAMES: [(&str, Make); 40] = [
     ("hundred_thousand_members.zip", || many(100_000, "txt")),
     ("thousand_traces.zip", || many(1000, "etl")),
     ("dictionary_4g.7z", dictionary),
+    ("processes.etl", crowds::processes),
+    ("one_process_id.etl", crowds::one_process_id),
+    ("threads.etl", crowds::threads),
+    ("one_thread_id.etl", crowds::one_thread_id),
+    ("modules.etl", crowds::modules),
+    ("modules_at_one_address.etl", crowds::modules_at_one_address),
+    ("modules_in_modules.etl", crowds::modules_in_modules),
+    ("file_names.etl", crowds::file_names),
+    ("names_of_one_file.etl", crowds::names_of_one_file),
+    ("methods_in_methods.etl", crowds::methods_in_methods),
+    ("stacks.etl", crowds::stacks),
+    ("stacks_by_key.etl", crowds::stacks_by_key),
+    ("stacks_of_one_moment.etl", crowds::stacks_of_one_moment),
+    ("stacks_that_come_early.etl", crowds::stacks_that_come_early),
+    ("reads_at_once.etl", crowds::reads_at_once),
+    ("operations_without_end.etl", crowds::operations_without_end),
+    ("switches.etl", crowds::switches),
+    ("one_moment.etl", crowds::one_moment),
+    ("collections_without_end.etl", crowds::collections_without_end),
+    ("layouts_of_one_name.etl", crowds::layouts_of_one_name),
+    ("manifests.etl", crowds::manifests),
+    ("providers.etl", crowds::providers),
+    ("facts.etl", crowds::facts),
 ];
 
 /// Where the payload of the header event begins, and the frequency in it.

@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod crowds;
 mod files;
 mod watch;
 mod worker;
