@@ -276,6 +276,10 @@ pub(crate) struct SynthWriteArgs {
     /// Compress the buffers
     #[arg(long)]
     pub(crate) compressed: bool,
+    /// Processors of the machine, instead of those that the scenario has
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(etwkit_synth::MAX_CPUS)))]
+    pub(crate) cpus: Option<u16>,
     /// Overwrite files that are there
     #[arg(long)]
     pub(crate) force: bool,

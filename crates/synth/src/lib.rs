@@ -45,6 +45,12 @@ pub enum Error {
         /// What was asked for.
         scale: u32,
     },
+    /// The machine cannot have so many processors.
+    #[error("{cpus} processors are not possible: expected 1 to {MAX_CPUS}")]
+    Cpus {
+        /// What was asked for.
+        cpus: u16,
+    },
 }
 
 /// Result of this crate.
@@ -52,6 +58,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The largest scale: a day and a bit.
 pub const MAX_SCALE: u32 = 100_000;
+
+/// Most processors of a simulated machine.
+pub const MAX_CPUS: u16 = 64;
 
 /// What a trace is to be like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +71,13 @@ pub struct Options {
     pub seed: u64,
     /// Compress buffers.
     pub compressed: bool,
+    /// Processors of the machine; `None`: as many as the scenario has.
+    pub cpus: Option<u16>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scale: 1, seed: 1, compressed: false }
+        Self { scale: 1, seed: 1, compressed: false, cpus: None }
     }
 }
 
@@ -97,12 +108,19 @@ impl Scenario {
     /// Writes a trace. Gives back the sink, which stands behind the trace, and what is true of it.
     ///
     /// # Errors
-    /// [`Error::Scale`] if there is no such scale, [`Error::Write`] if the sink fails.
+    /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine, [`Error::Write`] if the sink fails.
     pub fn write<W: Write + Seek>(&self, sink: W, options: &Options) -> Result<(W, Truth)> {
         if !(1..=MAX_SCALE).contains(&options.scale) {
             return Err(Error::Scale { scale: options.scale });
         }
-        let (sink, mut truth) = sim::Sim::new((self.plan)(), sink, options)?.run()?;
+        let mut plan = (self.plan)();
+        if let Some(cpus) = options.cpus {
+            if !(1..=MAX_CPUS).contains(&cpus) {
+                return Err(Error::Cpus { cpus });
+            }
+            plan.cpus = cpus;
+        }
+        let (sink, mut truth) = sim::Sim::new(plan, sink, options)?.run()?;
         truth.made = truth::Made {
             format_version: truth::FORMAT_VERSION,
             scenario: self.name.to_owned(),

@@ -17,7 +17,8 @@ pub struct Counts {
     /// events of a large trace are of these.
     direct: Vec<u64>,
     by_identity: FxHashMap<Identity, u64>,
-    times: Option<(i64, i64)>,
+    first_time: i64,
+    last_time: i64,
 }
 
 /// Versions of kernel events that are counted without a hash table.
@@ -31,33 +32,48 @@ impl Default for Counts {
             by_cpu: Vec::new(),
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
-            times: None,
+            first_time: i64::MAX,
+            last_time: i64::MIN,
         }
     }
 }
 
 impl Counts {
-    /// Takes one event.
-    pub fn add(&mut self, event: &RawEvent<'_>) {
+    /// Takes one event. Returns whether it is the first one of its kind.
+    #[inline]
+    pub fn add(&mut self, event: &RawEvent<'_>) -> bool {
         self.total += 1;
         if let Some(count) = self.by_header.get_mut(event.kind as usize) {
             *count += 1;
         }
-        let cpu = usize::from(event.cpu);
-        if cpu >= self.by_cpu.len() {
-            self.by_cpu.resize(cpu + 1, 0);
+        match self.by_cpu.get_mut(usize::from(event.cpu)) {
+            Some(count) => *count += 1,
+            None => self.first_of_cpu(event.cpu),
         }
-        if let Some(count) = self.by_cpu.get_mut(cpu) {
-            *count += 1;
-        }
+        self.first_time = self.first_time.min(event.timestamp);
+        self.last_time = self.last_time.max(event.timestamp);
         let version = usize::from(event.version());
         let direct = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
         match direct.and_then(|hook| self.direct.get_mut(usize::from(hook) * DIRECT_VERSIONS + version)) {
-            Some(count) => *count += 1,
-            None => *self.by_identity.entry(event.identity()).or_default() += 1,
+            Some(count) => {
+                *count += 1;
+                *count == 1
+            }
+            None => self.other(event),
         }
-        let (first, last) = self.times.unwrap_or((event.timestamp, event.timestamp));
-        self.times = Some((first.min(event.timestamp), last.max(event.timestamp)));
+    }
+
+    #[cold]
+    fn first_of_cpu(&mut self, cpu: u16) {
+        self.by_cpu.resize(usize::from(cpu), 0);
+        self.by_cpu.push(1);
+    }
+
+    #[inline(never)]
+    fn other(&mut self, event: &RawEvent<'_>) -> bool {
+        let count = self.by_identity.entry(event.identity()).or_default();
+        *count += 1;
+        *count == 1
     }
 
     /// All events, the header event included.
@@ -68,8 +84,8 @@ impl Counts {
 
     /// Smallest and largest raw time stamp.
     #[must_use]
-    pub const fn times(&self) -> Option<(i64, i64)> {
-        self.times
+    pub fn times(&self) -> Option<(i64, i64)> {
+        (self.total > 0).then_some((self.first_time, self.last_time))
     }
 
     /// Events of each kind, in no order.

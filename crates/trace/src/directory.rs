@@ -103,6 +103,8 @@ pub struct DirectoryBuilder {
     paths: PathMapper,
     stacks: StackTree,
     stack_keys: StackKeys,
+    /// Memory of one stack.
+    frames: Vec<u64>,
     first_threads: FxHashMap<u16, u32>,
     first_events: Vec<Option<i64>>,
     layout_fallbacks: u64,
@@ -217,8 +219,9 @@ impl DirectoryBuilder {
         }
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let Some(key) = stack::key(payload, 0, pointer_size) else { return };
-        let frames: Vec<u64> = stack::frames(payload, pointer_size, pointer_size).collect();
-        let id = self.stacks.intern(frames.into_iter());
+        self.frames.clear();
+        self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
+        let id = self.stacks.intern(&self.frames);
         self.stack_keys.define(event.timestamp, key, id);
     }
 

@@ -20,8 +20,32 @@ use crate::wire::record::{Cut, Trouble};
 /// made to hurt.
 const OPEN_BYTES_LIMIT: usize = 768 << 20;
 
-/// Where an event stands in the global order.
-type Key = (i64, u16, u32);
+/// Where an event stands in the global order: time stamp, file, buffer, in one number that compares fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+impl Key {
+    /// Behind every event.
+    const END: Self = Self(u128::MAX);
+
+    const fn new(time: i64, file: u16, buffer: u32) -> Self {
+        // The sign bit flipped, negative times come before positive ones.
+        let time = time.cast_unsigned() ^ 1 << 63;
+        Self((time as u128) << 48 | (file as u128) << 32 | buffer as u128)
+    }
+
+    const fn time(self) -> i64 {
+        ((self.0 >> 48) as u64 ^ 1 << 63).cast_signed()
+    }
+
+    const fn file(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    const fn buffer(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 struct Open<'s> {
     bytes: Bytes<'s>,
@@ -37,8 +61,39 @@ impl Open<'_> {
         self.bytes.held() + self.cuts.capacity() * size_of::<Cut>()
     }
 
+    #[inline]
     fn next_key(&self) -> Option<Key> {
-        self.cuts.get(self.next).map(|cut| (cut.timestamp, self.file, self.buffer))
+        self.cuts.get(self.next).map(|cut| Key::new(cut.timestamp, self.file, self.buffer))
+    }
+
+    /// Hands out events up to `limit`, which belongs to another buffer.
+    #[inline]
+    fn emit(
+        &mut self,
+        limit: Key,
+        events: &mut u64,
+        visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let bytes = self.bytes.as_slice();
+        for cut in self.cuts.get(self.next..).unwrap_or_default() {
+            if Key::new(cut.timestamp, self.file, self.buffer) >= limit {
+                break;
+            }
+            self.next += 1;
+            let start = cut.position as usize;
+            let event = RawEvent {
+                kind: cut.kind,
+                timestamp: cut.timestamp,
+                cpu: self.cpu,
+                file: self.file,
+                buffer: self.buffer,
+                position: cut.position,
+                record: bytes.get(start..start + usize::from(cut.len)).unwrap_or_default(),
+            };
+            *events += 1;
+            visit(&event)?;
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -60,9 +115,11 @@ impl<'s> Merge<'s> {
             .files
             .iter()
             .zip(0u16..)
-            .flat_map(|(file, f)| file.buffers.iter().zip(0u32..).map(move |(b, i)| (b.first_time, f, i)))
+            .flat_map(|(file, f)| {
+                file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i))
+            })
             .collect();
-        waiting.sort_unstable_by(|a, b| b.cmp(a));
+        waiting.sort_unstable_by_key(|key| Reverse(*key));
         Self {
             session,
             waiting,
@@ -78,25 +135,36 @@ impl<'s> Merge<'s> {
     pub(super) fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
         loop {
             self.open_due()?;
-            let Some(Reverse((_, slot))) = self.heads.pop() else { return Ok(self.walk) };
+            let Some(Reverse((_, slot))) = self.heads.peek().copied() else { return Ok(self.walk) };
             let limit = self.limit();
-            let Some(mut open) = self.open.get_mut(slot).and_then(Option::take) else { continue };
-            let flow = self.emit(&mut open, limit, &mut visit);
-            if flow.is_break() {
+            let Some(open) = self.open.get_mut(slot).and_then(Option::as_mut) else {
+                self.heads.pop();
+                continue;
+            };
+            if open.emit(limit, &mut self.walk.events, &mut visit).is_break() {
                 return Ok(self.walk);
             }
-            self.put_back(slot, open);
+            match open.next_key() {
+                // The heap puts it where it belongs when the borrow ends.
+                Some(key) => {
+                    if let Some(mut head) = self.heads.peek_mut() {
+                        *head = Reverse((key, slot));
+                    }
+                }
+                None => self.close_first(slot),
+            }
         }
     }
 
     /// Opens every buffer whose first event is not behind the earliest one at hand.
+    #[inline]
     fn open_due(&mut self) -> Result<()> {
-        while let Some(&(time, file, buffer)) = self.waiting.last() {
-            if self.heads.peek().is_some_and(|Reverse(((head, ..), _))| time > *head) {
+        while let Some(key) = self.waiting.last().copied() {
+            if self.heads.peek().is_some_and(|Reverse((head, _))| key.time() > head.time()) {
                 return Ok(());
             }
             self.waiting.pop();
-            self.open_buffer(file, buffer)?;
+            self.open_buffer(key.file(), key.buffer())?;
         }
         Ok(())
     }
@@ -139,65 +207,39 @@ impl<'s> Merge<'s> {
     }
 
     fn insert(&mut self, open: Open<'s>) {
+        let Some(key) = open.next_key() else { return self.recycle(open.cuts) };
         self.held += open.held();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
             self.open.len() - 1
         });
-        self.put_back(slot, open);
+        self.heads.push(Reverse((key, slot)));
+        if let Some(place) = self.open.get_mut(slot) {
+            *place = Some(open);
+        }
     }
 
-    /// The first key that must wait for another buffer.
+    /// The first key that must wait for another buffer than that of the earliest event.
+    #[inline]
     fn limit(&self) -> Key {
-        let head = self.heads.peek().map_or((i64::MAX, u16::MAX, u32::MAX), |Reverse((key, _))| *key);
+        // The second smallest of a heap is one of the two below its root.
+        let others = self.heads.as_slice().iter().skip(1).take(2);
+        let head = others.map(|Reverse((key, _))| *key).min().unwrap_or(Key::END);
         // A buffer that is not open yet may hold any number of events at its first time stamp.
-        let waiting = self.waiting.last().map_or(head, |(time, ..)| (*time, 0, 0));
+        let waiting = self.waiting.last().map_or(Key::END, |key| Key::new(key.time(), 0, 0));
         head.min(waiting)
     }
 
-    #[inline]
-    fn emit(
-        &mut self,
-        open: &mut Open<'s>,
-        limit: Key,
-        visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let bytes = open.bytes.as_slice();
-        for cut in open.cuts.get(open.next..).unwrap_or_default() {
-            if cut.timestamp >= limit.0 && (cut.timestamp, open.file, open.buffer) >= limit {
-                // The last key of all has no limit behind it.
-                if limit.0 != i64::MAX || !self.heads.is_empty() || !self.waiting.is_empty() {
-                    break;
-                }
-            }
-            open.next += 1;
-            let start = cut.position as usize;
-            let event = RawEvent {
-                kind: cut.kind,
-                timestamp: cut.timestamp,
-                cpu: open.cpu,
-                file: open.file,
-                buffer: open.buffer,
-                position: cut.position,
-                record: bytes.get(start..start + usize::from(cut.len)).unwrap_or_default(),
-            };
-            self.walk.events += 1;
-            visit(&event)?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn put_back(&mut self, slot: usize, open: Open<'s>) {
-        if let Some(key) = open.next_key() {
-            self.heads.push(Reverse((key, slot)));
-            if let Some(place) = self.open.get_mut(slot) {
-                *place = Some(open);
-            }
-            return;
-        }
+    /// Gives up the buffer of the earliest event, which is used up.
+    fn close_first(&mut self, slot: usize) {
+        self.heads.pop();
+        let Some(open) = self.open.get_mut(slot).and_then(Option::take) else { return };
         self.held -= open.held();
         self.free.push(slot);
-        let mut cuts = open.cuts;
+        self.recycle(open.cuts);
+    }
+
+    fn recycle(&mut self, mut cuts: Vec<Cut>) {
         cuts.clear();
         if self.spare.len() < 64 {
             self.spare.push(cuts);

@@ -266,18 +266,22 @@ pub struct RawEvent<'a> {
 }
 
 impl<'a> RawEvent<'a> {
+    #[inline]
     fn u8(&self, at: usize) -> u8 {
         u8_at(self.record, at).unwrap_or_default()
     }
 
+    #[inline]
     fn u16(&self, at: usize) -> u16 {
         u16_at(self.record, at).unwrap_or_default()
     }
 
+    #[inline]
     fn u32(&self, at: usize) -> u32 {
         u32_at(self.record, at).unwrap_or_default()
     }
 
+    #[inline]
     fn guid(&self, at: usize) -> Guid {
         guid_at(self.record, at).unwrap_or_default()
     }
@@ -347,6 +351,7 @@ impl<'a> RawEvent<'a> {
     }
 
     /// What the event is.
+    #[inline]
     #[must_use]
     pub fn identity(&self) -> Identity {
         match self.kind {
@@ -403,6 +408,7 @@ impl<'a> RawEvent<'a> {
         self.header_ids().map(|ids| ids.1).filter(|id| *id != u32::MAX)
     }
 
+    #[inline]
     fn header_ids(&self) -> Option<(u32, u32)> {
         match self.kind {
             HeaderKind::Perfinfo32 | HeaderKind::Perfinfo64 => None,
@@ -450,6 +456,7 @@ impl<'a> RawEvent<'a> {
         self.record.get(self.payload_at()..).unwrap_or_default()
     }
 
+    #[inline]
     fn payload_at(&self) -> usize {
         let header = self.kind.header_len();
         match self.kind {

@@ -18,8 +18,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Learns from an event; to be called for every event.
-    pub(super) fn observe(&mut self, event: &RawEvent<'_>) {
+    /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
+    #[inline]
+    pub(super) fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {
+        if is_new || !event.kind.is_kernel() {
+            self.learn(event);
+        }
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, event: &RawEvent<'_>) {
         self.decoder.observe(event);
         if let Identity::Kernel { group, opcode, version } = event.identity()
             && let Entry::Vacant(entry) = self.kernel.entry((group, opcode, version))

@@ -39,7 +39,8 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     for path in [&args.out, &truth_path] {
         out_file::check(path, args.force)?;
     }
-    let options = Options { scale: args.scale, seed: args.seed, compressed: args.compressed };
+    let options =
+        Options { scale: args.scale, seed: args.seed, compressed: args.compressed, cpus: args.cpus };
     let (bytes, truth) = write_files(scenario, &options, &args.out, &truth_path, args.force)?;
     let mut table = Table::pairs();
     let seconds = truth.header.duration_ns as f64 / 1e9;
@@ -48,6 +49,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         ("truth", truth_path.display().to_string()),
         ("bytes", grouped(bytes)),
         ("events", grouped(truth.counts.total)),
+        ("bytes an event", format!("{:.1}", bytes as f64 / truth.counts.total.max(1) as f64)),
         ("seconds", format!("{seconds:.3}")),
     ] {
         table.row([name.to_owned(), value]);
@@ -60,7 +62,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
 /// Writes a scenario as it is if no option says otherwise.
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
     let Some(scenario) = etwkit_synth::find(name) else { bail!("there is no scenario \"{name}\"") };
-    let options = Options { scale, seed: 1, compressed: false };
+    let options = Options { scale, ..Options::default() };
     write_files(scenario, &options, out, &out.with_extension("truth.json"), true)?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::{Result, tape};
 /// How long a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
-const WHOLE_STACKS: u64 = 420;
+const WHOLE_STACKS: u64 = 600;
 
 /// A processor.
 #[derive(Debug, Default)]

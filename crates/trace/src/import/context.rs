@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 
 use super::identity::{Identity, Who};
 use super::line::{Entry, Half, Line, Seq};
+use super::raw::RawStack;
 use super::stacks::{Place, Stacks};
 use super::tables::Tables;
 use crate::directory::Directory;
 use crate::sink::{Sink, SinkError};
 use crate::table;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::StackId;
 
 /// A row that waits for its stack.
 #[derive(Debug)]
@@ -125,8 +125,7 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
-        let empty = StackId::EMPTY;
-        self.line.push(Entry { time, tid, process, kernel: empty, user: empty, row })
+        self.line.push(Entry::new(time, tid, process, row))
     }
 
     /// Puts a row in the line that brings its own stack.
@@ -134,15 +133,21 @@ impl<'d> Context<'d> {
         &mut self,
         time: i64,
         process: Option<ProcessKey>,
-        addresses: Vec<u64>,
+        addresses: &[u64],
         row: Pending,
     ) -> Seq {
-        let user = self.stacks.intern(addresses.into_iter());
-        self.line.push(Entry { time, tid: None, process, kernel: StackId::EMPTY, user, row })
+        let mut entry = Entry::new(time, None, process, row);
+        entry.user = self.intern(addresses);
+        self.line.push(entry)
+    }
+
+    /// Takes the addresses of a stack, innermost first.
+    pub(super) fn intern(&mut self, addresses: &[u64]) -> RawStack {
+        self.stacks.intern(addresses, self.line.waiting())
     }
 
     /// Takes a stack of the event with that time and thread.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, stack: StackId) {
+    pub(super) fn attach(&mut self, time: i64, tid: u32, stack: RawStack) {
         let kernel = |address| is_kernel_address(address, self.directory.pointer_size());
         let half = if self.stacks.innermost(stack).is_some_and(kernel) { Half::Kernel } else { Half::User };
         self.line.attach(time, tid, half, stack);
@@ -155,7 +160,10 @@ impl<'d> Context<'d> {
         while let Some((seq, entry)) = self.line.pop() {
             self.leave(seq, entry, sink)?;
         }
-        Ok(())
+        if self.stacks.is_full() {
+            self.drain(sink)?;
+        }
+        self.stacks.flush(sink)
     }
 
     /// Hands on all rows that wait.

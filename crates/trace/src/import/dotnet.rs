@@ -175,7 +175,7 @@ fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Co
             flags: exception.flags.into(),
             stack_id: None,
         }));
-        context.wait_with(event.timestamp, process, inline_stack(event), row);
+        context.wait_with(event.timestamp, process, &inline_stack(event), row);
     }
     true
 }

@@ -91,7 +91,7 @@ impl Generic {
             let tid = if event.kind.is_manifest() { None } else { event.thread_id().or(running) };
             context.wait(event.timestamp, tid, process, Pending::Generic(row));
         } else {
-            context.wait_with(event.timestamp, process, own, Pending::Generic(row));
+            context.wait_with(event.timestamp, process, &own, Pending::Generic(row));
         }
     }
 

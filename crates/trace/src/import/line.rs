@@ -5,11 +5,13 @@
 //! measured by the first pass.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry as Slot;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::raw::RawStack;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::StackId;
 
 /// Entries that wait at most. A trace in which stacks come later than that was made to be one.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -19,6 +21,9 @@ const MAX_EARLY: usize = 4096;
 
 /// Number of an entry: the first is 0.
 pub(super) type Seq = u64;
+
+/// No entry.
+const NO_SEQ: Seq = Seq::MAX;
 
 /// One half of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,15 +42,22 @@ pub(super) struct Entry<T> {
     /// Process in which its addresses are looked up.
     pub process: Option<ProcessKey>,
     /// Kernel half.
-    pub kernel: StackId,
+    pub kernel: RawStack,
     /// User half.
-    pub user: StackId,
+    pub user: RawStack,
     /// What becomes of it.
     pub row: T,
+    /// The next entry of the same time and thread.
+    next: Seq,
 }
 
 impl<T> Entry<T> {
-    fn slot(&mut self, half: Half) -> &mut StackId {
+    /// An event without a stack so far.
+    pub(super) const fn new(time: i64, tid: Option<u32>, process: Option<ProcessKey>, row: T) -> Self {
+        Self { time, tid, process, kernel: RawStack::EMPTY, user: RawStack::EMPTY, row, next: NO_SEQ }
+    }
+
+    fn slot(&mut self, half: Half) -> &mut RawStack {
         match half {
             Half::Kernel => &mut self.kernel,
             Half::User => &mut self.user,
@@ -54,8 +66,17 @@ impl<T> Entry<T> {
 
     /// Whether a stack was recorded.
     pub(super) fn has_stack(&self) -> bool {
-        self.kernel != StackId::EMPTY || self.user != StackId::EMPTY
+        self.kernel != RawStack::EMPTY || self.user != RawStack::EMPTY
     }
+}
+
+/// The entries of one time and thread, nearly always one; a chain.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    first: Seq,
+    last: Seq,
+    /// The first entry that may lack its half: kernel, user.
+    lacking: [Seq; 2],
 }
 
 /// The line.
@@ -63,9 +84,8 @@ impl<T> Entry<T> {
 pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
     first: Seq,
-    /// Entries by time and thread; nearly always one.
-    waiting: FxHashMap<(i64, u32), VecDeque<Seq>>,
-    early: FxHashMap<(i64, u32), Vec<(Half, StackId)>>,
+    waiting: FxHashMap<(i64, u32), Chain>,
+    early: FxHashMap<(i64, u32), Vec<(Half, RawStack)>>,
     patience: i64,
     now: i64,
     /// Stacks that found no event.
@@ -86,9 +106,20 @@ impl<T> Line<T> {
         }
     }
 
+    /// Numbers of the entries that wait. Stacks that wait for their event count as if every entry did.
+    pub(super) fn waiting(&self) -> Range<Seq> {
+        let end = self.first + self.entries.len() as Seq;
+        if self.early.is_empty() { self.first..end } else { 0..end }
+    }
+
+    fn entry(&mut self, seq: Seq) -> Option<&mut Entry<T>> {
+        let index = usize::try_from(seq.checked_sub(self.first)?).ok()?;
+        self.entries.get_mut(index)
+    }
+
     /// Adds an entry at the end and returns its number.
     pub(super) fn push(&mut self, mut entry: Entry<T>) -> Seq {
-        let seq = self.first + self.entries.len() as u64;
+        let seq = self.first + self.entries.len() as Seq;
         if let Some(tid) = entry.tid {
             let key = (entry.time, tid);
             if !self.early.is_empty()
@@ -98,38 +129,64 @@ impl<T> Line<T> {
                     *entry.slot(half) = stack;
                 }
             }
-            self.waiting.entry(key).or_default().push_back(seq);
+            self.join(key, seq);
         }
         self.entries.push_back(entry);
         seq
     }
 
+    /// Makes an entry the last one of its chain.
+    fn join(&mut self, key: (i64, u32), seq: Seq) {
+        let last = match self.waiting.entry(key) {
+            Slot::Vacant(vacant) => {
+                vacant.insert(Chain { first: seq, last: seq, lacking: [seq; 2] });
+                return;
+            }
+            Slot::Occupied(mut chain) => {
+                let chain = chain.get_mut();
+                for lacking in chain.lacking.iter_mut().filter(|lacking| **lacking == NO_SEQ) {
+                    *lacking = seq;
+                }
+                std::mem::replace(&mut chain.last, seq)
+            }
+        };
+        if let Some(before) = self.entry(last) {
+            before.next = seq;
+        }
+    }
+
     /// Gives a stack to the event of that time and thread: the first one that lacks this half.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, half: Half, stack: StackId) {
-        if stack == StackId::EMPTY {
+    pub(super) fn attach(&mut self, time: i64, tid: u32, half: Half, stack: RawStack) {
+        if stack == RawStack::EMPTY {
             return;
         }
         let key = (time, tid);
-        if let Some(seqs) = self.waiting.get(&key) {
-            for seq in seqs {
-                let entry = self.entries.get_mut((seq - self.first) as usize);
-                if let Some(slot) = entry.map(|e| e.slot(half)).filter(|slot| **slot == StackId::EMPTY) {
-                    *slot = stack;
-                    return;
-                }
+        let Self { waiting, entries, early, first, .. } = self;
+        let Some(chain) = waiting.get_mut(&key) else {
+            if time >= self.now && early.len() < MAX_EARLY {
+                early.entry(key).or_default().push((half, stack));
+            } else {
+                self.unattached += 1;
             }
-            self.unattached += 1;
-        } else if time >= self.now && self.early.len() < MAX_EARLY {
-            self.early.entry(key).or_default().push((half, stack));
-        } else {
-            self.unattached += 1;
+            return;
+        };
+        let [kernel, user] = &mut chain.lacking;
+        let lacking = if half == Half::Kernel { kernel } else { user };
+        *lacking = (*lacking).max(chain.first);
+        while let Some(entry) = entries.get_mut(lacking.wrapping_sub(*first) as usize) {
+            *lacking = entry.next;
+            let slot = entry.slot(half);
+            if *slot == RawStack::EMPTY {
+                *slot = stack;
+                return;
+            }
         }
+        self.unattached += 1;
     }
 
     /// What becomes of an entry, while it waits.
     pub(super) fn row_mut(&mut self, seq: Seq) -> Option<&mut T> {
-        let index = usize::try_from(seq.checked_sub(self.first)?).ok()?;
-        self.entries.get_mut(index).map(|entry| &mut entry.row)
+        self.entry(seq).map(|entry| &mut entry.row)
     }
 
     /// Moves on to a raw time. Afterwards [`Line::pop`] gives what has waited long enough.
@@ -159,13 +216,12 @@ impl<T> Line<T> {
         let seq = self.first;
         self.first += 1;
         if let Some(tid) = entry.tid
-            && let std::collections::hash_map::Entry::Occupied(mut seqs) =
-                self.waiting.entry((entry.time, tid))
+            && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, tid))
         {
             // Entries leave in the order in which they came.
-            seqs.get_mut().pop_front();
-            if seqs.get().is_empty() {
-                seqs.remove();
+            chain.get_mut().first = entry.next;
+            if entry.next == NO_SEQ {
+                chain.remove();
             }
         }
         Some((seq, entry))
@@ -178,12 +234,12 @@ mod tests {
     use crate::tracker::stack::StackTree;
 
     fn entry(time: i64, tid: u32, row: &'static str) -> Entry<&'static str> {
-        Entry { time, tid: Some(tid), process: None, kernel: StackId::EMPTY, user: StackId::EMPTY, row }
+        Entry::new(time, Some(tid), None, row)
     }
 
-    fn stacks() -> [StackId; 2] {
+    fn stacks() -> [RawStack; 2] {
         let mut tree = StackTree::default();
-        [1, 2].map(|address| tree.intern([address].into_iter()))
+        [1, 2].map(|address| RawStack::keyed(tree.intern(&[address])))
     }
 
     #[test]
@@ -213,7 +269,7 @@ mod tests {
         for stack in [first, second, second] {
             line.attach(1, 4, Half::Kernel, stack);
         }
-        let kernels: Vec<StackId> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
+        let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
         assert_eq!((kernels, line.unattached), (vec![first, second], 1));
     }
 
@@ -228,5 +284,23 @@ mod tests {
         line.push(entry(5, 4, "own"));
         let users: Vec<bool> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.has_stack()).collect();
         assert_eq!((users, line.unattached), (vec![false, true], 1));
+    }
+
+    #[test]
+    fn halves_fill_a_chain_each_at_its_own_pace() {
+        let [first, second] = stacks();
+        let mut line = Line::new(0);
+        line.push(entry(1, 4, "a"));
+        line.attach(1, 4, Half::Kernel, first);
+        line.push(entry(1, 4, "b"));
+        line.push(entry(1, 4, "c"));
+        line.attach(1, 4, Half::User, second);
+        line.attach(1, 4, Half::Kernel, second);
+        let (_, a) = line.pop_any().unwrap();
+        line.attach(1, 4, Half::User, first);
+        let rest: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
+        assert_eq!((a.kernel, a.user), (first, second));
+        assert_eq!(rest, [(second, first), (RawStack::EMPTY, RawStack::EMPTY)]);
+        assert_eq!(line.unattached, 0);
     }
 }

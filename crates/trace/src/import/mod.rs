@@ -1,7 +1,7 @@
 //! Events → rows of all tables, in two walks over a session.
 //!
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
-//! - `context`, `line`, `stacks`, `identity`: what all importers share
+//! - `context`, `line`, `stacks` (`raw`, `nodes`), `identity`: what all importers share
 //! - `samples`, `switches`, `dpc`, `io`, `net`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
@@ -17,7 +17,9 @@ mod io;
 mod line;
 mod machine;
 mod net;
+mod nodes;
 mod out;
+mod raw;
 mod samples;
 mod stacks;
 mod switches;

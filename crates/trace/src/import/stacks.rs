@@ -2,19 +2,25 @@
 
 use rustc_hash::FxHashMap;
 
+use super::line::Seq;
+use super::nodes::{Nodes, Top};
 use super::out::Out;
+use super::raw::{RawStack, RawStacks};
 use crate::directory::Directory;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, Stack};
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::{StackId, StackTree};
-
-/// No outer frame.
-const NO_NODE: u32 = u32::MAX;
+use crate::tracker::stack::StackTree;
 
 /// What a frame is told apart by: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
+
+/// Distinct frames that are told to be known, and stacks of one process.
+const MAX_KNOWN: usize = 1 << 21;
+
+/// Rows that wait to be handed on.
+const MAX_ROWS: usize = 1 << 13;
 
 /// Where a stack's addresses are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,18 +31,21 @@ pub(super) struct Place {
     pub time: i64,
 }
 
-/// Builds the tables `frame` and `stack`, each distinct frame and stack once.
+/// Builds the tables `frame` and `stack`. Each distinct frame and stack is told once, and once more where a trace has so many that
+/// remembering them all would take too much memory.
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
     /// Position of the first method of each process id among all methods.
     first_method: &'d FxHashMap<u32, u32>,
     epochs: Epochs,
-    raw: StackTree,
+    raw: RawStacks<'d>,
     frames: FxHashMap<FrameKey, u32>,
-    nodes: FxHashMap<(u32, u32), u32>,
-    depths: Vec<i32>,
-    memos: FxHashMap<Option<ProcessKey>, Memo>,
+    next_frame: u32,
+    nodes: Nodes,
+    /// By process, the one without first.
+    memos: Vec<Memo>,
+    addresses: Vec<u64>,
     frame_rows: Vec<Frame>,
     stack_rows: Vec<Stack>,
     frame_out: Out<Frame>,
@@ -46,10 +55,11 @@ pub(super) struct Stacks<'d> {
 /// What is known of a process while its modules stay as they are.
 #[derive(Debug, Default)]
 struct Memo {
-    epoch: usize,
+    /// Raw times between which they do, the latter not included.
+    from: i64,
+    until: i64,
     frames: FxHashMap<u64, u32>,
-    /// Node of a raw stack on top of an outer node.
-    nodes: FxHashMap<(StackId, u32), u32>,
+    stacks: FxHashMap<(RawStack, RawStack), u32>,
 }
 
 impl<'d> Stacks<'d> {
@@ -57,18 +67,19 @@ impl<'d> Stacks<'d> {
         directory: &'d Directory,
         methods: &'d MethodTracker,
         first_method: &'d FxHashMap<u32, u32>,
-        raw: StackTree,
+        keyed: &'d StackTree,
     ) -> Self {
         Self {
             directory,
             methods,
             first_method,
             epochs: Epochs::new(directory, methods),
-            raw,
+            raw: RawStacks::new(keyed),
             frames: FxHashMap::default(),
-            nodes: FxHashMap::default(),
-            depths: Vec::new(),
-            memos: FxHashMap::default(),
+            next_frame: 0,
+            nodes: Nodes::default(),
+            memos: Vec::new(),
+            addresses: Vec::new(),
             frame_rows: Vec::new(),
             stack_rows: Vec::new(),
             frame_out: Out::default(),
@@ -76,90 +87,100 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    /// Takes the addresses of a stack, innermost first.
-    pub(super) fn intern(&mut self, addresses: impl DoubleEndedIterator<Item = u64>) -> StackId {
+    /// Takes the addresses of a stack, innermost first. `waiting` are the rows whose stacks are still asked for.
+    pub(super) fn intern(&mut self, addresses: &[u64], waiting: std::ops::Range<Seq>) -> RawStack {
+        if self.raw.make_room(waiting) {
+            self.memos.iter_mut().for_each(|memo| memo.stacks.clear());
+        }
         self.raw.intern(addresses)
     }
 
+    /// Whether so many stacks wait that rows have to be handed on before their time.
+    pub(super) fn is_full(&self) -> bool {
+        self.raw.is_full()
+    }
+
     /// The innermost address of a stack.
-    pub(super) fn innermost(&self, stack: StackId) -> Option<u64> {
+    pub(super) fn innermost(&self, stack: RawStack) -> Option<u64> {
         self.raw.frames(stack).next()
     }
 
     /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
-    pub(super) fn stack(&mut self, place: Place, kernel: StackId, user: StackId) -> Option<i32> {
+    pub(super) fn stack(&mut self, place: Place, kernel: RawStack, user: RawStack) -> Option<i32> {
+        if kernel == RawStack::EMPTY && user == RawStack::EMPTY {
+            return None;
+        }
         let mut memo = self.memo(place);
-        let outer = self.extend(&mut memo, place, user, NO_NODE);
-        let node = self.extend(&mut memo, place, kernel, outer);
-        self.memos.insert(place.process, memo);
-        (node != NO_NODE).then_some(node as i32)
+        let node = match memo.stacks.get(&(kernel, user)) {
+            Some(node) => *node,
+            None => self.new_stack(&mut memo, place, (kernel, user)),
+        };
+        self.give_back(place, memo);
+        Some(node as i32)
+    }
+
+    fn new_stack(&mut self, memo: &mut Memo, place: Place, halves: (RawStack, RawStack)) -> u32 {
+        let mut addresses = std::mem::take(&mut self.addresses);
+        addresses.extend(self.raw.frames(halves.0).chain(self.raw.frames(halves.1)));
+        let mut top = Top::NONE;
+        for address in addresses.drain(..).rev() {
+            let frame = self.frame_in(memo, place, address);
+            top = self.node(top, frame);
+        }
+        self.addresses = addresses;
+        if memo.stacks.len() >= MAX_KNOWN {
+            memo.stacks.clear();
+        }
+        memo.stacks.insert(halves, top.id());
+        top.id()
     }
 
     /// Row of the stack that consists of one address.
     pub(super) fn single(&mut self, place: Place, address: u64) -> i32 {
         let frame = self.frame(place, address);
-        self.node(NO_NODE, frame) as i32
+        self.node(Top::NONE, frame).id() as i32
     }
 
     /// Row of the frame of an address.
     pub(super) fn frame(&mut self, place: Place, address: u64) -> u32 {
         let mut memo = self.memo(place);
         let frame = self.frame_in(&mut memo, place, address);
-        self.memos.insert(place.process, memo);
+        self.give_back(place, memo);
         frame
     }
 
     /// Takes the memory of a process, emptied if its modules changed meanwhile.
     fn memo(&mut self, place: Place) -> Memo {
-        let epoch = self.epochs.at(place);
-        let mut memo = self.memos.remove(&place.process).unwrap_or_default();
-        if memo.epoch != epoch {
-            memo = Memo { epoch, ..Memo::default() };
+        let index = place.process.map_or(0, |process| process.0 as usize + 1);
+        if index >= self.memos.len() {
+            self.memos.resize_with(index + 1, Memo::default);
+        }
+        let mut memo = self.memos.get_mut(index).map(std::mem::take).unwrap_or_default();
+        if !(memo.from..memo.until).contains(&place.time) {
+            (memo.from, memo.until) = self.epochs.around(place);
+            memo.frames.clear();
+            memo.stacks.clear();
         }
         memo
     }
 
-    /// Node of a raw stack on top of an outer node.
-    fn extend(&mut self, memo: &mut Memo, place: Place, stack: StackId, outer: u32) -> u32 {
-        if stack == StackId::EMPTY {
-            return outer;
+    fn give_back(&mut self, place: Place, memo: Memo) {
+        if let Some(home) = self.memos.get_mut(place.process.map_or(0, |process| process.0 as usize + 1)) {
+            *home = memo;
         }
-        if let Some(node) = memo.nodes.get(&(stack, outer)) {
-            return *node;
-        }
-        // Down to the first part that is known, then up again.
-        let mut missing: Vec<(StackId, u64)> = Vec::new();
-        let (mut at, mut node) = (stack, outer);
-        while let Some((parent, address)) = self.raw.innermost(at) {
-            missing.push((at, address));
-            at = parent;
-            if let Some(known) = memo.nodes.get(&(at, outer)) {
-                node = *known;
-                break;
-            }
-        }
-        for (part, address) in missing.into_iter().rev() {
-            let frame = self.frame_in(memo, place, address);
-            node = self.node(node, frame);
-            memo.nodes.insert((part, outer), node);
-        }
-        node
     }
 
-    fn node(&mut self, parent: u32, frame: u32) -> u32 {
-        let next = self.nodes.len() as u32;
-        let node = *self.nodes.entry((parent, frame)).or_insert(next);
-        if node == next {
-            let depth = self.depths.get(parent as usize).map_or(0, |depth| depth + 1);
-            self.depths.push(depth);
+    fn node(&mut self, outer: Top, frame: u32) -> Top {
+        let (top, is_new) = self.nodes.put(outer, frame);
+        if is_new {
             self.stack_rows.push(Stack {
-                stack_id: node as i32,
-                parent_id: (parent != NO_NODE).then_some(parent as i32),
+                stack_id: top.id() as i32,
+                parent_id: outer.row(),
                 frame_id: frame as i32,
-                depth,
+                depth: top.depth(),
             });
         }
-        node
+        top
     }
 
     fn frame_in(&mut self, memo: &mut Memo, place: Place, address: u64) -> u32 {
@@ -168,9 +189,13 @@ impl<'d> Stacks<'d> {
         }
         let image = self.directory.image_at(place.process, address, place.time);
         let method = self.method(place, address);
-        let next = self.frames.len() as u32;
+        if self.frames.len() >= MAX_KNOWN {
+            self.frames.clear();
+        }
+        let next = self.next_frame;
         let frame = *self.frames.entry((image.map(|(id, _)| id), address, method)).or_insert(next);
         if frame == next {
+            self.next_frame += 1;
             self.frame_rows.push(Frame {
                 frame_id: frame as i32,
                 module_id: image.map(|(id, _)| id as i32),
@@ -178,6 +203,9 @@ impl<'d> Stacks<'d> {
                 address: address as i64,
                 method_id: method.map(|id| id as i32),
             });
+        }
+        if memo.frames.len() >= MAX_KNOWN {
+            memo.frames.clear();
         }
         memo.frames.insert(address, frame);
         frame
@@ -189,20 +217,29 @@ impl<'d> Stacks<'d> {
         self.methods.index_at(pid, address, place.time).map(|index| first + index as u32)
     }
 
-    /// Hands on the rows that are new.
+    /// Hands on the rows that are new, if they are many.
+    #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS { Ok(()) } else { self.hand_on(sink) }
+    }
+
+    fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for row in self.frame_rows.drain(..) {
             self.frame_out.push(&row, sink)?;
         }
         for row in self.stack_rows.drain(..) {
             self.stack_out.push(&row, sink)?;
         }
+        // Between two events nothing holds on to a node, but for what the processes remember.
+        if self.nodes.forget_if_many() {
+            self.memos.iter_mut().for_each(|memo| memo.stacks.clear());
+        }
         Ok(())
     }
 
     /// Hands on all rows.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.flush(sink)?;
+        self.hand_on(sink)?;
         self.frame_out.flush(sink)?;
         self.stack_out.flush(sink)
     }
@@ -239,9 +276,15 @@ impl Epochs {
         epochs
     }
 
-    fn at(&self, place: Place) -> usize {
-        let before = |times: &Vec<i64>| times.partition_point(|t| *t <= place.time);
-        let own = place.process.and_then(|process| self.processes.get(&process)).map_or(0, before);
-        before(&self.kernel) + own
+    /// The latest change that is not behind a time, and the first one that is.
+    fn around(&self, place: Place) -> (i64, i64) {
+        let own = place.process.and_then(|process| self.processes.get(&process));
+        let (mut from, mut until) = (i64::MIN, i64::MAX);
+        for times in [Some(&self.kernel), own].into_iter().flatten() {
+            let at = times.partition_point(|t| *t <= place.time);
+            from = times.get(at.wrapping_sub(1)).map_or(from, |t| from.max(*t));
+            until = times.get(at).map_or(until, |t| until.min(*t));
+        }
+        (from, until)
     }
 }

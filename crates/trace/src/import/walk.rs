@@ -17,6 +17,7 @@ use super::generic::Generic;
 use super::identity::first_methods;
 use super::io::Io;
 use super::out::write_all;
+use super::raw::RawStack;
 use super::samples::Samples;
 use super::stacks::Stacks;
 use super::switches::Switches;
@@ -40,6 +41,8 @@ struct Importers<'a> {
     kernel_network: bool,
     /// References to stacks that are defined nowhere.
     unresolved: u64,
+    /// Memory of one stack.
+    addresses: Vec<u64>,
 }
 
 /// Reads the session again and hands on all rows.
@@ -50,12 +53,12 @@ pub(super) fn walk(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
-    let raw = std::mem::take(&mut collected.directory.stacks);
+    collected.directory.stacks.freeze();
     let decoder = std::mem::take(&mut collected.decoder);
     let c = &*collected;
     let clock = session.clock();
     let ids = first_methods(&c.methods);
-    let stacks = Stacks::new(&c.directory, &c.methods, &ids, raw);
+    let stacks = Stacks::new(&c.directory, &c.methods, &ids, &c.directory.stacks);
     let attributor = Attributor::new(c.directory.first_threads.clone());
     let starts = late_starts(session, &c.directory.first_events);
     let starts = starts.into_iter().map(|(cpu, time)| (cpu, clock.nanoseconds(time))).collect();
@@ -70,6 +73,7 @@ pub(super) fn walk(
         generic: Generic::new(decoder, attributor, options.keep_payload),
         kernel_network: c.kernel_network,
         unresolved: 0,
+        addresses: Vec::new(),
     };
     let duration_ns = clock.nanoseconds(c.end);
     if options.range.start_ns > duration_ns || options.range.end_ns < 0 {
@@ -188,8 +192,9 @@ impl Importers<'_> {
         match hook.opcode {
             STACK => {
                 let Some(owner) = Owner::parse(payload) else { return false };
-                let addresses: Vec<u64> = stack::frames(payload, Owner::LEN, pointer_size).collect();
-                let stack = self.context.stacks.intern(addresses.into_iter());
+                self.addresses.clear();
+                self.addresses.extend(stack::frames(payload, Owner::LEN, pointer_size));
+                let stack = self.context.intern(&self.addresses);
                 self.context.attach(owner.timestamp, owner.tid, stack);
                 true
             }
@@ -197,7 +202,7 @@ impl Importers<'_> {
                 let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
                 let Some((owner, key)) = read else { return false };
                 match self.keys.resolve(event.timestamp, key) {
-                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, stack),
+                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, RawStack::keyed(stack)),
                     None => self.unresolved += 1,
                 }
                 true

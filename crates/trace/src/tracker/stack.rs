@@ -1,6 +1,12 @@
 //! Stacks: one tree of frames for all of them, and the keys that stand for them.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxHashMap;
+
+use crate::mix::Mixer;
 
 /// A stack, named by its innermost frame's node in the [`StackTree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,30 +20,74 @@ impl StackId {
 /// A prefix tree of call stacks, outermost frame first: memory grows with distinct stacks, not with events.
 #[derive(Debug)]
 pub struct StackTree {
-    /// Parent and address of each node; node 0 is the empty stack.
-    nodes: Vec<(u32, u64)>,
-    children: FxHashMap<(u32, u64), u32>,
+    /// Parent of each node; node 0 is the empty stack.
+    parents: Vec<u32>,
+    addresses: Vec<u64>,
+    /// Nodes by parent and address.
+    children: HashTable<u32>,
+    /// The latest stacks by their hash: most stacks come again soon, and are found without a look-up for each frame.
+    recent: Vec<(u64, u32)>,
+    mixer: Mixer,
 }
+
+/// Places of [`StackTree::recent`]; a power of two. Half a mebibyte stays in the cache of a core.
+const RECENT: usize = 1 << 15;
 
 impl Default for StackTree {
     fn default() -> Self {
-        Self { nodes: vec![(0, 0)], children: FxHashMap::default() }
+        Self {
+            parents: vec![0],
+            addresses: vec![0],
+            children: HashTable::new(),
+            recent: Vec::new(),
+            mixer: Mixer::default(),
+        }
     }
 }
 
 impl StackTree {
     /// The stack with these addresses, innermost first.
-    pub fn intern(&mut self, frames: impl DoubleEndedIterator<Item = u64>) -> StackId {
-        let mut node = 0;
-        for address in frames.rev() {
-            let next = self.nodes.len() as u32;
-            let child = *self.children.entry((node, address)).or_insert(next);
-            if child == next {
-                self.nodes.push((node, address));
-            }
-            node = child;
+    pub fn intern(&mut self, frames: &[u64]) -> StackId {
+        if frames.is_empty() {
+            return StackId::EMPTY;
+        }
+        if self.recent.is_empty() {
+            self.recent = vec![(0, 0); RECENT];
+        }
+        let hash = frames.iter().fold(frames.len() as u64, |hash, address| self.mixer.mix(hash, *address));
+        let place = hash as usize % RECENT;
+        if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
+            && self.is(*node, frames)
+        {
+            return StackId(*node);
+        }
+        let node = frames.iter().rev().fold(0, |node, address| self.child(node, *address));
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = (hash, node);
         }
         StackId(node)
+    }
+
+    /// Whether a node is the stack with these addresses.
+    fn is(&self, node: u32, frames: &[u64]) -> bool {
+        self.frames(StackId(node)).eq(frames.iter().copied())
+    }
+
+    fn child(&mut self, parent: u32, address: u64) -> u32 {
+        let Self { parents, addresses, children, mixer, .. } = self;
+        let of = |node: u32| Some((*parents.get(node as usize)?, *addresses.get(node as usize)?));
+        let hash = |node: &u32| of(*node).map_or(0, |(parent, address)| mixer.mix(parent.into(), address));
+        let wanted = Some((parent, address));
+        match children.entry(mixer.mix(parent.into(), address), |node| of(*node) == wanted, hash) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(vacant) => {
+                let node = parents.len() as u32;
+                vacant.insert(node);
+                parents.push(parent);
+                addresses.push(address);
+                node
+            }
+        }
     }
 
     /// The addresses of a stack, innermost first.
@@ -47,25 +97,37 @@ impl StackTree {
             if node == 0 {
                 return None;
             }
-            let (parent, address) = self.nodes.get(node as usize).copied()?;
-            node = parent;
+            let address = *self.addresses.get(node as usize)?;
+            node = *self.parents.get(node as usize)?;
             Some(address)
         })
     }
 
-    /// The stack without its innermost frame, and that frame's address; `None` for the empty stack.
+    /// The innermost address of a stack; `None` for the empty one.
     #[must_use]
-    pub fn innermost(&self, stack: StackId) -> Option<(StackId, u64)> {
-        if stack == StackId::EMPTY {
-            return None;
-        }
-        self.nodes.get(stack.0 as usize).map(|(parent, address)| (StackId(*parent), *address))
+    pub fn innermost(&self, stack: StackId) -> Option<u64> {
+        self.frames(stack).next()
+    }
+
+    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are not told to be known.
+    pub fn freeze(&mut self) {
+        (self.children, self.recent) = (HashTable::new(), Vec::new());
+        self.parents.shrink_to_fit();
+        self.addresses.shrink_to_fit();
+    }
+
+    /// Forgets all stacks, and keeps the memory for new ones.
+    pub fn clear(&mut self) {
+        self.parents.truncate(1);
+        self.addresses.truncate(1);
+        self.children.clear();
+        self.recent.fill((0, 0));
     }
 
     /// Number of distinct stacks that are a part of a stack that was met.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.nodes.len() - 1
+        self.parents.len() - 1
     }
 
     /// Whether no frame was met.
@@ -78,21 +140,43 @@ impl StackTree {
 /// What stack keys stand for. A key is defined when it dies, and reused.
 #[derive(Debug, Default)]
 pub struct StackKeys {
-    definitions: FxHashMap<u64, Vec<Definition>>,
+    definitions: FxHashMap<u64, Definitions>,
     count: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Definition {
-    timestamp: i64,
-    stack: StackId,
+/// What one key stood for, in time order.
+#[derive(Debug, Default)]
+struct Definitions {
+    list: Vec<(i64, StackId)>,
+    /// Where the last answer was. References come in time order, so that the next one is near.
+    last: AtomicU32,
+}
+
+impl Definitions {
+    /// Position of the first definition that is not before a time.
+    fn position(&self, timestamp: i64) -> usize {
+        let is_before = |at: usize| self.list.get(at).is_some_and(|(time, _)| *time < timestamp);
+        let last = self.last.load(Ordering::Relaxed) as usize;
+        let position = if last > 0 && !is_before(last - 1) {
+            self.list.partition_point(|(time, _)| *time < timestamp)
+        } else if !is_before(last) {
+            last
+        } else if !is_before(last + 1) {
+            last + 1
+        } else {
+            let rest = self.list.get(last..).unwrap_or_default();
+            last + rest.partition_point(|(time, _)| *time < timestamp)
+        };
+        self.last.store(position as u32, Ordering::Relaxed);
+        position
+    }
 }
 
 impl StackKeys {
     /// Takes a definition; those of one key must come in time order.
     pub fn define(&mut self, timestamp: i64, key: u64, stack: StackId) {
         self.count += 1;
-        self.definitions.entry(key).or_default().push(Definition { timestamp, stack });
+        self.definitions.entry(key).or_default().list.push((timestamp, stack));
     }
 
     /// The stack that a reference at that raw time means: the next definition of the key. A definition does
@@ -100,8 +184,7 @@ impl StackKeys {
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64) -> Option<StackId> {
         let definitions = self.definitions.get(&key)?;
-        let start = definitions.partition_point(|d| d.timestamp < timestamp);
-        definitions.get(start).map(|d| d.stack)
+        definitions.list.get(definitions.position(timestamp)).map(|(_, stack)| *stack)
     }
 
     /// Number of definitions.
@@ -124,18 +207,34 @@ mod tests {
     #[test]
     fn stacks_share_their_outer_frames() {
         let mut tree = StackTree::default();
-        let a = tree.intern([3, 2, 1].into_iter());
-        let b = tree.intern([4, 2, 1].into_iter());
+        let a = tree.intern(&[3, 2, 1]);
+        let b = tree.intern(&[4, 2, 1]);
         assert_eq!(tree.frames(a).collect::<Vec<_>>(), [3, 2, 1]);
         assert_eq!(tree.frames(b).collect::<Vec<_>>(), [4, 2, 1]);
-        assert_eq!((tree.len(), tree.intern([3, 2, 1].into_iter())), (4, a));
-        assert_eq!(tree.intern(std::iter::empty()), StackId::EMPTY);
+        assert_eq!((tree.len(), tree.intern(&[3, 2, 1])), (4, a));
+        assert_eq!(tree.intern(&[]), StackId::EMPTY);
+    }
+
+    #[test]
+    fn one_stack_is_one_node_however_many_came_between() {
+        let mut tree = StackTree::default();
+        let stack = |n: u64| [n % 7, n * 31, n >> 3, 5];
+        let first: Vec<StackId> = (0..100_000).map(|n| tree.intern(&stack(n))).collect();
+        let nodes = tree.len();
+        for (id, n) in first.into_iter().zip(0..) {
+            assert_eq!(tree.intern(&stack(n)), id);
+            assert!(tree.frames(id).eq(stack(n)));
+        }
+        assert_eq!(tree.len(), nodes);
+        tree.clear();
+        let one = tree.intern(&[9, 8]);
+        assert_eq!((tree.len(), tree.innermost(one)), (2, Some(9)));
     }
 
     #[test]
     fn a_key_means_its_next_definition() {
         let mut tree = StackTree::default();
-        let [old, new] = [1, 2].map(|a| tree.intern([a].into_iter()));
+        let [old, new] = [1, 2].map(|a| tree.intern(&[a]));
         let mut keys = StackKeys::default();
         keys.define(10, 7, old);
         keys.define(15, 7, StackId::EMPTY);

@@ -26,9 +26,9 @@ fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let mut counted = Counts::default();
     let mut names = counts::Names::default();
     let walk = input.session().for_each(order, |event| {
-        counted.add(event);
+        let is_new = counted.add(event);
         if !args.json {
-            names.observe(event);
+            names.observe(event, is_new);
         }
         ControlFlow::Continue(())
     })?;
