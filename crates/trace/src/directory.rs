@@ -106,9 +106,13 @@ pub struct DirectoryBuilder {
     /// Memory of one stack.
     frames: Vec<u64>,
     first_threads: FxHashMap<u16, u32>,
+    /// Whether each processor had a switch.
+    seen_switches: Vec<bool>,
     first_events: Vec<Option<i64>>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
+    /// Whether an event named thread 0.
+    idle: bool,
     kernel: Seen,
     /// Events of the provider, kept until it is known whether the kernel logger told the same.
     provider: Vec<(i64, provider::Event)>,
@@ -125,7 +129,13 @@ struct Seen {
 impl DirectoryBuilder {
     /// Takes one event.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
-        if let Some(hook) = Hook::of(event) {
+        self.observe_as(Hook::of(event), event);
+    }
+
+    /// The same for an event of which it is known what kernel event it is.
+    #[inline]
+    pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        if let Some(hook) = hook {
             self.first_event(hook, event);
             self.kernel_event(hook, event);
         } else if event.kind.is_classic() {
@@ -158,10 +168,8 @@ impl DirectoryBuilder {
             group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
             group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
-                    if new == 0 || old == 0 {
-                        self.mentioned.insert(0);
-                    }
-                    self.first_threads.entry(event.cpu).or_insert(old);
+                    self.idle |= new == 0 || old == 0;
+                    self.first_thread(event.cpu, old);
                 }
             }
             group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
@@ -177,8 +185,22 @@ impl DirectoryBuilder {
             group::UDP if kernel::net::udp_operation(hook.opcode).is_some() => {
                 self.mention_payload_pid(event);
             }
-            group::PERFINFO | group::DISK | group::MEMORY => self.mention_idle(hook, event),
+            group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.mention_idle(hook, event),
             _ => {}
+        }
+    }
+
+    #[inline]
+    fn first_thread(&mut self, cpu: u16, tid: u32) {
+        // Only the first switch of a processor tells something, and nearly all are others.
+        if self.seen_switches.get(usize::from(cpu)) != Some(&true) {
+            if self.seen_switches.len() <= usize::from(cpu) {
+                self.seen_switches.resize(usize::from(cpu) + 1, false);
+            }
+            if let Some(seen) = self.seen_switches.get_mut(usize::from(cpu)) {
+                *seen = true;
+            }
+            self.first_threads.entry(cpu).or_insert(tid);
         }
     }
 
@@ -245,9 +267,7 @@ impl DirectoryBuilder {
             (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
             _ => None,
         };
-        if tid == Some(0) {
-            self.mentioned.insert(0);
-        }
+        self.idle = tid == Some(0);
     }
 
     fn provider_event(&mut self, event: &RawEvent<'_>) {
@@ -290,8 +310,10 @@ impl DirectoryBuilder {
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
         let process_source = self.use_provider_events();
-        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().collect();
+        let idle = self.idle.then_some(0);
+        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().chain(idle).collect();
         mentioned.sort_unstable();
+        mentioned.dedup();
         for pid in mentioned {
             self.processes.mention(pid);
         }

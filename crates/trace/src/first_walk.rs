@@ -1,6 +1,7 @@
 //! What the first walk over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
+use etwkit_decode::kernel::Hook;
 use etwkit_etl::RawEvent;
 
 use crate::counts::Counts;
@@ -18,12 +19,19 @@ pub(crate) struct FirstWalk {
 }
 
 impl FirstWalk {
+    /// Takes an event, and tells what kernel event it is.
     #[inline]
-    pub(crate) fn observe(&mut self, event: &RawEvent<'_>) {
+    pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);
-        self.builder.observe(event);
-        self.config.observe(event);
-        self.dotnet.observe(event);
-        self.decoder.observe(event);
+        let hook = Hook::of(event);
+        self.builder.observe_as(hook, event);
+        if hook.is_none_or(SystemConfig::wants) {
+            self.config.observe(event);
+        }
+        if !event.kind.is_kernel() {
+            self.dotnet.observe(event);
+            self.decoder.observe(event);
+        }
+        hook
     }
 }

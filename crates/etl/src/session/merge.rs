@@ -4,16 +4,21 @@
 //! memory holds only the buffers that overlap the present: about one for each processor. That covers idle
 //! processors that flush late, circular files that wrapped, appended and merged sessions, without a rule
 //! for each. Equal time stamps keep the order of the files: file, buffer, position.
+//!
+//! The order in which buffers are opened is known from the start, so that a second thread loads, decompresses and cuts them
+//! ahead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, available_parallelism};
 
 use super::load::{Bytes, Loaded};
 use super::{Session, Walk};
 use crate::RawEvent;
 use crate::Result;
-use crate::damage::{Kind, Place};
+use crate::damage::{Damage, Kind, Place};
 use crate::wire::record::{Cut, Trouble};
 
 /// Memory for open buffers. A trace of 500 processors with 1 MiB buffers stays below; what needs more was
@@ -97,42 +102,119 @@ impl Open<'_> {
     }
 }
 
+/// A buffer that was loaded and cut, and the damage in it.
+struct Ready<'s> {
+    open: Open<'s>,
+    damage: Damage,
+}
+
+/// Loads a buffer and cuts it. `None` if it holds no events.
+fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
+    let (file, buffer) = (key.file(), key.buffer());
+    let Some(trace) = session.files.get(usize::from(file)) else { return Ok(None) };
+    let Some(entry) = trace.buffers.get(buffer as usize).filter(|b| b.header.holds_records()) else {
+        return Ok(None);
+    };
+    let place = |(kind, bytes), position| Place {
+        kind,
+        file: usize::from(file),
+        offset: entry.offset + position,
+        bytes,
+    };
+    let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
+    let mut damage = Damage::default();
+    loaded.damage.into_iter().for_each(|found| damage.add(place(found, 0)));
+    let mut cuts = Vec::with_capacity(loaded.end / USUAL_RECORD);
+    let (mut ordered, mut previous) = (true, i64::MIN);
+    loaded.cut(
+        |cut| {
+            ordered &= cut.timestamp >= previous;
+            previous = cut.timestamp;
+            cuts.push(cut);
+        },
+        |trouble| damage.add(place(trouble_of(trouble), position_of(trouble))),
+    );
+    if !ordered {
+        cuts.sort_by_key(|cut| cut.timestamp);
+    }
+    let cpu = entry.header.cpu();
+    Ok(Some(Ready { open: Open { bytes: loaded.bytes, cuts, next: 0, file, buffer, cpu }, damage }))
+}
+
+/// Bytes of a record, for a first guess of how many a buffer has.
+const USUAL_RECORD: usize = 64;
+
+/// Buffers that are loaded ahead by another thread.
+const AHEAD: usize = 4;
+
+/// Where the next buffer comes from.
+enum Supply<'s> {
+    /// It is loaded when it is needed.
+    Here(&'s Session),
+    /// Another thread has loaded it.
+    Ahead(Receiver<Result<Option<Ready<'s>>>>),
+}
+
+impl<'s> Supply<'s> {
+    /// The buffer of `key`; keys must come in the order in which they wait.
+    fn next(&self, key: Key) -> Result<Option<Ready<'s>>> {
+        match self {
+            Self::Here(session) => load(session, key),
+            // It ends early only with its thread, whose panic the scope passes on.
+            Self::Ahead(buffers) => buffers.recv().unwrap_or(Ok(None)),
+        }
+    }
+}
+
 pub(super) struct Merge<'s> {
     session: &'s Session,
-    /// Buffers that are not open yet, by time of their first event, last one first.
-    waiting: Vec<Key>,
+    supply: Supply<'s>,
+    /// Buffers by time of their first event, and how many of them were opened.
+    order: &'s [Key],
+    opened: usize,
     open: Vec<Option<Open<'s>>>,
     free: Vec<usize>,
     heads: BinaryHeap<Reverse<(Key, usize)>>,
     held: usize,
-    spare: Vec<Vec<Cut>>,
     walk: Walk,
 }
 
+/// Hands out all events.
+pub(super) fn run(session: &Session, visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
+    let keys = |(file, f): (&super::TraceFile, u16)| {
+        file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i)).collect::<Vec<_>>()
+    };
+    let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
+    order.sort_unstable();
+    let order = order.as_slice();
+    if order.len() < 4 * AHEAD || available_parallelism().is_ok_and(|cores| cores.get() == 1) {
+        return Merge::new(session, Supply::Here(session), order).run(visit);
+    }
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(AHEAD);
+        let ahead = move || order.iter().try_for_each(|key| sender.send(load(session, *key)));
+        let thread = thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, ahead);
+        let supply = if thread.is_ok() { Supply::Ahead(receiver) } else { Supply::Here(session) };
+        Merge::new(session, supply, order).run(visit)
+    })
+}
+
 impl<'s> Merge<'s> {
-    pub(super) fn new(session: &'s Session) -> Self {
-        let mut waiting: Vec<Key> = session
-            .files
-            .iter()
-            .zip(0u16..)
-            .flat_map(|(file, f)| {
-                file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i))
-            })
-            .collect();
-        waiting.sort_unstable_by_key(|key| Reverse(*key));
+    fn new(session: &'s Session, supply: Supply<'s>, order: &'s [Key]) -> Self {
         Self {
             session,
-            waiting,
+            supply,
+            order,
+            opened: 0,
             open: Vec::new(),
             free: Vec::new(),
             heads: BinaryHeap::new(),
             held: 0,
-            spare: Vec::new(),
             walk: Walk::default(),
         }
     }
 
-    pub(super) fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
+    fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
         loop {
             self.open_due()?;
             let Some(Reverse((_, slot))) = self.heads.peek().copied() else { return Ok(self.walk) };
@@ -156,58 +238,43 @@ impl<'s> Merge<'s> {
         }
     }
 
+    /// The next buffer that is not open yet.
+    #[inline]
+    fn waiting(&self) -> Option<Key> {
+        self.order.get(self.opened).copied()
+    }
+
     /// Opens every buffer whose first event is not behind the earliest one at hand.
     #[inline]
     fn open_due(&mut self) -> Result<()> {
-        while let Some(key) = self.waiting.last().copied() {
+        while let Some(key) = self.waiting() {
             if self.heads.peek().is_some_and(|Reverse((head, _))| key.time() > head.time()) {
                 return Ok(());
             }
-            self.waiting.pop();
-            self.open_buffer(key.file(), key.buffer())?;
+            self.opened += 1;
+            self.open_buffer(key)?;
         }
         Ok(())
     }
 
-    fn open_buffer(&mut self, file: u16, buffer: u32) -> Result<()> {
-        let session = self.session;
-        let Some(trace) = session.files.get(usize::from(file)) else { return Ok(()) };
-        let Some(entry) = trace.buffers.get(buffer as usize).filter(|b| b.header.holds_records()) else {
-            return Ok(());
-        };
-        let mut place = Place { kind: Kind::Io, file: usize::from(file), offset: entry.offset, bytes: 0 };
-        if self.held > OPEN_BYTES_LIMIT {
-            self.walk.damage.add(Place { kind: Kind::TooManyOpenBuffers, bytes: entry.len.into(), ..place });
+    fn open_buffer(&mut self, key: Key) -> Result<()> {
+        let Some(ready) = self.supply.next(key)? else { return Ok(()) };
+        if self.held <= OPEN_BYTES_LIMIT {
+            self.walk.damage.merge(&ready.damage);
+            self.insert(ready.open);
             return Ok(());
         }
-        let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
-        if let Some((kind, bytes)) = loaded.damage {
-            self.walk.damage.add(Place { kind, bytes, ..place });
+        let file = usize::from(key.file());
+        let entry = self.session.files.get(file).and_then(|trace| trace.buffers.get(key.buffer() as usize));
+        if let Some(entry) = entry {
+            let kind = Kind::TooManyOpenBuffers;
+            self.walk.damage.add(Place { kind, file, offset: entry.offset, bytes: entry.len.into() });
         }
-        let mut cuts = self.spare.pop().unwrap_or_default();
-        let (mut ordered, mut previous) = (true, i64::MIN);
-        let damage = &mut self.walk.damage;
-        loaded.cut(
-            |cut| {
-                ordered &= cut.timestamp >= previous;
-                previous = cut.timestamp;
-                cuts.push(cut);
-            },
-            |trouble| {
-                (place.kind, place.bytes) = trouble_of(trouble);
-                damage.add(Place { offset: entry.offset + position_of(trouble), ..place.clone() });
-            },
-        );
-        if !ordered {
-            cuts.sort_by_key(|cut| cut.timestamp);
-        }
-        let cpu = entry.header.cpu();
-        self.insert(Open { bytes: loaded.bytes, cuts, next: 0, file, buffer, cpu });
         Ok(())
     }
 
     fn insert(&mut self, open: Open<'s>) {
-        let Some(key) = open.next_key() else { return self.recycle(open.cuts) };
+        let Some(key) = open.next_key() else { return };
         self.held += open.held();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
@@ -226,7 +293,7 @@ impl<'s> Merge<'s> {
         let others = self.heads.as_slice().iter().skip(1).take(2);
         let head = others.map(|Reverse((key, _))| *key).min().unwrap_or(Key::END);
         // A buffer that is not open yet may hold any number of events at its first time stamp.
-        let waiting = self.waiting.last().map_or(Key::END, |key| Key::new(key.time(), 0, 0));
+        let waiting = self.waiting().map_or(Key::END, |key| Key::new(key.time(), 0, 0));
         head.min(waiting)
     }
 
@@ -236,14 +303,6 @@ impl<'s> Merge<'s> {
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else { return };
         self.held -= open.held();
         self.free.push(slot);
-        self.recycle(open.cuts);
-    }
-
-    fn recycle(&mut self, mut cuts: Vec<Cut>) {
-        cuts.clear();
-        if self.spare.len() < 64 {
-            self.spare.push(cuts);
-        }
     }
 }
 

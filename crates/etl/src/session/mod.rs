@@ -137,7 +137,7 @@ impl Session {
         visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Walk> {
         match order {
-            Order::Time => merge::Merge::new(self).run(visit),
+            Order::Time => merge::run(self, visit),
             Order::File => self.in_file_order(visit),
         }
     }

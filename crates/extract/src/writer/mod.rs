@@ -1,5 +1,6 @@
 //! Writing an extract.
 
+mod background;
 mod derived;
 mod layout;
 mod order;
@@ -20,6 +21,7 @@ use crate::manifest::{self, DerivedManifest, Manifest, TableEntry};
 use crate::partial::Partial;
 use crate::reader::{Extract, TableFile, files_in_folder};
 use crate::store_error::{StoreError, StoreResult};
+use background::Background;
 pub use derived::DerivedWriter;
 use table::TableWriter;
 
@@ -41,9 +43,9 @@ pub struct WriterOptions {
 /// behind.
 #[derive(Debug)]
 pub struct Writer {
+    // Ends before the folder is removed.
+    tables: Background,
     partial: Partial,
-    tables: Tables,
-    derived: Tables,
     options: WriterOptions,
     depends_on: Option<BTreeMap<String, String>>,
     /// Base tables whose files are complete.
@@ -84,7 +86,8 @@ impl Writer {
         let partial = Partial::create(target)?;
         let tables = Tables::new(partial.content().to_owned());
         let derived = Tables::new(partial.content().join(manifest::DERIVED));
-        Ok(Self { partial, tables, derived, options, depends_on: None, sealed: BTreeMap::new() })
+        let tables = Background::new(Folders { tables, derived });
+        Ok(Self { tables, partial, options, depends_on: None, sealed: BTreeMap::new() })
     }
 
     /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published with the tables.
@@ -103,24 +106,20 @@ impl Writer {
         self.depends_on = Some(depends_on);
     }
 
-    /// Takes rows of a table. The rows go to the file when their row group is full.
+    /// Takes rows of a table. They are encoded on another thread and go to the file when their row group is full.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or the file cannot be written. The extract cannot be finished then.
-    #[expect(clippy::needless_pass_by_value, reason = "a thread of its own may take the rows over")]
+    /// If the rows are not those of the table, or rows that were taken before could not be written. The extract cannot be finished
+    /// then.
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
-        let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
-        let (tables, others) = if is_derived {
-            (&mut self.derived, &mut self.tables)
-        } else {
-            (&mut self.tables, &mut self.derived)
-        };
-        tables.write(table, &rows)?;
-        while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
-            let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
-            larger.flush_largest()?;
+        if rows.num_rows() == 0 {
+            return Ok(());
         }
-        Ok(())
+        let checked = table::check_columns(table, &rows);
+        if checked.is_err() {
+            self.tables.stop()?.tables.failed = true;
+        }
+        checked.and_then(|()| self.tables.write(table, rows))
     }
 
     /// Completes the files of all base tables that have rows, so that derived tables can be computed from them. They take no more
@@ -130,9 +129,10 @@ impl Writer {
     /// If something cannot be written, or could not be written before.
     pub fn seal(&mut self) -> StoreResult<BTreeMap<String, TableFile>> {
         let folder = self.partial.content().to_owned();
-        let tables = std::mem::replace(&mut self.tables, Tables::new(folder.clone()));
+        let folders = self.tables.stop()?;
+        let tables = std::mem::replace(&mut folders.tables, Tables::new(folder.clone()));
         if tables.failed() {
-            self.tables.failed = true;
+            folders.tables.failed = true;
             return Err(StoreError::Incomplete { path: self.partial.target().to_owned() });
         }
         self.sealed.extend(tables.close()?);
@@ -156,8 +156,9 @@ impl Writer {
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
     pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
-        let Self { partial, tables, derived, options, depends_on, sealed } = self;
+        let Self { tables, partial, options, depends_on, sealed } = self;
         let target = partial.target().to_owned();
+        let Folders { tables, derived } = tables.into_folders()?;
         if tables.failed() || derived.failed() {
             return Err(StoreError::Incomplete { path: target });
         }
@@ -225,6 +226,30 @@ pub(crate) fn write_json(folder: &Path, manifest: &impl Serialize) -> StoreResul
         fs::File::create(&path)?.write_all(&text)
     });
     written.map_err(StoreError::io("write", &path))
+}
+
+/// The tables of an extract, and those that are computed from them.
+#[derive(Debug)]
+struct Folders {
+    tables: Tables,
+    derived: Tables,
+}
+
+impl Folders {
+    fn write(&mut self, table: &'static Table, rows: &RecordBatch) -> StoreResult<()> {
+        let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
+        let (tables, others) = if is_derived {
+            (&mut self.derived, &mut self.tables)
+        } else {
+            (&mut self.tables, &mut self.derived)
+        };
+        tables.write(table, rows)?;
+        while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
+            let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
+            larger.flush_largest()?;
+        }
+        Ok(())
+    }
 }
 
 /// The tables of one folder.

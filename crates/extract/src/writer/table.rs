@@ -42,11 +42,7 @@ impl TableWriter {
     }
 
     pub(super) fn write(&mut self, rows: &RecordBatch) -> StoreResult<()> {
-        let declared = self.table.schema();
-        if rows.schema_ref().fields() != declared.fields() {
-            let (expected, found) = (columns(&declared), columns(rows.schema_ref()));
-            return Err(StoreError::Columns { table: self.table.name.to_owned(), expected, found });
-        }
+        check_columns(self.table, rows)?;
         self.order.check(rows);
         let written = self.writer.write(rows);
         self.judge(written)?;
@@ -85,6 +81,16 @@ impl TableWriter {
             None => StoreError::Encode { table: self.table.name.to_owned(), source },
         })
     }
+}
+
+/// Whether rows are those of a table.
+pub(super) fn check_columns(table: &Table, rows: &RecordBatch) -> StoreResult<()> {
+    let declared = table.schema();
+    if rows.schema_ref().fields() == declared.fields() {
+        return Ok(());
+    }
+    let (expected, found) = (columns(&declared), columns(rows.schema_ref()));
+    Err(StoreError::Columns { table: table.name.to_owned(), expected, found })
 }
 
 fn columns(schema: &Schema) -> String {

@@ -1,17 +1,19 @@
 //! CPU, waiting and ready time by process.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
-use super::method::{self, Group, GroupKey};
+use super::method::{self, Group, GroupKey, Methods, OfProcess};
+use super::parallel::both;
 use super::union::Union;
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row};
+use crate::table::{Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Process, Row};
 
 /// Intervals that are held at a time.
 const HELD_ROWS: usize = 2_000_000;
@@ -47,6 +49,30 @@ struct Sum {
 }
 
 impl Sum {
+    /// Adds what switches tell to what samples tell.
+    fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.run_ns = self.run_ns.saturating_add(other.run_ns);
+        self.wait_sum_ns = self.wait_sum_ns.saturating_add(other.wait_sum_ns);
+        self.ready_sum_ns = self.ready_sum_ns.saturating_add(other.ready_sum_ns);
+        self.switches += other.switches;
+        self.preemptions += other.preemptions;
+        self.rows += other.rows;
+        self.threads.extend(other.threads);
+        self.sampled_cores.extend(other.sampled_cores);
+        self.switched_cores.extend(other.switched_cores);
+        for (own, other) in [
+            (&mut self.sampled_priority, other.sampled_priority),
+            (&mut self.switched_priority, other.switched_priority),
+        ] {
+            (own.0, own.1) = (own.0 + other.0, own.1 + other.1);
+        }
+        if let Some((first, last)) = other.first_ns.zip(other.last_ns) {
+            self.saw(first, last);
+        }
+    }
+
     fn saw(&mut self, first: i64, last: i64) {
         self.first_ns = Some(self.first_ns.map_or(first, |known| known.min(first)));
         self.last_ns = Some(self.last_ns.map_or(last, |known| known.max(last)));
@@ -59,12 +85,27 @@ pub(super) type Groups = FxHashMap<GroupKey, Group>;
 /// Computes `cpu_process`, `cpu_method` and `cpu_stack`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let idle = idle_process(source)?;
-    let (mut sums, mut groups) = (Sums::new(), Groups::default());
-    samples(source, &mut sums, &mut groups)?;
-    let has_switches = switches(source, idle, &mut sums, &mut groups)?;
+    let of_samples = || {
+        let (mut sums, mut groups) = (Sums::new(), Groups::default());
+        samples(source, &mut sums, &mut groups)?;
+        Ok::<_, SinkError>((sums, groups, Stacks::read(source)?))
+    };
+    let of_switches = || {
+        let (mut sums, mut groups) = (Sums::new(), Groups::default());
+        let has_switches = switches(source, idle, &mut sums, &mut groups)?;
+        Ok::<_, SinkError>((sums, groups, has_switches))
+    };
+    let (sampled, switched) = both(of_samples, of_switches);
+    let (mut sums, mut groups, stacks) = sampled?;
+    let (switched_sums, switched_groups, has_switches) = switched?;
+    for (process, sum) in switched_sums {
+        sums.entry(process).or_default().add(sum);
+    }
+    for (key, group) in switched_groups {
+        groups.entry(key).or_default().add(&group);
+    }
     write_stacks(&groups, sink)?;
 
-    let mut stacks = Stacks::read(source)?;
     let mut processes = <CpuProcess as Row>::Columns::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(key, _)| *key);
@@ -75,21 +116,43 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             intervals(source, idle, &chunk, &mut waits, &mut readies)?;
         }
         let by_process = |i: &Interval| (i.process, i.start);
-        waits.sort_unstable_by_key(by_process);
-        readies.sort_unstable_by_key(by_process);
-        for process in chunk {
-            let Some(sum) = sums.get(&process) else { continue };
-            let (waits, readies) = (of_process(&waits, process), of_process(&readies, process));
-            processes.push(&row(process, sum, has_switches, union(waits), union(readies)));
-            let from = groups.partition_point(|(key, _)| key.process < process);
-            let to = groups.partition_point(|(key, _)| key.process <= process);
-            let own = groups.get(from..to).unwrap_or_default();
-            methods.process(process, own, waits, readies, has_switches, &mut stacks, sink)?;
+        both(|| waits.sort_unstable_by_key(by_process), || readies.sort_unstable_by_key(by_process));
+        let of_process = |process: &Option<i32>| {
+            let from = groups.partition_point(|(key, _)| key.process < *process);
+            let to = groups.partition_point(|(key, _)| key.process <= *process);
+            let groups = groups.get(from..to).unwrap_or_default();
+            let (waits, readies) = (of_process(&waits, *process), of_process(&readies, *process));
+            OfProcess { process: *process, groups, waits, readies, has_switches }
+        };
+        let all: Vec<OfProcess<'_>> = chunk.iter().map(of_process).collect();
+        for (of, rows) in all.iter().zip(rows_of_methods(&all, &stacks)) {
+            let Some(sum) = sums.get(&of.process) else { continue };
+            processes.push(&row(of.process, sum, has_switches, union(of.waits), union(of.readies)));
+            methods.add(&rows, sink)?;
         }
     }
     methods.finish(sink)?;
     let rows = processes.take();
     if rows.num_rows() > 0 { sink.write(CpuProcess::TABLE, rows) } else { Ok(()) }
+}
+
+/// The rows of `cpu_method` of each process, computed by two threads of which each takes the next process when it is done with one.
+fn rows_of_methods(all: &[OfProcess<'_>], stacks: &Stacks) -> Vec<Vec<CpuMethod>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut methods = Methods::new(stacks);
+        let mut done = Vec::new();
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(of) = all.get(index)
+        {
+            done.push((index, methods.process(*of)));
+        }
+        done
+    };
+    let (mut done, more) = both(work, work);
+    done.extend(more);
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, rows)| rows).collect()
 }
 
 /// The process of the idle threads.

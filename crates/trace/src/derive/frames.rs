@@ -30,14 +30,25 @@ pub(super) struct Stacks {
     names: Vec<MethodName>,
     of_frame: Vec<MethodId>,
     /// Parent and frame of each node; a parent is always smaller.
-    nodes: Vec<(Option<u32>, u32)>,
+    nodes: Vec<(u32, u32)>,
+}
+
+/// No parent.
+const NONE: u32 = u32::MAX;
+
+/// The methods of stacks, and of those that were asked for lately.
+#[derive(Debug)]
+pub(super) struct Expander<'s> {
+    stacks: &'s Stacks,
     expanded: FxHashMap<i32, Arc<[(MethodId, u32)]>>,
     expanded_methods: usize,
-    seen: FxHashMap<MethodId, u32>,
+    /// The latest stack in which each method was met.
+    seen: Vec<u32>,
+    round: u32,
 }
 
 /// Methods of expanded stacks that are kept, eight bytes each.
-const MAX_EXPANDED: usize = 1 << 23;
+const MAX_EXPANDED: usize = 1 << 22;
 
 impl Stacks {
     /// Reads frames and stacks.
@@ -72,7 +83,7 @@ impl Stacks {
                 let own = stacks.nodes.len() as u32;
                 // A file can claim anything; a parent that does not come before would never end.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
-                stacks.nodes.push((parent, frame.get(row).unwrap_or_default() as u32));
+                stacks.nodes.push((parent.unwrap_or(NONE), frame.get(row).unwrap_or_default() as u32));
             }
             Ok(())
         })?;
@@ -88,6 +99,18 @@ impl Stacks {
     pub(super) fn name(&self, method: MethodId) -> Option<&MethodName> {
         self.names.get(method as usize)
     }
+}
+
+impl<'s> Expander<'s> {
+    pub(super) fn new(stacks: &'s Stacks) -> Self {
+        let seen = vec![0; stacks.methods()];
+        Self { stacks, expanded: FxHashMap::default(), expanded_methods: 0, seen, round: 0 }
+    }
+
+    /// What it expands.
+    pub(super) const fn stacks(&self) -> &'s Stacks {
+        self.stacks
+    }
 
     /// The methods of a stack, each once, with the number of frames between its first occurrence and the innermost frame;
     /// innermost first.
@@ -96,11 +119,16 @@ impl Stacks {
             return Arc::clone(known);
         }
         let mut list = Vec::new();
-        self.seen.clear();
-        let (mut at, mut depth) = (u32::try_from(stack).ok(), 0);
-        while let Some((parent, frame)) = at.and_then(|node| self.nodes.get(node as usize)) {
-            if let Some(method) = self.of_frame.get(*frame as usize)
-                && self.seen.insert(*method, depth).is_none()
+        if self.round == u32::MAX {
+            self.seen.fill(0);
+            self.round = 0;
+        }
+        self.round += 1;
+        let (mut at, mut depth) = (u32::try_from(stack).unwrap_or(NONE), 0);
+        while let Some((parent, frame)) = self.stacks.nodes.get(at as usize) {
+            if let Some(method) = self.stacks.of_frame.get(*frame as usize)
+                && let Some(seen) = self.seen.get_mut(*method as usize)
+                && std::mem::replace(seen, self.round) != self.round
             {
                 list.push((*method, depth));
             }

@@ -1,7 +1,7 @@
 //! CPU, waiting and ready time by process and method.
 
 use super::cpu::Interval;
-use super::frames::{MethodId, Stacks};
+use super::frames::{Expander, MethodId, Stacks};
 use super::union::Union;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, CpuMethod, Row};
@@ -71,7 +71,7 @@ impl Group {
         self.last_ns = self.last_ns.max(last);
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.switches += other.switches;
@@ -94,33 +94,35 @@ struct Sum {
     ready: Union,
 }
 
-/// Collects rows of `cpu_method`.
-#[derive(Default)]
-pub(super) struct Writer {
-    columns: <CpuMethod as Row>::Columns,
+/// What is known of the CPU use of a process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfProcess<'a> {
+    pub(super) process: Option<i32>,
+    /// Sorted by thread.
+    pub(super) groups: &'a [(GroupKey, Group)],
+    /// Sorted by start, as the next.
+    pub(super) waits: &'a [Interval],
+    pub(super) readies: &'a [Interval],
+    pub(super) has_switches: bool,
+}
+
+/// Sums up the methods of processes.
+pub(super) struct Methods<'s> {
+    stacks: Expander<'s>,
     sums: Vec<Sum>,
     touched: Vec<MethodId>,
 }
 
-/// Rows that are handed on at a time.
-const BATCH_ROWS: usize = 32 * 1024;
+impl<'s> Methods<'s> {
+    pub(super) fn new(stacks: &'s Stacks) -> Self {
+        let sums = vec![Sum::default(); stacks.methods()];
+        Self { stacks: Expander::new(stacks), sums, touched: Vec::new() }
+    }
 
-impl Writer {
-    /// Adds the rows of a process. `groups` are sorted by thread, intervals by start.
-    #[expect(clippy::too_many_arguments, reason = "the inputs of one computation, used once")]
-    pub(super) fn process(
-        &mut self,
-        process: Option<i32>,
-        groups: &[(GroupKey, Group)],
-        waits: &[Interval],
-        readies: &[Interval],
-        has_switches: bool,
-        stacks: &mut Stacks,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        self.sums.resize(stacks.methods(), Sum::default());
-        for (key, group) in groups {
-            let methods = stacks.expand(key.stack);
+    /// The rows of a process.
+    pub(super) fn process(&mut self, of: OfProcess<'_>) -> Vec<CpuMethod> {
+        for (key, group) in of.groups {
+            let methods = self.stacks.expand(key.stack);
             for (method, depth) in methods.iter() {
                 if let Some(sum) = self.sums.get_mut(*method as usize) {
                     if sum.last_thread.is_none() {
@@ -130,34 +132,45 @@ impl Writer {
                 }
             }
         }
-        self.unions(waits, stacks, |sum| &mut sum.wait);
-        self.unions(readies, stacks, |sum| &mut sum.ready);
+        self.unions(of.waits, |sum| &mut sum.wait);
+        self.unions(of.readies, |sum| &mut sum.ready);
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
-        for method in touched {
-            let Some(sum) = self.sums.get_mut(method as usize).map(std::mem::take) else { continue };
-            if let Some(row) = row(process, method, &sum, has_switches, stacks) {
-                self.columns.push(&row);
-            }
-        }
-        if self.columns.len() >= BATCH_ROWS { self.finish(sink) } else { Ok(()) }
+        let stacks = self.stacks.stacks();
+        let take = |method: MethodId| {
+            let sum = self.sums.get_mut(method as usize).map(std::mem::take)?;
+            row(of.process, method, &sum, of.has_switches, stacks)
+        };
+        touched.into_iter().filter_map(take).collect()
     }
 
-    fn unions(
-        &mut self,
-        intervals: &[Interval],
-        stacks: &mut Stacks,
-        which: impl Fn(&mut Sum) -> &mut Union,
-    ) {
+    fn unions(&mut self, intervals: &[Interval], which: impl Fn(&mut Sum) -> &mut Union) {
         for interval in intervals {
             let Some(stack) = interval.stack else { continue };
-            let methods = stacks.expand(stack);
+            let methods = self.stacks.expand(stack);
             for (method, _) in methods.iter() {
                 if let Some(sum) = self.sums.get_mut(*method as usize) {
                     which(sum).add(interval.start, interval.end);
                 }
             }
         }
+    }
+}
+
+/// Collects rows of `cpu_method`.
+#[derive(Default)]
+pub(super) struct Writer {
+    columns: <CpuMethod as Row>::Columns,
+}
+
+/// Rows that are handed on at a time.
+const BATCH_ROWS: usize = 32 * 1024;
+
+impl Writer {
+    /// Takes rows.
+    pub(super) fn add(&mut self, rows: &[CpuMethod], sink: &mut dyn Sink) -> Result<(), SinkError> {
+        rows.iter().for_each(|row| self.columns.push(row));
+        if self.columns.len() >= BATCH_ROWS { self.finish(sink) } else { Ok(()) }
     }
 
     /// Hands on what is left.

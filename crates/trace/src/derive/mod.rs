@@ -8,12 +8,15 @@ mod cpu;
 mod frames;
 mod io;
 mod method;
+mod parallel;
 mod summary;
 mod union;
 
 use arrow_array::RecordBatch;
 
 pub use summary::{SummarySink, SummaryStacks};
+
+use parallel::both;
 
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;
@@ -22,7 +25,7 @@ use crate::table::Table;
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
 /// Gives the rows of tables back.
-pub trait TableSource {
+pub trait TableSource: Sync {
     /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the columns of that name are
     /// needed.
     ///
@@ -47,8 +50,13 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
 /// # Errors
 /// Those of the source and the sink.
 pub fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    cpu::derive(source, sink)?;
-    io::derive(source, sink)
+    let io = || {
+        let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
+        io::derive(source, &mut rows).map(|()| rows)
+    };
+    let (io, cpu) = both(io, || cpu::derive(source, sink));
+    cpu?;
+    io?.into_iter().try_for_each(|(table, rows)| sink.write(table, rows))
 }
 
 /// Rows lack a declared column, or it has another type.

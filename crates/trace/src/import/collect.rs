@@ -56,10 +56,10 @@ struct Collector {
 
 impl Collector {
     fn event(&mut self, event: &RawEvent<'_>) {
-        self.first.observe(event);
+        let hook = self.first.observe(event);
         // Records lie on multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
-        let Some(hook) = Hook::of(event) else {
+        let Some(hook) = hook else {
             self.pids.extend(event.process_id());
             return;
         };

@@ -3,15 +3,13 @@
 use etwkit_decode::kernel::stack::is_kernel_address;
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
-use rustc_hash::FxHashMap;
 
 use super::identity::{Identity, Who};
-use super::line::{Entry, Half, Line, Seq};
-use super::raw::RawStack;
-use super::stacks::{Place, Stacks};
+use super::line::{Entry, Given, Half, Line, Seq};
+use super::outbox::Outbox;
 use super::tables::Tables;
 use crate::directory::Directory;
-use crate::sink::{Sink, SinkError};
+use crate::sink::SinkError;
 use crate::table;
 use crate::tracker::process::ProcessKey;
 
@@ -32,8 +30,8 @@ pub(super) enum Pending {
     File(Box<table::FileIo>, Option<Seq>),
     /// A page fault.
     Fault(Box<table::HardFault>),
-    /// A DPC or interrupt.
-    DpcIsr(Box<table::DpcIsr>),
+    /// A DPC or interrupt, and the address of its routine.
+    DpcIsr(Box<table::DpcIsr>, u64),
     /// A transfer.
     Net(Box<table::NetIo>),
     /// An exception.
@@ -69,19 +67,18 @@ pub(super) struct Context<'d> {
     pub(super) directory: &'d Directory,
     pub(super) clock: &'d Clock,
     pub(super) identity: Identity<'d>,
-    pub(super) stacks: Stacks<'d>,
+    /// Rows that never have a stack.
     pub(super) tables: Tables,
     pub(super) range: Range,
     line: Line<Pending>,
-    /// Stacks of starts, until the rows that take them leave the line.
-    resolved: FxHashMap<Seq, i32>,
+    outbox: Outbox,
 }
 
 impl<'d> Context<'d> {
     pub(super) fn new(
         directory: &'d Directory,
         clock: &'d Clock,
-        stacks: Stacks<'d>,
+        outbox: Outbox,
         patience: i64,
         range: Range,
     ) -> Self {
@@ -89,11 +86,10 @@ impl<'d> Context<'d> {
             directory,
             clock,
             identity: Identity::new(directory, clock),
-            stacks,
             tables: Tables::default(),
             range,
             line: Line::new(patience),
-            resolved: FxHashMap::default(),
+            outbox,
         }
     }
 
@@ -137,107 +133,44 @@ impl<'d> Context<'d> {
         row: Pending,
     ) -> Seq {
         let mut entry = Entry::new(time, None, process, row);
-        entry.user = self.intern(addresses);
+        entry.user = self.line.arena.keep(addresses);
         self.line.push(entry)
     }
 
-    /// Takes the addresses of a stack, innermost first.
-    pub(super) fn intern(&mut self, addresses: &[u64]) -> RawStack {
-        self.stacks.intern(addresses, self.line.waiting())
-    }
-
     /// Takes a stack of the event with that time and thread.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, stack: RawStack) {
+    pub(super) fn attach(&mut self, time: i64, tid: u32, stack: Given<'_>) {
+        let innermost = match stack {
+            Given::Keyed(id) => self.directory.stacks.innermost(id),
+            Given::Whole(addresses) => addresses.first().copied(),
+        };
         let kernel = |address| is_kernel_address(address, self.directory.pointer_size());
-        let half = if self.stacks.innermost(stack).is_some_and(kernel) { Half::Kernel } else { Half::User };
+        let half = if innermost.is_some_and(kernel) { Half::Kernel } else { Half::User };
         self.line.attach(time, tid, half, stack);
     }
 
     /// Moves on to a raw time and hands on the rows that no stack can come for any more.
     #[inline]
-    pub(super) fn advance(&mut self, time: i64, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn advance(&mut self, time: i64) -> Result<(), SinkError> {
         self.line.advance(time);
         while let Some((seq, entry)) = self.line.pop() {
-            self.leave(seq, entry, sink)?;
+            self.outbox.leave(seq, entry, &mut self.line)?;
         }
-        if self.stacks.is_full() {
-            self.drain(sink)?;
-        }
-        self.stacks.flush(sink)
+        if self.line.arena.is_chunk_full() { self.outbox.give_chunk(&mut self.line) } else { Ok(()) }
     }
 
     /// Hands on all rows that wait.
-    pub(super) fn drain(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn drain(&mut self) -> Result<(), SinkError> {
         while let Some((seq, entry)) = self.line.pop_any() {
-            self.leave(seq, entry, sink)?;
+            self.outbox.leave(seq, entry, &mut self.line)?;
         }
-        Ok(())
-    }
-
-    fn leave(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if matches!(entry.row, Pending::Forgotten) {
-            return Ok(());
-        }
-        let place = Place { process: entry.process, time: entry.time };
-        let recorded = entry.has_stack();
-        let stack = if recorded { self.stacks.stack(place, entry.kernel, entry.user) } else { None };
-        let taken = |resolved: &mut FxHashMap<Seq, i32>, seq: Option<Seq>| resolved.remove(&seq?);
-        let t = &mut self.tables;
-        match entry.row {
-            Pending::Forgotten => Ok(()),
-            Pending::Start => {
-                self.resolved.extend(stack.map(|stack| (seq, stack)));
-                Ok(())
-            }
-            Pending::Sample(mut row, address) => {
-                row.has_stack = recorded;
-                row.stack_id = match stack {
-                    Some(stack) => stack,
-                    None => self.stacks.single(place, address),
-                };
-                t.cpu_sample.push(&row, sink)
-            }
-            Pending::Switch(mut row, switch_in, ready) => {
-                row.stack_id = taken(&mut self.resolved, switch_in);
-                row.readying_stack_id = taken(&mut self.resolved, ready);
-                t.context_switch.push(&row, sink)
-            }
-            Pending::Disk(mut row, start) => {
-                row.stack_id = taken(&mut self.resolved, start);
-                t.disk_io.push(&row, sink)
-            }
-            Pending::File(mut row, start) => {
-                row.stack_id = taken(&mut self.resolved, start);
-                t.file_io.push(&row, sink)
-            }
-            Pending::Fault(mut row) => {
-                row.stack_id = stack;
-                t.hard_fault.push(&row, sink)
-            }
-            Pending::DpcIsr(mut row) => {
-                row.stack_id = stack;
-                t.dpc_isr.push(&row, sink)
-            }
-            Pending::Net(mut row) => {
-                row.stack_id = stack;
-                t.net_io.push(&row, sink)
-            }
-            Pending::Exception(mut row) => {
-                row.stack_id = stack;
-                t.exception.push(&row, sink)
-            }
-            Pending::Generic(mut row) => {
-                row.stack_id = stack;
-                t.generic_event.push(&row, sink)
-            }
-        }
+        self.outbox.flush(&mut self.line)
     }
 
     /// Gives up a start whose end was lost.
     pub(super) fn forget(&mut self, seq: Seq) {
         match self.line.row_mut(seq) {
             Some(row) => *row = Pending::Forgotten,
-            None => _ = self.resolved.remove(&seq),
+            None => self.outbox.forget(seq),
         }
     }
 }

@@ -4,7 +4,6 @@ use etwkit_decode::kernel::{Hook, dpc};
 use etwkit_etl::RawEvent;
 
 use super::context::{Context, Pending};
-use super::stacks::Place;
 use crate::table::DpcIsr;
 
 /// Takes an event. Returns whether it is a DPC or interrupt.
@@ -21,18 +20,16 @@ pub(super) fn event(
     if !context.range.contains(start_ns) {
         return true;
     }
-    let frame = context.stacks.frame(Place { process: None, time: event.timestamp }, read.routine);
     let row = DpcIsr {
         kind,
         cpu: event.cpu.into(),
         start_ns,
         end_ns,
         duration_ns: end_ns.saturating_sub(start_ns),
-        frame_id: frame as i32,
         vector: read.vector.map(Into::into),
-        stack_id: None,
+        ..DpcIsr::default()
     };
     let process = running.and_then(|tid| context.directory.process_of_thread(tid, event.timestamp));
-    context.wait(event.timestamp, running, process, Pending::DpcIsr(Box::new(row)));
+    context.wait(event.timestamp, running, process, Pending::DpcIsr(Box::new(row), read.routine));
     true
 }

@@ -6,12 +6,12 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry as Slot;
-use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::raw::RawStack;
+use super::arena::{Arena, RawStack};
 use crate::tracker::process::ProcessKey;
+use crate::tracker::stack::StackId;
 
 /// Entries that wait at most. A trace in which stacks come later than that was made to be one.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -54,7 +54,7 @@ pub(super) struct Entry<T> {
 impl<T> Entry<T> {
     /// An event without a stack so far.
     pub(super) const fn new(time: i64, tid: Option<u32>, process: Option<ProcessKey>, row: T) -> Self {
-        Self { time, tid, process, kernel: RawStack::EMPTY, user: RawStack::EMPTY, row, next: NO_SEQ }
+        Self { time, tid, process, kernel: RawStack::Empty, user: RawStack::Empty, row, next: NO_SEQ }
     }
 
     fn slot(&mut self, half: Half) -> &mut RawStack {
@@ -62,11 +62,6 @@ impl<T> Entry<T> {
             Half::Kernel => &mut self.kernel,
             Half::User => &mut self.user,
         }
-    }
-
-    /// Whether a stack was recorded.
-    pub(super) fn has_stack(&self) -> bool {
-        self.kernel != RawStack::EMPTY || self.user != RawStack::EMPTY
     }
 }
 
@@ -79,13 +74,62 @@ struct Chain {
     lacking: [Seq; 2],
 }
 
+/// A stack that is given to an event.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Given<'a> {
+    /// One that a key stands for.
+    Keyed(StackId),
+    /// Addresses, innermost first.
+    Whole(&'a [u64]),
+}
+
+/// A stack that waits for its event.
+#[derive(Debug)]
+enum Early {
+    Keyed(StackId),
+    Whole(Box<[u64]>),
+}
+
+impl Early {
+    fn given(&self) -> Given<'_> {
+        match self {
+            Self::Keyed(id) => Given::Keyed(*id),
+            Self::Whole(addresses) => Given::Whole(addresses),
+        }
+    }
+}
+
+impl Given<'_> {
+    fn is_empty(self) -> bool {
+        match self {
+            Self::Keyed(id) => id == StackId::EMPTY,
+            Self::Whole(addresses) => addresses.is_empty(),
+        }
+    }
+
+    fn early(self) -> Early {
+        match self {
+            Self::Keyed(id) => Early::Keyed(id),
+            Self::Whole(addresses) => Early::Whole(addresses.into()),
+        }
+    }
+
+    fn keep(self, arena: &mut Arena) -> RawStack {
+        match self {
+            Self::Keyed(id) => RawStack::Keyed(id),
+            Self::Whole(addresses) => arena.keep(addresses),
+        }
+    }
+}
+
 /// The line.
 #[derive(Debug)]
 pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
     first: Seq,
     waiting: FxHashMap<(i64, u32), Chain>,
-    early: FxHashMap<(i64, u32), Vec<(Half, RawStack)>>,
+    early: FxHashMap<(i64, u32), Vec<(Half, Early)>>,
+    pub(super) arena: Arena,
     patience: i64,
     now: i64,
     /// Stacks that found no event.
@@ -100,16 +144,16 @@ impl<T> Line<T> {
             first: 0,
             waiting: FxHashMap::default(),
             early: FxHashMap::default(),
+            arena: Arena::default(),
             patience,
             now: i64::MIN,
             unattached: 0,
         }
     }
 
-    /// Numbers of the entries that wait. Stacks that wait for their event count as if every entry did.
-    pub(super) fn waiting(&self) -> Range<Seq> {
-        let end = self.first + self.entries.len() as Seq;
-        if self.early.is_empty() { self.first..end } else { 0..end }
+    /// Number of the next entry.
+    pub(super) fn next(&self) -> Seq {
+        self.first + self.entries.len() as Seq
     }
 
     fn entry(&mut self, seq: Seq) -> Option<&mut Entry<T>> {
@@ -119,14 +163,14 @@ impl<T> Line<T> {
 
     /// Adds an entry at the end and returns its number.
     pub(super) fn push(&mut self, mut entry: Entry<T>) -> Seq {
-        let seq = self.first + self.entries.len() as Seq;
+        let seq = self.next();
         if let Some(tid) = entry.tid {
             let key = (entry.time, tid);
             if !self.early.is_empty()
                 && let Some(stacks) = self.early.remove(&key)
             {
                 for (half, stack) in stacks {
-                    *entry.slot(half) = stack;
+                    *entry.slot(half) = stack.given().keep(&mut self.arena);
                 }
             }
             self.join(key, seq);
@@ -156,15 +200,15 @@ impl<T> Line<T> {
     }
 
     /// Gives a stack to the event of that time and thread: the first one that lacks this half.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, half: Half, stack: RawStack) {
-        if stack == RawStack::EMPTY {
+    pub(super) fn attach(&mut self, time: i64, tid: u32, half: Half, stack: Given<'_>) {
+        if stack.is_empty() {
             return;
         }
         let key = (time, tid);
-        let Self { waiting, entries, early, first, .. } = self;
+        let Self { waiting, entries, early, arena, first, .. } = self;
         let Some(chain) = waiting.get_mut(&key) else {
             if time >= self.now && early.len() < MAX_EARLY {
-                early.entry(key).or_default().push((half, stack));
+                early.entry(key).or_default().push((half, stack.early()));
             } else {
                 self.unattached += 1;
             }
@@ -176,8 +220,8 @@ impl<T> Line<T> {
         while let Some(entry) = entries.get_mut(lacking.wrapping_sub(*first) as usize) {
             *lacking = entry.next;
             let slot = entry.slot(half);
-            if *slot == RawStack::EMPTY {
-                *slot = stack;
+            if *slot == RawStack::Empty {
+                *slot = stack.keep(arena);
                 return;
             }
         }
@@ -206,7 +250,9 @@ impl<T> Line<T> {
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Seq, Entry<T>)> {
         let first = self.entries.front()?;
-        let is_due = self.now.saturating_sub(first.time) > self.patience || self.entries.len() > MAX_ENTRIES;
+        let is_due = self.now.saturating_sub(first.time) > self.patience
+            || self.entries.len() > MAX_ENTRIES
+            || self.arena.is_full(self.first);
         if is_due { self.pop_any() } else { None }
     }
 
@@ -239,7 +285,12 @@ mod tests {
 
     fn stacks() -> [RawStack; 2] {
         let mut tree = StackTree::default();
-        [1, 2].map(|address| RawStack::keyed(tree.intern(&[address])))
+        [1, 2].map(|address| RawStack::Keyed(tree.intern(&[address])))
+    }
+
+    fn given(stack: RawStack) -> Given<'static> {
+        let RawStack::Keyed(id) = stack else { panic!("a stack of a key") };
+        Given::Keyed(id)
     }
 
     #[test]
@@ -248,16 +299,19 @@ mod tests {
         let mut line = Line::new(10);
         line.push(entry(1, 4, "a"));
         line.push(entry(2, 8, "b"));
-        line.attach(1, 4, Half::Kernel, kernel);
+        line.attach(1, 4, Half::Kernel, given(kernel));
         line.advance(8);
-        line.attach(1, 4, Half::User, user);
+        line.attach(1, 4, Half::User, given(user));
         assert!(line.pop().is_none());
         line.advance(12);
         let (seq, a) = line.pop().unwrap();
         assert_eq!((seq, a.row, a.kernel, a.user), (0, "a", kernel, user));
         assert!(line.pop().is_none());
         let (seq, b) = line.pop_any().unwrap();
-        assert_eq!((seq, b.row, b.has_stack(), line.unattached), (1, "b", false, 0));
+        assert_eq!(
+            (seq, b.row, b.user != RawStack::Empty || b.kernel != RawStack::Empty, line.unattached),
+            (1, "b", false, 0)
+        );
     }
 
     #[test]
@@ -267,7 +321,7 @@ mod tests {
         line.push(entry(1, 4, "a"));
         line.push(entry(1, 4, "b"));
         for stack in [first, second, second] {
-            line.attach(1, 4, Half::Kernel, stack);
+            line.attach(1, 4, Half::Kernel, given(stack));
         }
         let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
         assert_eq!((kernels, line.unattached), (vec![first, second], 1));
@@ -278,11 +332,12 @@ mod tests {
         let [stack, _] = stacks();
         let mut line = Line::new(0);
         line.advance(5);
-        line.attach(5, 4, Half::User, stack);
-        line.attach(4, 4, Half::User, stack);
+        line.attach(5, 4, Half::User, given(stack));
+        line.attach(4, 4, Half::User, given(stack));
         line.push(entry(5, 8, "other"));
         line.push(entry(5, 4, "own"));
-        let users: Vec<bool> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.has_stack()).collect();
+        let users: Vec<bool> =
+            std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.user != RawStack::Empty).collect();
         assert_eq!((users, line.unattached), (vec![false, true], 1));
     }
 
@@ -291,16 +346,16 @@ mod tests {
         let [first, second] = stacks();
         let mut line = Line::new(0);
         line.push(entry(1, 4, "a"));
-        line.attach(1, 4, Half::Kernel, first);
+        line.attach(1, 4, Half::Kernel, given(first));
         line.push(entry(1, 4, "b"));
         line.push(entry(1, 4, "c"));
-        line.attach(1, 4, Half::User, second);
-        line.attach(1, 4, Half::Kernel, second);
+        line.attach(1, 4, Half::User, given(second));
+        line.attach(1, 4, Half::Kernel, given(second));
         let (_, a) = line.pop_any().unwrap();
-        line.attach(1, 4, Half::User, first);
+        line.attach(1, 4, Half::User, given(first));
         let rest: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
         assert_eq!((a.kernel, a.user), (first, second));
-        assert_eq!(rest, [(second, first), (RawStack::EMPTY, RawStack::EMPTY)]);
+        assert_eq!(rest, [(second, first), (RawStack::Empty, RawStack::Empty)]);
         assert_eq!(line.unattached, 0);
     }
 }

@@ -1,11 +1,13 @@
 //! Events → rows of all tables, in two walks over a session.
 //!
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
-//! - `context`, `line`, `stacks` (`raw`, `nodes`), `identity`: what all importers share
+//! - `context`, `line`, `arena`, `identity`: what all importers share
+//! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
 //! - `samples`, `switches`, `dpc`, `io`, `net`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
+mod arena;
 mod clip;
 mod collect;
 mod context;
@@ -19,7 +21,8 @@ mod machine;
 mod net;
 mod nodes;
 mod out;
-mod raw;
+mod outbox;
+mod rows;
 mod samples;
 mod stacks;
 mod switches;
@@ -96,7 +99,7 @@ pub enum ImportError {
     Interrupted,
 }
 
-/// Reads a session twice and hands the rows of all tables but `trace` and `diagnostic` to `sink`. `progress` is called every few
+/// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace` and `diagnostic` to `sink`. `progress` is called every few
 /// thousand events and can stop the import.
 ///
 /// # Errors
@@ -105,7 +108,7 @@ pub enum ImportError {
 pub fn import(
     session: &Session,
     options: &Options,
-    sink: &mut dyn Sink,
+    sink: &mut (dyn Sink + Send),
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
     let mut collected = collect::collect(session, progress)?;

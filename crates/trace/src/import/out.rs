@@ -4,7 +4,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
 
 /// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
-const BATCH_ROWS: usize = 32 * 1024;
+const BATCH_ROWS: usize = 8 * 1024;
 
 /// The rows of one table that are not handed on yet.
 #[derive(Debug)]

@@ -2,22 +2,25 @@
 
 use rustc_hash::FxHashMap;
 
+use super::arena::{Chunk, Chunks, RawStack};
 use super::line::Seq;
 use super::nodes::{Nodes, Top};
 use super::out::Out;
-use super::raw::{RawStack, RawStacks};
 use crate::directory::Directory;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, Stack};
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::StackTree;
+use crate::tracker::stack::{StackId, StackTree};
 
 /// What a frame is told apart by: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
 /// Distinct frames that are told to be known, and stacks of one process.
 const MAX_KNOWN: usize = 1 << 21;
+
+/// Parts of whole stacks that are told to be known.
+const MAX_WHOLE: usize = 1 << 22;
 
 /// Rows that wait to be handed on.
 const MAX_ROWS: usize = 1 << 13;
@@ -39,7 +42,11 @@ pub(super) struct Stacks<'d> {
     /// Position of the first method of each process id among all methods.
     first_method: &'d FxHashMap<u32, u32>,
     epochs: Epochs,
-    raw: RawStacks<'d>,
+    /// The stacks that keys stand for.
+    keyed: &'d StackTree,
+    /// Whole stacks.
+    whole: StackTree,
+    chunks: Chunks,
     frames: FxHashMap<FrameKey, u32>,
     next_frame: u32,
     nodes: Nodes,
@@ -52,6 +59,13 @@ pub(super) struct Stacks<'d> {
     stack_out: Out<Stack>,
 }
 
+/// Half of a stack, in one of the two trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Half {
+    is_keyed: bool,
+    id: StackId,
+}
+
 /// What is known of a process while its modules stay as they are.
 #[derive(Debug, Default)]
 struct Memo {
@@ -59,7 +73,7 @@ struct Memo {
     from: i64,
     until: i64,
     frames: FxHashMap<u64, u32>,
-    stacks: FxHashMap<(RawStack, RawStack), u32>,
+    stacks: FxHashMap<(Half, Half), u32>,
 }
 
 impl<'d> Stacks<'d> {
@@ -74,7 +88,9 @@ impl<'d> Stacks<'d> {
             methods,
             first_method,
             epochs: Epochs::new(directory, methods),
-            raw: RawStacks::new(keyed),
+            keyed,
+            whole: StackTree::default(),
+            chunks: Chunks::default(),
             frames: FxHashMap::default(),
             next_frame: 0,
             nodes: Nodes::default(),
@@ -87,41 +103,55 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    /// Takes the addresses of a stack, innermost first. `waiting` are the rows whose stacks are still asked for.
-    pub(super) fn intern(&mut self, addresses: &[u64], waiting: std::ops::Range<Seq>) -> RawStack {
-        if self.raw.make_room(waiting) {
-            self.memos.iter_mut().for_each(|memo| memo.stacks.clear());
+    /// Takes addresses that stacks of the rows to come lie in.
+    pub(super) fn add(&mut self, chunk: Chunk) {
+        self.chunks.add(chunk);
+    }
+
+    /// Moves on to a row: chunks that only rows before it needed are forgotten.
+    #[inline]
+    pub(super) fn advance(&mut self, row: Seq) {
+        self.chunks.forget_before(row);
+    }
+
+    fn half(&mut self, stack: RawStack) -> Half {
+        match stack {
+            RawStack::Empty => Half { is_keyed: true, id: StackId::EMPTY },
+            RawStack::Keyed(id) => Half { is_keyed: true, id },
+            RawStack::Whole { chunk, start, len } => {
+                let id = self.whole.intern(self.chunks.addresses(chunk, start, len));
+                Half { is_keyed: false, id }
+            }
         }
-        self.raw.intern(addresses)
     }
 
-    /// Whether so many stacks wait that rows have to be handed on before their time.
-    pub(super) fn is_full(&self) -> bool {
-        self.raw.is_full()
-    }
-
-    /// The innermost address of a stack.
-    pub(super) fn innermost(&self, stack: RawStack) -> Option<u64> {
-        self.raw.frames(stack).next()
+    fn tree(&self, half: Half) -> &StackTree {
+        if half.is_keyed { self.keyed } else { &self.whole }
     }
 
     /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
     pub(super) fn stack(&mut self, place: Place, kernel: RawStack, user: RawStack) -> Option<i32> {
-        if kernel == RawStack::EMPTY && user == RawStack::EMPTY {
+        if kernel == RawStack::Empty && user == RawStack::Empty {
             return None;
         }
+        if self.whole.len() > MAX_WHOLE {
+            self.whole.clear();
+            self.forget_stacks();
+        }
+        let halves = (self.half(kernel), self.half(user));
         let mut memo = self.memo(place);
-        let node = match memo.stacks.get(&(kernel, user)) {
+        let node = match memo.stacks.get(&halves) {
             Some(node) => *node,
-            None => self.new_stack(&mut memo, place, (kernel, user)),
+            None => self.new_stack(&mut memo, place, halves),
         };
         self.give_back(place, memo);
         Some(node as i32)
     }
 
-    fn new_stack(&mut self, memo: &mut Memo, place: Place, halves: (RawStack, RawStack)) -> u32 {
+    fn new_stack(&mut self, memo: &mut Memo, place: Place, (kernel, user): (Half, Half)) -> u32 {
         let mut addresses = std::mem::take(&mut self.addresses);
-        addresses.extend(self.raw.frames(halves.0).chain(self.raw.frames(halves.1)));
+        addresses.extend(self.tree(kernel).frames(kernel.id));
+        addresses.extend(self.tree(user).frames(user.id));
         let mut top = Top::NONE;
         for address in addresses.drain(..).rev() {
             let frame = self.frame_in(memo, place, address);
@@ -131,8 +161,12 @@ impl<'d> Stacks<'d> {
         if memo.stacks.len() >= MAX_KNOWN {
             memo.stacks.clear();
         }
-        memo.stacks.insert(halves, top.id());
+        memo.stacks.insert((kernel, user), top.id());
         top.id()
+    }
+
+    fn forget_stacks(&mut self) {
+        self.memos.iter_mut().for_each(|memo| memo.stacks.clear());
     }
 
     /// Row of the stack that consists of one address.
@@ -232,7 +266,7 @@ impl<'d> Stacks<'d> {
         }
         // Between two events nothing holds on to a node, but for what the processes remember.
         if self.nodes.forget_if_many() {
-            self.memos.iter_mut().for_each(|memo| memo.stacks.clear());
+            self.forget_stacks();
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler};
-use etwkit_decode::{clr, eventinfo};
+use etwkit_decode::{Decoder, clr, eventinfo};
 use etwkit_etl::bytes::Cursor;
+use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, RawEvent, Session};
 use rustc_hash::FxHashMap;
 
@@ -16,8 +17,10 @@ use super::dotnet::Dotnet;
 use super::generic::Generic;
 use super::identity::first_methods;
 use super::io::Io;
+use super::line::Given;
 use super::out::write_all;
-use super::raw::RawStack;
+use super::outbox::{Batches, Outbox};
+use super::rows::Rows;
 use super::samples::Samples;
 use super::stacks::Stacks;
 use super::switches::Switches;
@@ -45,59 +48,36 @@ struct Importers<'a> {
     addresses: Vec<u64>,
 }
 
-/// Reads the session again and hands on all rows.
+/// Reads the session again and hands on all rows. Events are read on this thread; a second one makes rows of them and drives the sink.
 pub(super) fn walk(
     session: &Session,
     collected: &mut Collected,
     options: &Options,
-    sink: &mut dyn Sink,
+    sink: &mut (dyn Sink + Send),
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
-    collected.directory.stacks.freeze();
-    let decoder = std::mem::take(&mut collected.decoder);
-    let c = &*collected;
-    let clock = session.clock();
-    let ids = first_methods(&c.methods);
-    let stacks = Stacks::new(&c.directory, &c.methods, &ids, &c.directory.stacks);
-    let attributor = Attributor::new(c.directory.first_threads.clone());
-    let starts = late_starts(session, &c.directory.first_events);
-    let starts = starts.into_iter().map(|(cpu, time)| (cpu, clock.nanoseconds(time))).collect();
-    let mut all = Importers {
-        context: Context::new(&c.directory, clock, stacks, c.patience, options.range),
-        keys: &c.directory.stack_keys,
-        first_threads: &c.directory.first_threads,
-        samples: Samples::new(c.sample_interval),
-        switches: Switches::new(session, starts),
-        io: Io::default(),
-        dotnet: Dotnet::default(),
-        generic: Generic::new(decoder, attributor, options.keep_payload),
-        kernel_network: c.kernel_network,
-        unresolved: 0,
-        addresses: Vec::new(),
-    };
-    let duration_ns = clock.nanoseconds(c.end);
+    let duration_ns = session.clock().nanoseconds(collected.end);
     if options.range.start_ns > duration_ns || options.range.end_ns < 0 {
         return Err(ImportError::EmptyRange { duration_s: duration_ns as f64 / 1e9 });
     }
-    let length = c.end.saturating_sub(clock.t0).max(1) as f64;
-    let mut ticker =
-        Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
-    let mut stopped: Option<ImportError> = None;
-    let walk = session.for_each(Order::Time, |event| {
-        if let Err(e) = all.event(event, sink) {
-            stopped = Some(ImportError::Sink(e));
-            return ControlFlow::Break(());
-        }
-        let flow = ticker.tick(event.timestamp);
-        if flow.is_break() {
-            stopped = Some(ImportError::Interrupted);
-        }
-        flow
+    collected.directory.stacks.freeze();
+    let decoder = std::mem::take(&mut collected.decoder);
+    let c = &*collected;
+    let ids = first_methods(&c.methods);
+    let stacks = Stacks::new(&c.directory, &c.methods, &ids, &c.directory.stacks);
+    let (outbox, batches, messages) = Outbox::new();
+    let (read, made) = std::thread::scope(|scope| {
+        let maker = std::thread::Builder::new().name("rows".to_owned());
+        let maker = maker.spawn_scoped(scope, || Rows::new(stacks).run(messages, sink));
+        let maker = maker.map_err(|e| ImportError::Sink(e.into()))?;
+        let importers = Importers::new(session, c, options, decoder, outbox);
+        let read = read(session, c, importers, batches, progress);
+        let made = maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok::<_, ImportError>((read, made))
     })?;
-    if let Some(e) = stopped {
-        return Err(e);
-    }
-    let diagnostics = all.finish(c, session, sink).map_err(ImportError::Sink)?;
+    // Where rows could not be made, that is why reading stopped.
+    made.map_err(ImportError::Sink)?;
+    let (walk, diagnostics) = read?;
     let mut damage = session.damage().clone();
     damage.merge(&walk.damage);
     let mut health = machine::health(session, &damage);
@@ -113,10 +93,70 @@ pub(super) fn walk(
     Ok(Imported { trace, diagnostics: health, recorded: c.recorded.clone(), walk })
 }
 
+/// Gives all events to the importers.
+fn read(
+    session: &Session,
+    c: &Collected,
+    mut all: Importers<'_>,
+    mut batches: Batches,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Walk, Vec<Diagnostic>), ImportError> {
+    let clock = session.clock();
+    let length = c.end.saturating_sub(clock.t0).max(1) as f64;
+    let mut ticker =
+        Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
+    let mut stopped: Option<ImportError> = None;
+    let walk = session.for_each(Order::Time, |event| {
+        if let Err(e) = all.event(event, &mut batches) {
+            stopped = Some(ImportError::Sink(e));
+            return ControlFlow::Break(());
+        }
+        let flow = ticker.tick(event.timestamp);
+        if flow.is_break() {
+            stopped = Some(ImportError::Interrupted);
+        }
+        flow
+    })?;
+    if let Some(e) = stopped {
+        return Err(e);
+    }
+    let diagnostics = all.finish(c, session, &mut batches).map_err(ImportError::Sink)?;
+    batches.end().map_err(ImportError::Sink)?;
+    Ok((walk, diagnostics))
+}
+
+impl<'a> Importers<'a> {
+    fn new(
+        session: &'a Session,
+        c: &'a Collected,
+        options: &Options,
+        decoder: Decoder,
+        outbox: Outbox,
+    ) -> Self {
+        let clock = session.clock();
+        let starts = late_starts(session, &c.directory.first_events);
+        let starts = starts.into_iter().map(|(cpu, time)| (cpu, clock.nanoseconds(time))).collect();
+        let attributor = Attributor::new(c.directory.first_threads.clone());
+        Self {
+            context: Context::new(&c.directory, clock, outbox, c.patience, options.range),
+            keys: &c.directory.stack_keys,
+            first_threads: &c.directory.first_threads,
+            samples: Samples::new(c.sample_interval),
+            switches: Switches::new(session, starts),
+            io: Io::default(),
+            dotnet: Dotnet::default(),
+            generic: Generic::new(decoder, attributor, options.keep_payload),
+            kernel_network: c.kernel_network,
+            unresolved: 0,
+            addresses: Vec::new(),
+        }
+    }
+}
+
 impl Importers<'_> {
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.context.advance(event.timestamp, sink)?;
+        self.context.advance(event.timestamp)?;
         let is_taken = match Hook::of(event) {
             Some(hook) => self.kernel(hook, event, sink)?,
             None => self.other(event, sink)?,
@@ -194,15 +234,14 @@ impl Importers<'_> {
                 let Some(owner) = Owner::parse(payload) else { return false };
                 self.addresses.clear();
                 self.addresses.extend(stack::frames(payload, Owner::LEN, pointer_size));
-                let stack = self.context.intern(&self.addresses);
-                self.context.attach(owner.timestamp, owner.tid, stack);
+                self.context.attach(owner.timestamp, owner.tid, Given::Whole(&self.addresses));
                 true
             }
             REFERENCE_KERNEL | REFERENCE_USER => {
                 let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
                 let Some((owner, key)) = read else { return false };
                 match self.keys.resolve(event.timestamp, key) {
-                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, RawStack::keyed(stack)),
+                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, Given::Keyed(stack)),
                     None => self.unresolved += 1,
                 }
                 true
@@ -239,9 +278,8 @@ impl Importers<'_> {
         self.switches.finish(collected.end, context);
         self.io.finish(collected.end, context);
         self.dotnet.finish(context, sink)?;
-        context.drain(sink)?;
+        context.drain()?;
         context.tables.flush(sink)?;
-        context.stacks.finish(sink)?;
         context.identity.write(&collected.methods, sink)?;
         machine::write(&collected.config, context.directory, session.clock(), sink)?;
         let notes = [

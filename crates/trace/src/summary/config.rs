@@ -52,6 +52,17 @@ pub struct SystemConfig {
 }
 
 impl SystemConfig {
+    /// Whether a kernel event can tell something.
+    #[inline]
+    pub(crate) const fn wants(hook: Hook) -> bool {
+        matches!(
+            (hook.group, hook.opcode),
+            (group::CONFIG, _)
+                | (group::IMAGE, image::opcode::KERNEL_BASE)
+                | (group::PERFINFO, sample::opcode::MARK)
+        )
+    }
+
     /// Takes one event.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         match Hook::of(event) {

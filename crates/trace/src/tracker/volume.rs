@@ -1,14 +1,14 @@
 //! NT paths to DOS paths.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::sync::Arc;
 
 /// The prefixes that the recording names, in time order.
 #[derive(Debug, Default)]
 pub struct PathMapper {
     prefixes: Vec<(String, String)>,
-    cache: RefCell<FxHashMap<Arc<str>, Arc<str>>>,
+    cache: Mutex<FxHashMap<Arc<str>, Arc<str>>>,
 }
 
 impl PathMapper {
@@ -22,11 +22,12 @@ impl PathMapper {
     /// The DOS path: the first prefix that matches is replaced. Without one the path stays as it is.
     #[must_use]
     pub fn dos_path(&self, path: &Arc<str>) -> Arc<str> {
-        if let Some(known) = self.cache.borrow().get(path) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cache.get(path) {
             return Arc::clone(known);
         }
         let mapped = self.map(path).map_or_else(|| Arc::clone(path), Arc::from);
-        self.cache.borrow_mut().insert(Arc::clone(path), Arc::clone(&mapped));
+        cache.insert(Arc::clone(path), Arc::clone(&mapped));
         mapped
     }
 

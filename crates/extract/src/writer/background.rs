@@ -1,0 +1,83 @@
+//! Rows are encoded and compressed on a thread of their own, while the next ones are made.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use arrow_array::RecordBatch;
+use etwkit_trace::table::Table;
+
+use super::Folders;
+use crate::store_error::{StoreError, StoreResult};
+
+/// Batches on their way. One is about a megabyte.
+const BATCHES: usize = 16;
+
+type Batch = (&'static Table, RecordBatch);
+
+/// The tables of an extract, and the thread that encodes their rows while there is one.
+#[derive(Debug)]
+pub(super) struct Background {
+    /// With the thread while there is one.
+    folders: Option<Folders>,
+    sender: Option<SyncSender<Batch>>,
+    thread: Option<JoinHandle<(Folders, StoreResult<()>)>>,
+}
+
+impl Background {
+    pub(super) fn new(folders: Folders) -> Self {
+        Self { folders: Some(folders), sender: None, thread: None }
+    }
+
+    /// Takes rows. An error can be one of rows that were taken before.
+    pub(super) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+        self.start()?;
+        let sent = self.sender.as_ref().map(|sender| sender.send((table, rows)));
+        if matches!(sent, Some(Ok(()))) { Ok(()) } else { self.stop().map(|_| ()) }
+    }
+
+    fn start(&mut self) -> StoreResult<()> {
+        let Some(folders) = self.folders.take() else { return Ok(()) };
+        let target = folders.tables.folder.clone();
+        let (sender, receiver) = sync_channel(BATCHES);
+        let thread = Builder::new().name("encode".to_owned()).spawn(move || encode(folders, &receiver));
+        self.thread = Some(thread.map_err(StoreError::io("start a thread to write", &target))?);
+        self.sender = Some(sender);
+        Ok(())
+    }
+
+    /// Waits until all rows are encoded, and gives the tables for anything else to be done with them.
+    pub(super) fn stop(&mut self) -> StoreResult<&mut Folders> {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            let (folders, done) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            self.folders = Some(folders);
+            done?;
+        }
+        // There is none only if a thread could not be started, which was an error before.
+        self.folders.as_mut().ok_or_else(|| StoreError::Incomplete { path: std::path::PathBuf::new() })
+    }
+
+    /// The same, for good.
+    pub(super) fn into_folders(mut self) -> StoreResult<Folders> {
+        self.stop()?;
+        let missing = || StoreError::Incomplete { path: std::path::PathBuf::new() };
+        self.folders.take().ok_or_else(missing)
+    }
+}
+
+impl Drop for Background {
+    /// What is still being written must not meet the removal of its folder.
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            // Whoever drops it does not ask what became of the rows.
+            drop(thread.join());
+        }
+    }
+}
+
+/// Encodes what comes until the other end is gone, or something cannot be written.
+fn encode(mut folders: Folders, batches: &Receiver<Batch>) -> (Folders, StoreResult<()>) {
+    let done = batches.iter().try_for_each(|(table, rows)| folders.write(table, &rows));
+    (folders, done)
+}

@@ -1,0 +1,116 @@
+//! From the thread that reads events to the one that makes rows: what leaves the line, in order.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use arrow_array::RecordBatch;
+
+use super::arena::Chunk;
+use super::context::Pending;
+use super::line::{Entry, Line, Seq};
+use crate::sink::{Sink, SinkError};
+use crate::table::Table;
+
+/// Rows of a message.
+const ROWS: usize = 1024;
+
+/// Messages on their way.
+const MESSAGES: usize = 32;
+
+/// What the thread that makes rows is told.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// Addresses of stacks, before the rows that need them.
+    Chunk(Chunk),
+    /// Rows that left the line.
+    Left(Vec<Left>),
+    /// Rows of tables that never have a stack.
+    Batch(&'static Table, RecordBatch),
+    /// Everything was told.
+    End,
+}
+
+/// What left the line.
+#[derive(Debug)]
+pub(super) enum Left {
+    /// A row with its number.
+    Row(Seq, Entry<Pending>),
+    /// The stack of a start is not asked for any more.
+    Forget(Seq),
+}
+
+/// The other thread is gone; it knows why.
+#[derive(Debug, thiserror::Error)]
+#[error("the rows were not taken")]
+pub(super) struct Gone;
+
+/// Sends rows.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    sender: SyncSender<Message>,
+    rows: Vec<Left>,
+    /// Whether one of the rows has a stack in the chunk that is filled.
+    needs_chunk: bool,
+}
+
+impl Outbox {
+    /// Both ends of the way.
+    pub(super) fn new() -> (Self, Batches, Receiver<Message>) {
+        let (sender, receiver) = sync_channel(MESSAGES);
+        let batches = Batches(sender.clone());
+        (Self { sender, rows: Vec::with_capacity(ROWS), needs_chunk: false }, batches, receiver)
+    }
+
+    /// Takes a row that left the line.
+    #[inline]
+    pub(super) fn leave(
+        &mut self,
+        seq: Seq,
+        entry: Entry<Pending>,
+        line: &mut Line<Pending>,
+    ) -> Result<(), SinkError> {
+        if matches!(entry.row, Pending::Forgotten) {
+            return Ok(());
+        }
+        self.needs_chunk |= line.arena.holds(entry.kernel) || line.arena.holds(entry.user);
+        self.rows.push(Left::Row(seq, entry));
+        if self.rows.len() < ROWS { Ok(()) } else { self.flush(line) }
+    }
+
+    /// Says that the stack of a start is not asked for any more.
+    pub(super) fn forget(&mut self, seq: Seq) {
+        self.rows.push(Left::Forget(seq));
+    }
+
+    /// Sends what was taken.
+    pub(super) fn flush(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
+        if self.needs_chunk {
+            self.give_chunk(line)?;
+        }
+        let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
+        Ok(self.sender.send(Message::Left(rows)).map_err(|_| Gone)?)
+    }
+
+    /// Sends the chunk that is filled.
+    pub(super) fn give_chunk(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
+        self.needs_chunk = false;
+        let next = line.next();
+        Ok(self.sender.send(Message::Chunk(line.arena.give(next))).map_err(|_| Gone)?)
+    }
+}
+
+/// Sends batches of rows that never have a stack.
+#[derive(Debug)]
+pub(super) struct Batches(SyncSender<Message>);
+
+impl Batches {
+    /// Says that everything was sent.
+    pub(super) fn end(&self) -> Result<(), SinkError> {
+        Ok(self.0.send(Message::End).map_err(|_| Gone)?)
+    }
+}
+
+impl Sink for Batches {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        Ok(self.0.send(Message::Batch(table, rows)).map_err(|_| Gone)?)
+    }
+}

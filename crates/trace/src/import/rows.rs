@@ -1,0 +1,117 @@
+//! Rows that left the line → rows of tables, with their stacks. Runs on a thread of its own.
+
+use std::sync::mpsc::Receiver;
+
+use rustc_hash::FxHashMap;
+
+use super::context::Pending;
+use super::line::{Entry, Seq};
+use super::outbox::{Left, Message};
+use super::stacks::{Place, Stacks};
+use super::tables::Tables;
+use crate::sink::{Sink, SinkError};
+
+/// Makes rows.
+pub(super) struct Rows<'d> {
+    stacks: Stacks<'d>,
+    tables: Tables,
+    /// Stacks of starts, until the rows that take them come.
+    resolved: FxHashMap<Seq, i32>,
+}
+
+impl<'d> Rows<'d> {
+    pub(super) fn new(stacks: Stacks<'d>) -> Self {
+        Self { stacks, tables: Tables::default(), resolved: FxHashMap::default() }
+    }
+
+    /// Takes everything that is sent, and hands on rows. Where the sender goes before it said that all was sent, rows that were not
+    /// handed on yet are dropped.
+    pub(super) fn run(mut self, messages: Receiver<Message>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        for message in messages {
+            match message {
+                Message::Chunk(chunk) => self.stacks.add(chunk),
+                Message::Left(rows) => {
+                    for left in rows {
+                        self.left(left, sink)?;
+                    }
+                    self.stacks.flush(sink)?;
+                }
+                Message::Batch(table, rows) => sink.write(table, rows)?,
+                Message::End => {
+                    self.tables.flush(sink)?;
+                    self.stacks.finish(sink)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn left(&mut self, left: Left, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        match left {
+            Left::Row(seq, entry) => self.row(seq, entry, sink),
+            Left::Forget(seq) => {
+                self.resolved.remove(&seq);
+                Ok(())
+            }
+        }
+    }
+
+    fn row(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.stacks.advance(seq);
+        let place = Place { process: entry.process, time: entry.time };
+        let stack = self.stacks.stack(place, entry.kernel, entry.user);
+        let taken = |resolved: &mut FxHashMap<Seq, i32>, seq: Option<Seq>| resolved.remove(&seq?);
+        let t = &mut self.tables;
+        match entry.row {
+            Pending::Forgotten => Ok(()),
+            Pending::Start => {
+                self.resolved.extend(stack.map(|stack| (seq, stack)));
+                Ok(())
+            }
+            Pending::Sample(mut row, address) => {
+                row.has_stack = stack.is_some();
+                row.stack_id = match stack {
+                    Some(stack) => stack,
+                    None => self.stacks.single(place, address),
+                };
+                t.cpu_sample.push(&row, sink)
+            }
+            Pending::Switch(mut row, switch_in, ready) => {
+                row.stack_id = taken(&mut self.resolved, switch_in);
+                row.readying_stack_id = taken(&mut self.resolved, ready);
+                t.context_switch.push(&row, sink)
+            }
+            Pending::Disk(mut row, start) => {
+                row.stack_id = taken(&mut self.resolved, start);
+                t.disk_io.push(&row, sink)
+            }
+            Pending::File(mut row, start) => {
+                row.stack_id = taken(&mut self.resolved, start);
+                t.file_io.push(&row, sink)
+            }
+            Pending::Fault(mut row) => {
+                row.stack_id = stack;
+                t.hard_fault.push(&row, sink)
+            }
+            Pending::DpcIsr(mut row, routine) => {
+                // The driver is the same whatever process was interrupted.
+                let frame = self.stacks.frame(Place { process: None, time: entry.time }, routine);
+                (row.frame_id, row.stack_id) = (frame as i32, stack);
+                t.dpc_isr.push(&row, sink)
+            }
+            Pending::Net(mut row) => {
+                row.stack_id = stack;
+                t.net_io.push(&row, sink)
+            }
+            Pending::Exception(mut row) => {
+                row.stack_id = stack;
+                t.exception.push(&row, sink)
+            }
+            Pending::Generic(mut row) => {
+                row.stack_id = stack;
+                t.generic_event.push(&row, sink)
+            }
+        }
+    }
+}
