@@ -1,7 +1,8 @@
 //! Broken files by the ten thousand: every one is answered or refused, without a panic, in time and in memory.
 //!
 //! `cargo run --release --example sweep -- [--share 0.1] [--workers 2] TRACES` runs all cases, or a share of them, in processes of
-//! their own; `… -- replay SUBJECT CASE [FILE]` runs one, and keeps its bytes. What is read is what `info`, `events` and `extract` read.
+//! their own; with `--cli PROGRAM` through the program. `… -- replay SUBJECT CASE [FILE]` runs one, and keeps its bytes. What is read
+//! is what `info`, `events` and `extract` read.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +13,7 @@
 )]
 
 mod cases;
+mod cli;
 mod crowds;
 mod files;
 mod watch;
@@ -34,12 +36,15 @@ fn main() {
     };
     let share: f64 = option("--share").map_or(1.0, |text| text.parse().expect("a number"));
     let workers: usize = option("--workers").map_or(2, |text| text.parse().expect("a number"));
+    let cli = option("--cli").map(PathBuf::from);
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["work", subject, first, step] => worker::run(subject, number(first), number(step)),
         ["replay", subject, case] => worker::replay(subject, number(case), None),
         ["replay", subject, case, keep] => worker::replay(subject, number(case), Some(Path::new(keep))),
-        [traces] => sweep(Path::new(traces), share, workers),
-        _ => panic!("usage: sweep [--share 0.1] [--workers 2] TRACES | sweep replay SUBJECT CASE [FILE]"),
+        [traces] => sweep(Path::new(traces), share, workers, cli.as_deref()),
+        _ => panic!(
+            "usage: sweep [--share 0.1] [--workers 2] [--cli PROGRAM] TRACES | sweep replay SUBJECT CASE [FILE]"
+        ),
     }
 }
 
@@ -48,7 +53,7 @@ fn number(text: &str) -> usize {
 }
 
 /// Every so many cases of each subject make up the share.
-fn sweep(traces: &Path, share: f64, workers: usize) {
+fn sweep(traces: &Path, share: f64, workers: usize, cli: Option<&Path>) {
     let start = Instant::now();
     let step = (1.0 / share.clamp(0.001, 1.0)).round() as usize;
     let mut paths = vec![PathBuf::from(cases::FILES)];
@@ -64,7 +69,10 @@ fn sweep(traces: &Path, share: f64, workers: usize) {
                     // Not the same cases of every trace; of the few files without a trace all.
                     let (first, step) =
                         if Subject::is_files(path) { (0, 1) } else { (index * 7 % step, step) };
-                    let found = watch::subject(path, first, step);
+                    let found = match cli {
+                        Some(program) => cli::subject(program, path, first, step),
+                        None => watch::subject(path, first, step),
+                    };
                     totals.lock().unwrap().add(path, found);
                 }
             });
@@ -97,12 +105,12 @@ struct Totals {
 }
 
 /// How a case may end; everything else is a bug.
-const GOOD: [&str; 3] = ["clean", "damage", "refused"];
+const GOOD: [&str; 4] = ["clean", "damage", "refused", "answered"];
 
 impl Totals {
     fn add(&mut self, path: &Path, found: Vec<watch::Outcome>) {
         let mut here: BTreeMap<String, u64> = BTreeMap::new();
-        for outcome in found {
+        for outcome in &found {
             let kind = outcome.text.split(':').next().unwrap_or_default().to_owned();
             *here.entry(kind.clone()).or_default() += 1;
             self.peak_kib = self.peak_kib.max(outcome.peak_kib);
@@ -110,7 +118,8 @@ impl Totals {
                 println!("FAILED {} case {}: {}", path.display(), outcome.case, outcome.text);
             }
         }
-        println!("{}{}: {here:?}", path.display(), cases::cut_note(path));
+        let largest = found.iter().map(|outcome| outcome.peak_kib).max().unwrap_or_default() / 1024;
+        println!("{}{}: {here:?}, at most {largest} MiB", path.display(), cases::cut_note(path));
         here.into_iter().for_each(|(kind, count)| *self.outcomes.entry(kind).or_default() += count);
     }
 
@@ -121,8 +130,9 @@ impl Totals {
     fn print(&self) {
         let of = |kind: &str| self.outcomes.get(kind).copied().unwrap_or_default();
         println!("cases: {}", self.outcomes.values().sum::<u64>());
-        println!("read, nothing to complain about: {}", of("clean"));
+        println!("read, no damage met: {}", of("clean"));
         println!("read with damage counted: {}", of("damage"));
+        println!("answered by the program: {}", of("answered"));
         println!("refused with position and hint: {}", of("refused"));
         for kind in ["panic", "crash", "hang", "memory", "wrong"] {
             println!("{kind}: {}", of(kind));
