@@ -97,7 +97,10 @@ Example:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// Print one JSON object
+    /// Sum up who used the CPU even if the trace is larger than 512 MiB, which takes long
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print one JSON object; it always has everything
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -11,25 +11,42 @@ use crate::summary::{DotnetSummary, SystemConfig};
 /// Counts, names and descriptions. Wants all events in time order.
 #[derive(Default)]
 pub(crate) struct FirstWalk {
-    pub(crate) counts: Counts,
+    pub(crate) facts: Collected,
     pub(crate) builder: DirectoryBuilder,
-    pub(crate) config: SystemConfig,
     pub(crate) dotnet: DotnetSummary,
-    pub(crate) decoder: Decoder,
 }
 
 impl FirstWalk {
     /// Takes an event, and tells what kernel event it is.
     #[inline]
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
+        let hook = self.facts.observe(event);
+        self.builder.observe_as(hook, event);
+        if !event.kind.is_kernel() {
+            self.dotnet.observe(event);
+        }
+        hook
+    }
+}
+
+/// What can be collected in any order.
+#[derive(Default)]
+pub(crate) struct Collected {
+    pub(crate) counts: Counts,
+    pub(crate) config: SystemConfig,
+    pub(crate) decoder: Decoder,
+}
+
+impl Collected {
+    /// Takes an event, and tells what kernel event it is.
+    #[inline]
+    pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);
         let hook = Hook::of(event);
-        self.builder.observe_as(hook, event);
         if hook.is_none_or(SystemConfig::wants) {
             self.config.observe(event);
         }
         if !event.kind.is_kernel() {
-            self.dotnet.observe(event);
             self.decoder.observe(event);
         }
         hook

@@ -4,7 +4,7 @@ use etwkit_etl::clock::FILETIME_PER_SECOND;
 use etwkit_etl::session::TraceFile;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_extract::Input;
-use etwkit_trace::summary::Summary;
+use etwkit_trace::summary::Facts;
 
 use crate::printer::{Align, Printer, Table, WriteError, grouped};
 
@@ -12,10 +12,10 @@ use crate::printer::{Align, Printer, Table, WriteError, grouped};
 const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 
 /// The section of `etwkit info`.
-pub(super) fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+pub(super) fn print(input: &Input, facts: &Facts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     printer.heading("Health")?;
     printer.table(&table(input))?;
-    notes(input, summary, printer)
+    notes(input, facts, printer)
 }
 
 /// What is lost or missing, file by file.
@@ -44,10 +44,10 @@ fn table(input: &Input) -> Table {
 }
 
 /// What the numbers of the table mean for every other number.
-fn notes(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+fn notes(input: &Input, facts: &Facts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let files = input.session().files();
     let sum = |number: fn(&TraceFile) -> u64| files.iter().map(number).fold(0, u64::saturating_add);
-    if summary.walk.events == 0 {
+    if facts.walk.events == 0 {
         printer.line("  no event could be read")?;
     }
     if sum(|f| u64::from(f.header().events_lost) + u64::from(f.header().buffers_lost)) > 0 {

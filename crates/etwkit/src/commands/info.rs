@@ -3,7 +3,7 @@
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
 use etwkit_etl::session::TraceFile;
 use etwkit_extract::Input;
-use etwkit_trace::summary::{CpuTotals, ProviderCount, Recorded, ScheduledRow, Summary, TopRow};
+use etwkit_trace::summary::{CpuTotals, Facts, ProviderCount, Recorded, ScheduledRow, Summary, TopRow};
 use serde_json::{Value, json};
 
 use super::health::{self, strangers};
@@ -16,20 +16,27 @@ use crate::printer::{Align, FORMAT_VERSION, Printer, Table, WriteError, grouped}
 /// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
 
+/// Bytes of a session whose CPU use is summed up without being asked for: about two seconds.
+const MAX_BYTES: u64 = 512 << 20;
+
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
-    let summary = Summary::read(input.session())?;
+    let bytes: u64 = input.session().files().iter().map(TraceFile::size).sum();
     if args.json {
-        printer.json(&json(&input, summary))?;
+        printer.json(&json(&input, Summary::read(input.session())?))?;
+    } else if bytes > MAX_BYTES && !args.full {
+        let facts = Facts::read(input.session())?;
+        print(&input, &facts, None, printer)?;
     } else {
-        print(&input, &summary, printer)?;
+        let summary = Summary::read(input.session())?;
+        print(&input, &summary.facts, Some(&summary), printer)?;
     }
     Ok(Exit::Answered)
 }
 
 /// One object: the sections of the summary, and what only this command knows.
 fn json(input: &Input, summary: Summary) -> Value {
-    let damage = damage::of_walk(input, &summary.walk);
+    let damage = damage::of_walk(input, &summary.facts.walk);
     let recorded = |r: &Recorded| json!({ "topic": r.topic.name, "events": r.events, "recorded_by": r.topic.recorded_by });
     let provider =
         |p: &ProviderCount| json!({ "name": p.name, "guid": p.guid.to_string(), "events": p.events });
@@ -38,9 +45,9 @@ fn json(input: &Input, summary: Summary) -> Value {
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
         "damage": damage::json(&damage),
-        "recorded": summary.recorded.iter().map(recorded).collect::<Vec<_>>(),
+        "recorded": summary.facts.recorded.iter().map(recorded).collect::<Vec<_>>(),
         "files_of_other_sessions": strangers(input),
-        "providers": summary.providers.iter().map(provider).collect::<Vec<_>>(),
+        "providers": summary.facts.providers.iter().map(provider).collect::<Vec<_>>(),
     });
     if let Some(map) = object.as_object_mut() {
         map.extend(summary.sections);
@@ -48,27 +55,46 @@ fn json(input: &Input, summary: Summary) -> Value {
     object
 }
 
-fn print(input: &Input, summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+/// `summary` is missing where the trace is too large to sum up its CPU use without being asked.
+fn print(
+    input: &Input,
+    facts: &Facts,
+    summary: Option<&Summary>,
+    printer: &mut Printer<'_>,
+) -> Result<(), WriteError> {
     printer.heading(&title(input))?;
     let files = input.session().files();
     if let Some(file) = files.first() {
         printer.heading("Machine")?;
-        printer.table(&machine(file, summary))?;
+        printer.table(&machine(file, facts))?;
         printer.heading("Recording")?;
-        printer.table(&recording(input, file, summary))?;
+        printer.table(&recording(input, file, facts))?;
     }
-    what_was_recorded(summary, printer)?;
-    providers(&summary.providers, printer)?;
-    health::print(input, summary, printer)?;
+    what_was_recorded(facts, printer)?;
+    providers(&facts.providers, printer)?;
+    health::print(input, facts, printer)?;
+    match summary {
+        Some(summary) => cpu(summary, printer)?,
+        None => {
+            printer.heading("CPU")?;
+            printer.line(
+                "  not summed up, since that takes long for so large a trace: info --full does it, or dump overview, which \
+                 extracts the trace once",
+            )?;
+        }
+    }
+    damage::print(printer, input, &damage::of_walk(input, &facts.walk), damage::NONE)
+}
+
+fn cpu(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     cpu_totals(summary, printer)?;
     top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
     top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
-    on_cpu(&summary.processes_on_cpu, printer)?;
-    damage::print(printer, input, &damage::of_walk(input, &summary.walk), damage::NONE)
+    on_cpu(&summary.processes_on_cpu, printer)
 }
 
-fn machine(file: &TraceFile, summary: &Summary) -> Table {
-    let (header, config) = (file.header(), &summary.config);
+fn machine(file: &TraceFile, facts: &Facts) -> Table {
+    let (header, config) = (file.header(), &facts.config);
     let [major, minor, ..] = header.version;
     let mut table = Table::pairs();
     let mut put = |name: &str, value: String| {
@@ -93,7 +119,7 @@ fn machine(file: &TraceFile, summary: &Summary) -> Table {
     table
 }
 
-fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
+fn recording(input: &Input, file: &TraceFile, facts: &Facts) -> Table {
     let (header, session) = (file.header(), input.session());
     let clock = session.clock();
     let mut table = Table::pairs();
@@ -108,14 +134,14 @@ fn recording(input: &Input, file: &TraceFile, summary: &Summary) -> Table {
             duration(end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64),
         ]);
     }
-    if let Some((first, last)) = summary.times {
+    if let Some((first, last)) = facts.times {
         table.row([
             "events".into(),
             format!("from {:.3} s to {:.3} s", clock.seconds(first), clock.seconds(last)),
         ]);
     }
     let bytes: u64 = session.files().iter().map(TraceFile::size).sum();
-    let events = grouped(summary.walk.events);
+    let events = grouped(facts.walk.events);
     table.row(["size".into(), format!("{} bytes, {events} events", grouped(bytes))]);
     let frequency = grouped(clock.frequency.unsigned_abs());
     table.row(["clock".into(), format!("{}, {frequency} ticks/s", clock.kind.name())]);
@@ -136,8 +162,8 @@ fn time(filetime: i64) -> String {
     utc_text(filetime).unwrap_or_else(|| "not recorded".into())
 }
 
-fn what_was_recorded(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = summary.recorded.iter().partition(|r| r.events > 0);
+fn what_was_recorded(facts: &Facts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = facts.recorded.iter().partition(|r| r.events > 0);
     printer.heading("Recorded")?;
     if yes.is_empty() {
         printer.line("  none of the topics below; what there is comes from the providers")?;

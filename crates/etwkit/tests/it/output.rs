@@ -179,3 +179,26 @@ fn a_reused_process_id_is_explained_where_it_is_shown() {
         assert!(run(&["info", reuse.to_str().unwrap()]).out.contains(note));
     }
 }
+
+/// A large trace is told in a moment: who used the CPU is summed up only on request. That bytes of zero follow the last buffer is
+/// nothing but a file that was made longer ahead.
+#[test]
+fn info_of_a_large_trace_leaves_out_what_takes_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = folder.path().join("large.etl");
+    std::fs::copy(made().join("sched-5.etl"), &large).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&large).unwrap().set_len(513 << 20).unwrap();
+    let large = large.to_str().unwrap();
+    let small = run(&["info", &trace("sched-5.etl")]).out;
+    let (brief, full) = (run(&["info", large]).out, run(&["info", "--full", large]).out);
+    let section = |text: &str, from: &str, to: &str| {
+        let start = text.find(from).unwrap();
+        text[start..start + text[start..].find(to).unwrap()].to_owned()
+    };
+    for (from, to) in [("Recorded", "Health"), ("Machine", "size")] {
+        assert_eq!(section(&brief, from, to), section(&small, from, to));
+    }
+    assert!(brief.contains("CPU\n  not summed up") && !brief.contains("Processes by"), "{brief}");
+    let cpu = |text: &str| section(text, "\nCPU", "\nDamage");
+    assert_eq!(cpu(&full), cpu(&small));
+}

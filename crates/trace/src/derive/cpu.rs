@@ -1,15 +1,16 @@
 //! CPU, waiting and ready time by process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
 use super::method::{self, Group, GroupKey, Methods, OfProcess};
 use super::parallel::both;
+use super::process::{Sum, row};
 use super::union::Union;
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
@@ -25,58 +26,6 @@ pub(super) struct Interval {
     pub(super) stack: Option<i32>,
     pub(super) start: i64,
     pub(super) end: i64,
-}
-
-/// What is summed up for a process.
-#[derive(Debug, Default)]
-struct Sum {
-    samples: i64,
-    cpu_ns: i64,
-    run_ns: i64,
-    wait_sum_ns: i64,
-    ready_sum_ns: i64,
-    switches: i64,
-    preemptions: i64,
-    rows: usize,
-    threads: FxHashSet<i32>,
-    sampled_cores: BTreeSet<i32>,
-    switched_cores: BTreeSet<i32>,
-    /// Sum and number of the priorities of samples, and of switch-ins weighted by time.
-    sampled_priority: (f64, f64),
-    switched_priority: (f64, f64),
-    first_ns: Option<i64>,
-    last_ns: Option<i64>,
-}
-
-impl Sum {
-    /// Adds what switches tell to what samples tell.
-    fn add(&mut self, other: Self) {
-        self.samples += other.samples;
-        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
-        self.run_ns = self.run_ns.saturating_add(other.run_ns);
-        self.wait_sum_ns = self.wait_sum_ns.saturating_add(other.wait_sum_ns);
-        self.ready_sum_ns = self.ready_sum_ns.saturating_add(other.ready_sum_ns);
-        self.switches += other.switches;
-        self.preemptions += other.preemptions;
-        self.rows += other.rows;
-        self.threads.extend(other.threads);
-        self.sampled_cores.extend(other.sampled_cores);
-        self.switched_cores.extend(other.switched_cores);
-        for (own, other) in [
-            (&mut self.sampled_priority, other.sampled_priority),
-            (&mut self.switched_priority, other.switched_priority),
-        ] {
-            (own.0, own.1) = (own.0 + other.0, own.1 + other.1);
-        }
-        if let Some((first, last)) = other.first_ns.zip(other.last_ns) {
-            self.saw(first, last);
-        }
-    }
-
-    fn saw(&mut self, first: i64, last: i64) {
-        self.first_ns = Some(self.first_ns.map_or(first, |known| known.min(first)));
-        self.last_ns = Some(self.last_ns.map_or(last, |known| known.max(last)));
-    }
 }
 
 type Sums = BTreeMap<Option<i32>, Sum>;
@@ -340,46 +289,6 @@ fn union(intervals: &[Interval]) -> i64 {
     union.total()
 }
 
-fn row(process_key: Option<i32>, sum: &Sum, has_switches: bool, wait: i64, ready: i64) -> CpuProcess {
-    let switched = |value: i64| has_switches.then_some(value);
-    // Switches see every processor, samples only where the timer struck.
-    let cores = if sum.switched_cores.is_empty() { &sum.sampled_cores } else { &sum.switched_cores };
-    let mean = |(sum, n): (f64, f64)| (n > 0.0).then(|| sum / n);
-    CpuProcess {
-        process_key,
-        samples: sum.samples,
-        cpu_ns: sum.cpu_ns,
-        run_ns: switched(sum.run_ns),
-        wait_ns: switched(wait),
-        ready_ns: switched(ready),
-        wait_sum_ns: switched(sum.wait_sum_ns),
-        ready_sum_ns: switched(sum.ready_sum_ns),
-        switches: switched(sum.switches),
-        preemptions: switched(sum.preemptions),
-        threads: sum.threads.len() as i64,
-        priority: mean(sum.sampled_priority).or(mean(sum.switched_priority)),
-        cores: ranges(cores),
-        core_count: cores.len() as i32,
-        first_ns: sum.first_ns.unwrap_or_default(),
-        last_ns: sum.last_ns.unwrap_or_default(),
-    }
-}
-
-/// `0-3,6`.
-fn ranges(numbers: &BTreeSet<i32>) -> String {
-    let mut ranges: Vec<(i32, i32)> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
-            _ => ranges.push((*number, *number)),
-        }
-    }
-    let text = |(first, last): &(i32, i32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    ranges.iter().map(text).collect::<Vec<_>>().join(",")
-}
-
 fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums: BTreeMap<(Option<i32>, i32), (i64, i64)> = BTreeMap::new();
     for (key, group) in groups.iter().filter(|(_, group)| group.samples > 0) {
@@ -392,15 +301,4 @@ fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
         columns.push(&CpuStack { process_key, stack_id, samples, cpu_ns });
     }
     if columns.is_empty() { Ok(()) } else { sink.write(CpuStack::TABLE, columns.take()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_told_as_ranges() {
-        assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
-        assert_eq!(ranges(&BTreeSet::new()), "");
-    }
 }

@@ -9,6 +9,7 @@ mod frames;
 mod io;
 mod method;
 mod parallel;
+mod process;
 mod summary;
 mod union;
 

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::{ImportError, Progress, Ticker};
 use crate::directory::Directory;
-use crate::first_walk::FirstWalk;
+use crate::first_walk::{self, FirstWalk};
 use crate::summary::{Recorded, SystemConfig, end_of, recorded};
 use crate::tracker::method::MethodTracker;
 
@@ -114,7 +114,8 @@ pub(super) fn collect(
     if interrupted {
         return Err(ImportError::Interrupted);
     }
-    let FirstWalk { counts, builder, config, mut dotnet, mut decoder } = c.first;
+    let FirstWalk { facts, builder, mut dotnet } = c.first;
+    let first_walk::Collected { counts, config, mut decoder } = facts;
     let methods = dotnet.finish_methods();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());

@@ -16,6 +16,7 @@ mod schedule;
 
 use std::ops::ControlFlow;
 
+use etwkit_decode::Decoder;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, Session};
@@ -24,7 +25,7 @@ use serde_json::{Map, Value};
 use crate::counts::Counts;
 use crate::directory::Directory;
 use crate::events::EventsSummary;
-use crate::first_walk::FirstWalk;
+use crate::first_walk::{self, FirstWalk};
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 pub use config::SystemConfig;
 pub use cpu::{CpuTotals, TopRow};
@@ -38,11 +39,9 @@ use cpu::CpuSummary;
 use io::IoSummary;
 use network::NetworkSummary;
 
-/// Everything `etwkit info` tells of a session.
-pub struct Summary {
-    /// The sections, in the order in which they are printed.
-    pub sections: Map<String, Value>,
-    /// What the first walk met.
+/// What one walk over a session tells, whatever the order of its events.
+pub struct Facts {
+    /// What the walk met.
     pub walk: Walk,
     /// What was recorded and what not.
     pub recorded: Vec<Recorded>,
@@ -50,6 +49,43 @@ pub struct Summary {
     pub providers: Vec<ProviderCount>,
     /// Raw times of the first and the last event.
     pub times: Option<(i64, i64)>,
+    /// The machine.
+    pub config: SystemConfig,
+}
+
+impl Facts {
+    /// Reads the session once, in the order of its files: the cheapest walk.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
+        let mut collected = first_walk::Collected::default();
+        let walk = session.for_each(Order::File, |event| {
+            collected.observe(event);
+            ControlFlow::Continue(())
+        })?;
+        collected.decoder.finish_observing();
+        let first_walk::Collected { counts, config, decoder } = collected;
+        Ok(Self::new(walk, &counts, config, &decoder))
+    }
+
+    fn new(walk: Walk, counts: &Counts, config: SystemConfig, decoder: &Decoder) -> Self {
+        Self {
+            walk,
+            recorded: recorded(counts.identities()),
+            providers: recorded::providers(counts.identities(), decoder),
+            times: counts.times(),
+            config,
+        }
+    }
+}
+
+/// Everything `etwkit info` tells of a session.
+pub struct Summary {
+    /// The sections, in the order in which they are printed.
+    pub sections: Map<String, Value>,
+    /// What one walk tells.
+    pub facts: Facts,
     /// How many CPU samples there are.
     pub cpu_totals: CpuTotals,
     /// Processes by busy CPU samples, most first.
@@ -60,8 +96,6 @@ pub struct Summary {
     pub processes_on_cpu: Vec<ScheduledRow>,
     /// Interval of the samples in units of 100 ns.
     pub profile_interval_100ns: Option<u32>,
-    /// The machine.
-    pub config: SystemConfig,
 }
 
 impl Summary {
@@ -75,7 +109,8 @@ impl Summary {
             first.observe(event);
             ControlFlow::Continue(())
         })?;
-        let FirstWalk { counts, builder, config, mut dotnet, mut decoder } = first;
+        let FirstWalk { facts, builder, mut dotnet } = first;
+        let first_walk::Collected { counts, config, mut decoder } = facts;
         let directory = builder.finish(session.pointer_size());
 
         let methods = dotnet.finish_methods();
@@ -120,19 +155,14 @@ impl Summary {
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
         let processes_on_cpu = scheduled(&directory, &on_cpu, session);
         let profile_interval_100ns = cpu.profile_interval_100ns();
-        let recorded = recorded(counts.identities());
         Ok(Self {
             sections,
-            walk,
-            recorded,
-            providers: recorded::providers(counts.identities(), &decoder),
-            times: counts.times(),
+            facts: Facts::new(walk, &counts, config, &decoder),
             cpu_totals: cpu.totals(),
             top_processes,
             top_modules,
             processes_on_cpu,
             profile_interval_100ns,
-            config,
         })
     }
 }
