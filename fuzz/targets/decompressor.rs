@@ -29,7 +29,10 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn alone(decompress: fn(&[u8], &mut Vec<u8>, usize) -> Result<(), lz77::Broken>, bytes: &[u8], claimed: u32) {
+/// Input, output behind what is there, its length at the end.
+type Decompress = fn(&[u8], &mut Vec<u8>, usize) -> Result<(), lz77::Broken>;
+
+fn alone(decompress: Decompress, bytes: &[u8], claimed: u32) {
     let mut out = vec![7; HEADER_LEN];
     let end = HEADER_LEN + claimed as usize;
     let result = decompress(bytes, &mut out, end);

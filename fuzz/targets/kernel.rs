@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
     let shape = input.u8();
-    let mut trace = made::writer(if shape % 2 == 0 { 8 } else { 4 });
+    let mut trace = made::writer(if shape.is_multiple_of(2) { 8 } else { 4 });
     let mut now = 0;
     for _ in 0..200 {
         if input.is_empty() {

@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
         };
         made::add(&mut trace, 0, event);
     };
-    if input.u8() % 2 == 0 {
+    if input.u8().is_multiple_of(2) {
         let manifest = eventsource::parse(PROVIDER, &String::from_utf8_lossy(input.0));
         let parts: Vec<&[u8]> = input.0.chunks(700).take(60).collect();
         for (part, number) in parts.iter().zip(0..) {

@@ -111,7 +111,7 @@ impl Steps<'_> {
     }
 
     fn stack_by_key(&mut self) {
-        let part = if self.input.u8() % 2 == 0 { StackPart::Kernel } else { StackPart::User };
+        let part = if self.input.u8().is_multiple_of(2) { StackPart::Kernel } else { StackPart::User };
         let (owner, frames) = (self.owner(), self.frames());
         let _ = self.trace.write_stack_key(self.cpu, self.now, owner, part, &frames);
     }
