@@ -1,4 +1,4 @@
-//! For the tests of this workspace only: sample traces, and the comparison with their truth.
+//! For the tests of this workspace only: sample traces, the comparison with their truth, and damage.
 //!
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`. Where it is
 //! not set, tests that need it say so and pass; under `CI` that is a failure.
@@ -12,8 +12,10 @@
 )]
 
 mod compare;
+mod corrupt;
 
 pub use compare::Comparison;
+pub use corrupt::{KINDS, Random, buffer_starts, corrupt};
 
 use std::fs;
 use std::io::Write;

@@ -28,6 +28,10 @@ pub struct EventsSummary {
     /// are kept alive, so that no address stands for two.
     seen: FxHashMap<(usize, u8), (Arc<Plan>, Option<usize>)>,
     keys: BTreeMap<String, usize>,
+    /// Keys by first key and fields, for events that describe themselves.
+    layouts: FxHashMap<(String, String), String>,
+    /// How many layouts have the same first key.
+    counts: FxHashMap<String, usize>,
     kinds: Vec<Kind>,
     left_out: u64,
 }
@@ -107,19 +111,24 @@ impl EventsSummary {
 
     /// The key of a kind. Events that describe themselves are told apart by their fields: the second layout
     /// of a name is `name#2`. `None` if a name has too many layouts.
-    fn key(&self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
+    fn key(&mut self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
         if schema.source != Source::TraceLogging {
             let Descriptor { id, version, opcode, .. } = descriptor;
             return Some(format!("{provider}/{id}/{version}/{opcode}"));
         }
-        let first = format!("{provider}/{}", schema.name);
-        let mut key = first.clone();
-        for number in 2..=MAX_LAYOUTS {
-            let known = self.keys.get(&key).and_then(|index| self.kinds.get(*index));
-            if known.is_none_or(|kind| same_fields(&kind.plain.fields, &schema.fields)) {
+        let layout = (format!("{provider}/{}", schema.name), fields_json(&schema.fields).to_string());
+        if let Some(key) = self.layouts.get(&layout) {
+            return Some(key.clone());
+        }
+        let count = self.counts.entry(layout.0.clone()).or_default();
+        while *count < MAX_LAYOUTS {
+            *count += 1;
+            let key = if *count == 1 { layout.0.clone() } else { format!("{}#{count}", layout.0) };
+            // Another event may be named like that.
+            if !self.keys.contains_key(&key) {
+                self.layouts.insert(layout, key.clone());
                 return Some(key);
             }
-            key = format!("{first}#{number}");
         }
         None
     }
@@ -169,13 +178,6 @@ fn fields_json(fields: &[Field]) -> Value {
         }
     });
     list.collect()
-}
-
-fn same_fields(a: &[Field], b: &[Field]) -> bool {
-    a.len() == b.len()
-        && a.iter().zip(b).all(|(a, b)| {
-            a.name == b.name && a.type_name() == b.type_name() && same_fields(&a.members, &b.members)
-        })
 }
 
 /// A field as it lies in the payload. The section shows numbers and bytes, whatever a manifest says of how

@@ -17,6 +17,7 @@ mod output;
 mod sql;
 mod support;
 mod synth;
+mod terminal;
 mod transcripts;
 mod truth;
 mod typed;

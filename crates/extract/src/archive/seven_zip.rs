@@ -11,6 +11,9 @@ use crate::{Error, Result};
 /// Packed bytes that are worth threads: starting and stopping them takes a tenth of a second.
 const THREADS_FROM_BYTES: u64 = 64 << 20;
 
+/// Memory that unpacking may take for the dictionary; the largest setting of 7-Zip that is not typed in by hand takes 256 MiB.
+const MAX_DICTIONARY: u64 = 512 << 20;
+
 /// Unpacks the traces of a 7z archive.
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>> {
     let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
@@ -19,6 +22,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     if archive.size < THREADS_FROM_BYTES {
         reader.set_thread_count(1);
     }
+    refuse_large_dictionaries(archive, reader.archive())?;
     let entries = reader.archive().files.iter().enumerate().filter(|(_, file)| !file.is_directory());
     let entries = entries.map(|(index, file)| Entry {
         index,
@@ -59,6 +63,35 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     match wanted.first() {
         None => Ok(members),
         Some(entry) => Err(damaged(archive, &format!("the member {}", entry.path), "it is not there")),
+    }
+}
+
+/// A few bytes of an archive can ask for 4 GiB of memory.
+fn refuse_large_dictionaries(archive: &Archive, content: &sevenz_rust2::Archive) -> Result<()> {
+    let coders = content.blocks.iter().flat_map(|block| &block.coders);
+    let largest = coders.filter_map(|coder| dictionary(coder.encoder_method_id(), coder.properties())).max();
+    match largest.filter(|bytes| *bytes > MAX_DICTIONARY) {
+        None => Ok(()),
+        Some(bytes) => {
+            let limit = MAX_DICTIONARY >> 20;
+            let method = format!("a dictionary of {} MiB, and {limit} MiB is the limit", bytes >> 20);
+            Err(Error::Method { archive: archive.name.clone(), method })
+        }
+    }
+}
+
+/// Bytes of the dictionary of a method, as its properties name them.
+fn dictionary(method: &[u8], properties: &[u8]) -> Option<u64> {
+    const LZMA: &[u8] = &[3, 1, 1];
+    const LZMA2: &[u8] = &[0x21];
+    match (method, properties) {
+        (LZMA2, [code, ..]) => {
+            let bits = u32::from(code & 0x3F);
+            // 2 or 3, shifted; the last code is one byte below 4 GiB.
+            Some(u64::from(2 | bits & 1) << (bits / 2 + 11).min(40))
+        }
+        (LZMA, [_, a, b, c, d, ..]) => Some(u32::from_le_bytes([*a, *b, *c, *d]).into()),
+        _ => None,
     }
 }
 

@@ -186,14 +186,26 @@ fn table_files(
     Ok(files)
 }
 
-/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows.
+/// Rows that a byte of a table file may stand for. A million equal rows take some thousand bytes; what claims more would be
+/// read for days.
+const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
+
+/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows, which its row groups have.
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));
     }
-    let rows = file.metadata()?.file_metadata().num_rows();
+    let metadata = file.metadata()?;
+    let rows = metadata.file_metadata().num_rows();
     if u64::try_from(rows) != Ok(entry.rows) {
         return Err(file.wrong(format!("{} rows, found {rows}", entry.rows)));
+    }
+    let mut groups = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+    if groups.try_fold(0u64, |sum, rows| sum.checked_add(rows?)) != Some(entry.rows) {
+        return Err(file.wrong(format!("{rows} rows in its row groups, found another number")));
+    }
+    if entry.rows / MAX_ROWS_PER_BYTE > entry.bytes {
+        return Err(file.wrong(format!("fewer rows for {} bytes than {rows}", entry.bytes)));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_extract::{DerivedWriter, Extract};
 use etwkit_trace::table::{CpuProcess, Row};
+use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use serde_json::{Value, json};
 
 use crate::rows::{assert_told, extract, sums};
@@ -123,6 +124,66 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     assert_told(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
     fs::create_dir(&file).unwrap();
     assert_told(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
+}
+
+/// The file with another number of rows at its end, for its only row group and in all.
+fn with_rows(file: &Path, rows: i64) -> Vec<u8> {
+    let mut bytes = fs::read(file).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&fs::File::open(file).unwrap()).unwrap();
+    let footer = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
+    bytes.truncate(bytes.len() - 8 - footer);
+    let group = metadata.row_group(0).clone().into_builder().set_num_rows(rows).build().unwrap();
+    let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    bytes
+}
+
+/// The same, but in all there are 30.
+fn with_rows_in_group(file: &Path, rows: i64) -> Vec<u8> {
+    let mut bytes = with_rows(file, rows);
+    // A field of 64 bits behind the one before it, and its number; that of the file stands in front of those of the groups.
+    let field = [&[0x16][..], &varint(rows)].concat();
+    let at = bytes.windows(field.len()).position(|found| found == field).unwrap();
+    bytes.splice(at..at + field.len(), [&[0x16][..], &varint(30)].concat());
+    let end = bytes.len() - 8;
+    let footer = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
+    let footer = footer + 1 - varint(rows).len();
+    bytes[end..end + 4].copy_from_slice(&(footer as u32).to_le_bytes());
+    bytes
+}
+
+/// A number as Thrift has it in its compact form.
+fn varint(number: i64) -> Vec<u8> {
+    let mut rest = (number << 1 ^ number >> 63).cast_unsigned();
+    let mut bytes = Vec::new();
+    while rest > 0x7F {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+    bytes
+}
+
+#[test]
+fn endless_rows_are_not_begun() {
+    let folder = Folder::new();
+    let target = target(&folder);
+    let file = target.join("mark.parquet");
+    let whole = fs::read(&file).unwrap();
+    for (bytes, rows, part) in [
+        (with_rows(&file, 30), 30, None),
+        (with_rows_in_group(&file, i64::MAX), 30, Some("expected 30 rows in its row groups")),
+        (with_rows_in_group(&file, -1), 30, Some("mark.parquet")),
+        (with_rows(&file, i64::MAX), i64::MAX, Some("expected fewer rows for ")),
+    ] {
+        fs::write(&file, &bytes).unwrap();
+        edit(&target, |json| json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()}));
+        match part {
+            None => assert_eq!(read_all(&target), Ok(31)),
+            Some(part) => assert_told(Extract::open(&target), &["damaged extract: mark.parquet of ", part]),
+        }
+        fs::write(&file, &whole).unwrap();
+    }
 }
 
 #[test]

@@ -107,3 +107,32 @@ fn a_bomb_is_refused_before_it_is_unpacked() {
     let parts = ["bomb.etl unpacks from ", "more than 1000 times"];
     assert_refused(open(&[path], &Options { limits, ..Options::default() }), &parts);
 }
+
+#[test]
+fn an_archive_that_wants_gigabytes_to_be_unpacked_is_refused() {
+    let folder = Folder::new();
+    let mut bytes = packed(&[("a.etl", &made("power-5.etl"))]);
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (from, len) = (32 + word(&bytes, 12), word(&bytes, 20));
+    let header = &mut bytes[from..from + len];
+    // One coder: length of its id and a flag for properties, the id of LZMA2, one byte of them.
+    let at = header.windows(3).position(|found| found == [0x21, 0x21, 1]).unwrap();
+    // 4 GiB.
+    header[at + 3] = 40;
+    let sum = crc(header);
+    bytes[28..32].copy_from_slice(&sum);
+    let sum = crc(&bytes[12..32]);
+    bytes[8..12].copy_from_slice(&sum);
+    let path = folder.write("a.7z", &bytes);
+    let parts = [
+        "a.7z is packed with a method that is not supported: a dictionary of 4096 MiB, and 512 MiB is the limit",
+    ];
+    assert_refused(open_one(&path), &parts);
+}
+
+/// The checksum of 7z archives.
+fn crc(bytes: &[u8]) -> [u8; 4] {
+    let step = |crc: u32, _| if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0xEDB8_8320 };
+    let crc = bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step));
+    (!crc).to_le_bytes()
+}

@@ -93,6 +93,19 @@ fn layouts_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn a_name_with_endless_layouts_is_listed_a_thousand_times() {
+    let records: Vec<_> = (0..5000)
+        .map(|n| self_described(n, "E", format!("f{n}\0\x04").as_bytes(), &[1]))
+        // The name that the seventh layout of E has already.
+        .chain([self_described(5000, "E#7", b"a\0\x04", &[1])])
+        .collect();
+    let kinds = made(&records);
+    assert_eq!(kinds.as_object().unwrap().len(), 1001);
+    assert_eq!(kinds[format!("{PROVIDER}/E#7")]["fields"][0]["name"], "f6");
+    assert_eq!(kinds[format!("{PROVIDER}/E#7#2")]["fields"][0]["name"], "a");
+}
+
+#[test]
 fn ports_and_addresses_are_numbers_and_only_three_events_are_kept() {
     let fields = b"port\0\x86\x07s\0\x98\x01ip\0\x88\x08";
     let records: Vec<_> =

@@ -1,0 +1,303 @@
+//! Makes the corpora of all targets from a folder of traces: `cargo run --release --example seed -- TRACES CORPUS`.
+//!
+//! Fuzzers want small inputs: of each trace there is one with an event of each kind, and one of its first buffers.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool of developers; it fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Cursor, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use etwkit_decode::eventinfo;
+use etwkit_decode::eventsource::Chunk;
+use etwkit_etl::bytes::align8;
+use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN, buffer_type};
+use etwkit_etl::wire::extended::kind;
+use etwkit_etl::{Identity, Order, RawEvent, Session};
+use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
+use etwkit_fuzz::input::push_block;
+
+fn main() {
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let (traces, corpus) =
+        (args.next().expect("the folder of traces"), args.next().expect("the folder of corpora"));
+    let mut seeds = Seeds { corpus, count: BTreeMap::new() };
+    let mut files = Vec::new();
+    find(&traces, &mut files);
+    files.sort();
+    for file in &files {
+        let bytes = fs::read(file).unwrap();
+        match Session::open(vec![Box::new(bytes.clone())]) {
+            Ok(session) => seeds.of_trace(&bytes, &session),
+            Err(_) => seeds.of_archive(file, &bytes),
+        }
+    }
+    seeds.of_archives();
+    seeds.of_steps();
+    for (target, count) in &seeds.count {
+        println!("{target}: {count} seeds");
+    }
+}
+
+fn find(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            find(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "etl" || ending == "7z") {
+            files.push(path);
+        }
+    }
+}
+
+struct Seeds {
+    corpus: PathBuf,
+    count: BTreeMap<&'static str, usize>,
+}
+
+/// Larger seeds make a fuzzer slow.
+const MAX_SEED: usize = 32 << 10;
+
+impl Seeds {
+    fn add(&mut self, target: &'static str, bytes: &[u8]) {
+        let folder = self.corpus.join(target);
+        fs::create_dir_all(&folder).unwrap();
+        let count = self.count.entry(target).or_default();
+        fs::write(folder.join(format!("seed-{count:04}")), bytes).unwrap();
+        *count += 1;
+    }
+
+    fn of_trace(&mut self, bytes: &[u8], session: &Session) {
+        let few = few_records(session, bytes);
+        for target in ["reader", "import", "archive"] {
+            self.add(target, &few);
+        }
+        let end = session.files()[0].buffers().iter().map(|b| (b.offset + u64::from(b.len)) as usize);
+        let end = end.take_while(|end| *end <= MAX_SEED).last().unwrap_or(MAX_SEED.min(bytes.len()));
+        self.add("reader", &bytes[..end]);
+        self.of_buffers(bytes, session);
+        self.of_metadata(session);
+        self.of_event_infos(session);
+        self.of_manifests(session);
+        self.of_kernel(session);
+        self.of_extract(&few);
+    }
+
+    /// An archive, and what the trace in it describes.
+    fn of_archive(&mut self, file: &Path, bytes: &[u8]) {
+        if bytes.len() < 1 << 21 {
+            self.add("archive", bytes);
+        }
+        if let Ok(input) = open(&[file.to_owned()], &Options::default()) {
+            self.of_metadata(input.session());
+            self.of_manifests(input.session());
+        }
+    }
+
+    /// Compressed buffers.
+    fn of_buffers(&mut self, bytes: &[u8], session: &Session) {
+        let buffers = session.files()[0].buffers().iter().filter(|buffer| buffer.header.is_compressed());
+        for buffer in buffers.take(3) {
+            let from = buffer.offset as usize + HEADER_LEN;
+            let packed = &bytes[from..from - HEADER_LEN + buffer.len as usize];
+            let claimed = buffer.header.offset.saturating_sub(HEADER_LEN as u32);
+            for method in 0..4 {
+                self.add("decompressor", &[&[method], &claimed.to_le_bytes()[..], packed].concat());
+            }
+        }
+    }
+
+    fn of_metadata(&mut self, session: &Session) {
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        each(session, |event| {
+            let Some(metadata) = event.extended().find(kind::EVENT_SCHEMA_TL) else { return };
+            if seen.len() < 40 && seen.insert(metadata.to_vec()) {
+                let traits = event.extended().find(kind::PROVIDER_TRAITS).unwrap_or_default();
+                let mut seed = Vec::new();
+                [metadata, traits, event.payload()]
+                    .into_iter()
+                    .for_each(|block| push_block(&mut seed, block));
+                all.push(seed);
+            }
+        });
+        all.iter().for_each(|seed| self.add("tracelogging", seed));
+    }
+
+    fn of_event_infos(&mut self, session: &Session) {
+        let mut payloads = BTreeMap::new();
+        let mut infos = Vec::new();
+        each(session, |event| {
+            if event.kind.is_classic() && event.provider() == eventinfo::CLASS {
+                infos.push((event.opcode(), event.payload().to_vec()));
+            } else if let Identity::Manifest { provider, id, version, .. } = event.identity() {
+                payloads.entry((provider, id, version)).or_insert_with(|| event.payload().to_vec());
+            }
+        });
+        let step = (infos.len() / 60).max(1);
+        for (opcode, info) in infos.iter().step_by(step) {
+            let mut seed = vec![u8::from(*opcode == eventinfo::OPCODE_MAP)];
+            push_block(&mut seed, info);
+            let head = eventinfo::head(info).filter(|_| *opcode == eventinfo::OPCODE_EVENT);
+            if let Some(payload) = head.and_then(|h| payloads.get(&(h.provider, h.id, h.version))) {
+                seed.push(2);
+                push_block(&mut seed, payload);
+            }
+            self.add("eventinfo", &seed);
+        }
+    }
+
+    fn of_manifests(&mut self, session: &Session) {
+        let mut whole: BTreeMap<_, BTreeMap<u16, Vec<u8>>> = BTreeMap::new();
+        each(session, |event| {
+            if event.kind.is_manifest()
+                && let Some(chunk) = Chunk::of(event)
+            {
+                whole.entry(event.provider()).or_default().insert(chunk.number, chunk.bytes.to_vec());
+            }
+        });
+        for chunks in whole.values() {
+            let xml = chunks.values().flatten().copied().take(MAX_SEED / 2);
+            self.add("manifest", &std::iter::once(0).chain(xml).collect::<Vec<_>>());
+            let mut cut = vec![1];
+            for (number, chunk) in chunks.iter().take(4) {
+                cut.extend([1, 0, chunks.len() as u8, *number as u8]);
+                push_block(&mut cut, &chunk[..chunk.len().min(2000)]);
+            }
+            self.add("manifest", &cut);
+        }
+    }
+
+    fn of_kernel(&mut self, session: &Session) {
+        let mut seen = BTreeMap::new();
+        each(session, |event| {
+            if let Identity::Kernel { group, opcode, version } = event.identity() {
+                seen.entry((group, opcode, version))
+                    .or_insert_with(|| (event.pointer_size(), event.payload().to_vec()));
+            }
+        });
+        let mut together = vec![0];
+        for ((group, opcode, version), (pointer_size, payload)) in seen {
+            let kind = 0b1_0010 | u8::from(pointer_size == 4);
+            let shape = (opcode % 4) << 1 | u8::from(pointer_size == 4);
+            let mut step = vec![kind, 1, 0, 0, opcode, group, version];
+            push_block(&mut step, &payload);
+            self.add("kernel", &[&[shape], &step[..]].concat());
+            if together.len() < 8192 {
+                together.extend(step);
+            }
+        }
+        self.add("kernel", &together);
+    }
+
+    /// The trace as an extract: packed, and the files of its tables.
+    fn of_extract(&mut self, trace: &[u8]) {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, target, packed) =
+            (folder.path().join("x.etl"), folder.path().join("x.etwx"), folder.path().join("x.etwx.zip"));
+        fs::write(&file, trace).unwrap();
+        let input = open(&[file], &Options::default()).unwrap();
+        convert(&input, &target, ConvertOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        let extract = Extract::open(&target).unwrap();
+        extract.pack(&packed).unwrap();
+        let packed = fs::read(packed).unwrap();
+        if packed.len() < 2 * MAX_SEED {
+            self.add("extract", &[&[0], &packed[..]].concat());
+        }
+        let names = etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED);
+        for (number, table) in names.enumerate() {
+            let Some(found) = extract.table(table.name) else { continue };
+            let bytes = fs::read(&found.path).unwrap();
+            if bytes.len() < 20_000 {
+                let shape = (number as u8) * 3 + 2;
+                self.add("extract", &[&[shape], &(found.rows as u16).to_le_bytes()[..], &bytes].concat());
+            }
+        }
+        let mut seed = vec![1];
+        push_block(&mut seed, &fs::read(target.join("manifest.json")).unwrap());
+        self.add("extract", &seed);
+    }
+
+    /// Archives of all kinds around a small trace.
+    fn of_archives(&mut self) {
+        let options = etwkit_synth::Options::default();
+        let (trace, _) = etwkit_synth::SCENARIOS[0].write(Cursor::new(Vec::new()), &options).unwrap();
+        let bytes = trace.into_inner();
+        let session = Session::open(vec![Box::new(bytes.clone())]).unwrap();
+        let small = few_records(&session, &bytes);
+        let zip = |method, trace: &[u8]| {
+            let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+            let options = zip::write::SimpleFileOptions::default().compression_method(method);
+            zip.start_file("folder/x.etl", options).unwrap();
+            zip.write_all(trace).unwrap();
+            zip.finish().unwrap().into_inner()
+        };
+        let stored = zip(zip::CompressionMethod::Stored, &small);
+        self.add("archive", &zip(zip::CompressionMethod::Deflated, &small));
+        self.add("archive", &stored);
+        let mut outer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        outer.start_file("x.etl.zip", zip::write::SimpleFileOptions::default()).unwrap();
+        outer.write_all(&stored).unwrap();
+        self.add("archive", &outer.finish().unwrap().into_inner());
+        let mut seven = sevenz_rust2::ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
+        let entry = sevenz_rust2::ArchiveEntry::new_file("x.etl");
+        seven.push_archive_entry(entry, Some(&small[..])).unwrap();
+        self.add("archive", &seven.finish().unwrap().into_inner());
+        self.of_trace(&bytes, &session);
+    }
+
+    /// Steps of the target `stacks`: a sample with a stack, by key, on a module with a method.
+    fn of_steps(&mut self) {
+        let image = [11, 0, 0, 0, 0x10, 255];
+        let method = [14, 0, 0, 0, 0x12, 40];
+        let process = [12, 0, 0, 0x12, 4];
+        let sample = [0, 0, 5, 0x12, 4, 0];
+        let whole = [5, 0, 3, 3, 4, 3, 0x12, 0x91, 0x13];
+        let key = [7, 1, 3, 6, 0, 4, 2, 0x80, 0x92];
+        let switch = [2, 0, 9, 4, 8, 5];
+        let seed = [&image[..], &method, &process, &sample, &whole, &sample, &key, &switch, &whole].concat();
+        self.add("stacks", &seed);
+        self.add("stacks", &seed.repeat(4));
+        for step in [&image[..], &method, &process, &sample, &whole, &key, &switch] {
+            self.add("stacks", step);
+        }
+    }
+}
+
+fn each(session: &Session, mut visit: impl FnMut(&RawEvent<'_>)) {
+    let walk = session.for_each(Order::File, |event| {
+        visit(event);
+        ControlFlow::Continue(())
+    });
+    walk.unwrap();
+}
+
+/// A trace with the first event of each kind, in one buffer behind the header buffer.
+fn few_records(session: &Session, bytes: &[u8]) -> Vec<u8> {
+    let head = session.files()[0].buffers()[0];
+    let used = (head.header.offset.max(head.header.saved_offset) as usize)
+        .clamp(HEADER_LEN + 400, head.len as usize);
+    let mut first = bytes[..align8(used)].to_vec();
+    let header = BufferHeader { buffer_size: first.len() as u32, offset: used as u32, ..head.header };
+    first[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+    let mut records = vec![0; HEADER_LEN];
+    let mut seen = BTreeMap::new();
+    each(session, |event| {
+        let count = seen.entry(event.identity()).or_insert(0);
+        *count += 1;
+        if *count <= 2 && event.buffer > 0 && event.record.len() < 4096 && records.len() < MAX_SEED / 2 {
+            records.extend(event.record);
+            records.resize(align8(records.len()), 0);
+        }
+    });
+    let header = BufferHeader {
+        buffer_size: records.len() as u32,
+        offset: records.len() as u32,
+        buffer_type: buffer_type::GENERIC,
+        ..BufferHeader::default()
+    };
+    records[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+    [first, records].concat()
+}
