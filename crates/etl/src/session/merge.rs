@@ -144,8 +144,17 @@ fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
 /// Bytes of a record, for a first guess of how many a buffer has.
 const USUAL_RECORD: usize = 64;
 
-/// Buffers that are loaded ahead by another thread.
-const AHEAD: usize = 4;
+/// Bytes of buffers that are loaded ahead by another thread, and their number: few threads wake each other often, many do not fit the
+/// cache.
+const AHEAD_BYTES: usize = 4 << 20;
+const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
+
+/// Buffers that are loaded ahead, by the largest one of the session.
+fn ahead(session: &Session) -> usize {
+    let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
+    let largest = session.files.iter().flat_map(|file| &file.buffers).map(size).max().unwrap_or_default();
+    (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
+}
 
 /// Where the next buffer comes from.
 enum Supply<'s> {
@@ -187,11 +196,11 @@ pub(super) fn run(session: &Session, visit: impl FnMut(&RawEvent<'_>) -> Control
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
-    if order.len() < 4 * AHEAD || available_parallelism().is_ok_and(|cores| cores.get() == 1) {
+    if order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1) {
         return Merge::new(session, Supply::Here(session), order).run(visit);
     }
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(AHEAD);
+        let (sender, receiver) = sync_channel(ahead(session));
         let ahead = move || order.iter().try_for_each(|key| sender.send(load(session, *key)));
         let thread = thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, ahead);
         let supply = if thread.is_ok() { Supply::Ahead(receiver) } else { Supply::Here(session) };

@@ -1,14 +1,15 @@
 //! CPU, waiting and ready time by process.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arrow_array::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
-use super::method::{self, Group, GroupKey, Methods, OfProcess};
+use super::method::{Group, GroupKey, Methods, OfProcess};
+use super::ordered::in_order;
 use super::parallel::both;
 use super::process::{Sum, row};
 use super::union::Union;
@@ -58,7 +59,6 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let mut processes = <CpuProcess as Row>::Columns::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(key, _)| *key);
-    let mut methods = method::Writer::default();
     for chunk in chunks(&sums) {
         let (mut waits, mut readies) = (Vec::new(), Vec::new());
         if has_switches {
@@ -74,34 +74,17 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             OfProcess { process: *process, groups, waits, readies, has_switches }
         };
         let all: Vec<OfProcess<'_>> = chunk.iter().map(of_process).collect();
-        for (of, rows) in all.iter().zip(rows_of_methods(&all, &stacks)) {
+        for of in &all {
             let Some(sum) = sums.get(&of.process) else { continue };
             processes.push(&row(of.process, sum, has_switches, union(of.waits), union(of.readies)));
-            methods.add(&rows, sink)?;
         }
+        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(RecordBatch) -> bool| {
+            all.get(job).into_iter().for_each(|of| methods.process(*of, put));
+        };
+        in_order(all.len(), || Methods::new(&stacks), work, |rows| sink.write(CpuMethod::TABLE, rows))?;
     }
-    methods.finish(sink)?;
     let rows = processes.take();
     if rows.num_rows() > 0 { sink.write(CpuProcess::TABLE, rows) } else { Ok(()) }
-}
-
-/// The rows of `cpu_method` of each process, computed by two threads of which each takes the next process when it is done with one.
-fn rows_of_methods(all: &[OfProcess<'_>], stacks: &Stacks) -> Vec<Vec<CpuMethod>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut methods = Methods::new(stacks);
-        let mut done = Vec::new();
-        while let index = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(of) = all.get(index)
-        {
-            done.push((index, methods.process(*of)));
-        }
-        done
-    };
-    let (mut done, more) = both(work, work);
-    done.extend(more);
-    done.sort_unstable_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, rows)| rows).collect()
 }
 
 /// The process of the idle threads.

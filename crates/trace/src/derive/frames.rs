@@ -1,5 +1,6 @@
 //! Stacks as lists of methods.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,15 +11,21 @@ use crate::interner::Interner;
 use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
 
-/// A method, or what stands for one without symbols.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct MethodName {
-    /// Path of the module, if there is one.
-    pub(super) path: Option<Arc<str>>,
-    /// File name of the module.
-    pub(super) module: Option<Arc<str>>,
-    /// Name, or the offset in the module or the address as `+0x1a2b`.
-    pub(super) method: Arc<str>,
+/// A method, or what stands for one without symbols. Millions of these are held where no symbols are known, so texts are made when a row
+/// is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct MethodName {
+    /// Position among the distinct modules.
+    module: Option<u32>,
+    name: Name,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Name {
+    /// Position among the distinct names.
+    Known(u32),
+    /// Offset in the module, or the address.
+    Offset(u64),
 }
 
 /// Number of a method among those of the frames.
@@ -27,10 +34,42 @@ pub(super) type MethodId = u32;
 /// All stacks with the methods of their frames.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
-    names: Vec<MethodName>,
+    modules: Texts<ModuleName>,
+    names: Texts<Arc<str>>,
+    methods: Vec<MethodName>,
     of_frame: Vec<MethodId>,
     /// Parent and frame of each node; a parent is always smaller.
     nodes: Vec<(u32, u32)>,
+}
+
+/// Distinct texts, and which of them each row of a table has.
+#[derive(Debug)]
+struct Texts<T> {
+    distinct: Vec<T>,
+    of_row: Vec<u32>,
+    known: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Texts<T> {
+    fn default() -> Self {
+        Self { distinct: Vec::new(), of_row: Vec::new(), known: FxHashMap::default() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Texts<T> {
+    /// Takes the text of the next row.
+    fn push(&mut self, text: T) {
+        let next = self.distinct.len() as u32;
+        let id = *self.known.entry(text).or_insert_with_key(|text| {
+            self.distinct.push(text.clone());
+            next
+        });
+        self.of_row.push(id);
+    }
+
+    fn of(&self, row: Option<i32>) -> Option<u32> {
+        self.of_row.get(usize::try_from(row?).ok()?).copied()
+    }
 }
 
 /// No parent.
@@ -53,25 +92,21 @@ const MAX_EXPANDED: usize = 1 << 22;
 impl Stacks {
     /// Reads frames and stacks.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
-        let mut stacks = Self::default();
-        let modules = read_modules(source)?;
-        let methods = read_methods(source)?;
+        let mut stacks =
+            Self { modules: read_modules(source)?, names: read_methods(source)?, ..Self::default() };
         let mut ids: FxHashMap<MethodName, MethodId> = FxHashMap::default();
-        let unknown = (None, None);
         source.scan(Frame::TABLE, &["module_id", "rva", "address", "method_id"], &mut |batch| {
             let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
             let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
             for row in 0..batch.num_rows() {
-                let module = module.get(row).and_then(|id| modules.get(id as usize)).cloned();
-                let (path, module) = module.unwrap_or(unknown.clone());
-                let known = method.get(row).and_then(|id| methods.get(id as usize)).cloned();
-                let offset = || rva.get(row).or(address.get(row)).unwrap_or_default();
-                let method = known.unwrap_or_else(|| Arc::from(format!("+{:#x}", offset())));
-                let name = MethodName { path, module, method };
-                let next = stacks.names.len() as MethodId;
-                let id = *ids.entry(name.clone()).or_insert(next);
+                let offset = || rva.get(row).or(address.get(row)).unwrap_or_default().cast_unsigned();
+                let known = stacks.names.of(method.get(row)).map(Name::Known);
+                let name = known.unwrap_or_else(|| Name::Offset(offset()));
+                let name = MethodName { module: stacks.modules.of(module.get(row)), name };
+                let next = stacks.methods.len() as MethodId;
+                let id = *ids.entry(name).or_insert(next);
                 if id == next {
-                    stacks.names.push(name);
+                    stacks.methods.push(name);
                 }
                 stacks.of_frame.push(id);
             }
@@ -92,12 +127,21 @@ impl Stacks {
 
     /// Number of methods.
     pub(super) fn methods(&self) -> usize {
-        self.names.len()
+        self.methods.len()
     }
 
-    /// Name of a method.
-    pub(super) fn name(&self, method: MethodId) -> Option<&MethodName> {
-        self.names.get(method as usize)
+    /// Name of a method: the offset in the module or the address as `+0x1a2b` where none is known.
+    pub(super) fn name(&self, method: MethodId) -> Option<String> {
+        Some(match self.methods.get(method as usize)?.name {
+            Name::Known(id) => self.names.distinct.get(id as usize)?.to_string(),
+            Name::Offset(offset) => format!("+{offset:#x}"),
+        })
+    }
+
+    /// Path and file name of the module of a method.
+    pub(super) fn module(&self, method: MethodId) -> ModuleName {
+        let module = self.methods.get(method as usize).and_then(|method| method.module);
+        module.and_then(|id| self.modules.distinct.get(id as usize)).cloned().unwrap_or_default()
     }
 }
 
@@ -150,8 +194,8 @@ impl<'s> Expander<'s> {
 type ModuleName = (Option<Arc<str>>, Option<Arc<str>>);
 
 /// Path and file name of each module.
-fn read_modules(source: &dyn TableSource) -> Result<Vec<ModuleName>, SinkError> {
-    let mut modules = Vec::new();
+fn read_modules(source: &dyn TableSource) -> Result<Texts<ModuleName>, SinkError> {
+    let mut modules = Texts::default();
     let mut texts = Interner::default();
     source.scan(Module::TABLE, &["path", "name"], &mut |batch| {
         let (path, name) = (text(batch, "path")?, text(batch, "name")?);
@@ -163,12 +207,12 @@ fn read_modules(source: &dyn TableSource) -> Result<Vec<ModuleName>, SinkError> 
     Ok(modules)
 }
 
-fn read_methods(source: &dyn TableSource) -> Result<Vec<Arc<str>>, SinkError> {
-    let mut methods = Vec::new();
+fn read_methods(source: &dyn TableSource) -> Result<Texts<Arc<str>>, SinkError> {
+    let mut methods = Texts::default();
     let mut texts = Interner::default();
     source.scan(Method::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        methods.extend((0..batch.num_rows()).map(|row| texts.intern(name.get(row).unwrap_or_default())));
+        (0..batch.num_rows()).for_each(|row| methods.push(texts.intern(name.get(row).unwrap_or_default())));
         Ok(())
     })?;
     Ok(methods)

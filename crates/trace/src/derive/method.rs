@@ -1,9 +1,10 @@
 //! CPU, waiting and ready time by process and method.
 
+use arrow_array::RecordBatch;
+
 use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
 use super::union::Union;
-use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, CpuMethod, Row};
 
 /// Samples and stays of a thread with the same stack.
@@ -109,25 +110,52 @@ pub(super) struct OfProcess<'a> {
 /// Sums up the methods of processes.
 pub(super) struct Methods<'s> {
     stacks: Expander<'s>,
-    sums: Vec<Sum>,
+    /// Position of the sum of each method, for those that the process has.
+    places: Vec<u32>,
+    sums: Sums,
     touched: Vec<MethodId>,
+}
+
+/// Sums, which do not move when there are more.
+#[derive(Default)]
+struct Sums(Vec<Vec<Sum>>);
+
+/// Rows that are handed on at a time.
+const BATCH_ROWS: usize = 8 * 1024;
+
+/// Sums of a piece of memory.
+const PIECE: usize = 1 << 12;
+
+/// No position.
+const NONE: u32 = u32::MAX;
+
+impl Sums {
+    fn get_mut(&mut self, place: u32) -> Option<&mut Sum> {
+        let place = place as usize;
+        if place / PIECE >= self.0.len() && place != NONE as usize {
+            self.0.push(vec![Sum::default(); PIECE]);
+        }
+        self.0.get_mut(place / PIECE)?.get_mut(place % PIECE)
+    }
 }
 
 impl<'s> Methods<'s> {
     pub(super) fn new(stacks: &'s Stacks) -> Self {
-        let sums = vec![Sum::default(); stacks.methods()];
-        Self { stacks: Expander::new(stacks), sums, touched: Vec::new() }
+        let places = vec![NONE; stacks.methods()];
+        Self { stacks: Expander::new(stacks), places, sums: Sums::default(), touched: Vec::new() }
     }
 
-    /// The rows of a process.
-    pub(super) fn process(&mut self, of: OfProcess<'_>) -> Vec<CpuMethod> {
+    /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until it wants no more.
+    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(RecordBatch) -> bool) {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
             for (method, depth) in methods.iter() {
-                if let Some(sum) = self.sums.get_mut(*method as usize) {
-                    if sum.last_thread.is_none() {
-                        self.touched.push(*method);
-                    }
+                let Some(place) = self.places.get_mut(*method as usize) else { continue };
+                if *place == NONE {
+                    *place = self.touched.len() as u32;
+                    self.touched.push(*method);
+                }
+                if let Some(sum) = self.sums.get_mut(*place) {
                     sum.add(key.thread, group, *depth);
                 }
             }
@@ -136,12 +164,20 @@ impl<'s> Methods<'s> {
         self.unions(of.readies, |sum| &mut sum.ready);
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
-        let stacks = self.stacks.stacks();
-        let take = |method: MethodId| {
-            let sum = self.sums.get_mut(method as usize).map(std::mem::take)?;
-            row(of.process, method, &sum, of.has_switches, stacks)
-        };
-        touched.into_iter().filter_map(take).collect()
+        let (mut columns, mut wanted) = (<CpuMethod as Row>::Columns::default(), true);
+        for method in touched {
+            let Some(place) = self.places.get_mut(method as usize) else { continue };
+            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
+            let row =
+                sum.and_then(|sum| row(of.process, method, &sum, of.has_switches, self.stacks.stacks()));
+            row.iter().for_each(|row| columns.push(row));
+            if columns.len() >= BATCH_ROWS {
+                wanted = wanted && on_rows(columns.take());
+            }
+        }
+        if wanted && !columns.is_empty() {
+            on_rows(columns.take());
+        }
     }
 
     fn unions(&mut self, intervals: &[Interval], which: impl Fn(&mut Sum) -> &mut Union) {
@@ -149,33 +185,12 @@ impl<'s> Methods<'s> {
             let Some(stack) = interval.stack else { continue };
             let methods = self.stacks.expand(stack);
             for (method, _) in methods.iter() {
-                if let Some(sum) = self.sums.get_mut(*method as usize) {
+                let place = self.places.get(*method as usize).copied().unwrap_or(NONE);
+                if let Some(sum) = self.sums.get_mut(place) {
                     which(sum).add(interval.start, interval.end);
                 }
             }
         }
-    }
-}
-
-/// Collects rows of `cpu_method`.
-#[derive(Default)]
-pub(super) struct Writer {
-    columns: <CpuMethod as Row>::Columns,
-}
-
-/// Rows that are handed on at a time.
-const BATCH_ROWS: usize = 32 * 1024;
-
-impl Writer {
-    /// Takes rows.
-    pub(super) fn add(&mut self, rows: &[CpuMethod], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        rows.iter().for_each(|row| self.columns.push(row));
-        if self.columns.len() >= BATCH_ROWS { self.finish(sink) } else { Ok(()) }
-    }
-
-    /// Hands on what is left.
-    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.columns.is_empty() { Ok(()) } else { sink.write(CpuMethod::TABLE, self.columns.take()) }
     }
 }
 
@@ -200,14 +215,14 @@ fn row(
     has_switches: bool,
     stacks: &Stacks,
 ) -> Option<CpuMethod> {
-    let name = stacks.name(method)?;
+    let (path, module) = stacks.module(method);
     let switched = |value: i64| has_switches.then_some(value);
     let group = &sum.group;
     Some(CpuMethod {
         process_key,
-        module: name.module.as_deref().map(str::to_owned),
-        method: name.method.to_string(),
-        module_path: name.path.as_deref().map(str::to_owned),
+        module: module.as_deref().map(str::to_owned),
+        method: stacks.name(method)?,
+        module_path: path.as_deref().map(str::to_owned),
         samples: group.samples,
         cpu_ns: group.cpu_ns,
         exclusive_ns: sum.exclusive_ns,

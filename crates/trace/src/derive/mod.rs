@@ -8,6 +8,7 @@ mod cpu;
 mod frames;
 mod io;
 mod method;
+mod ordered;
 mod parallel;
 mod process;
 mod summary;
