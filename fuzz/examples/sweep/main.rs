@@ -119,7 +119,8 @@ impl Totals {
             }
         }
         let largest = found.iter().map(|outcome| outcome.peak_kib).max().unwrap_or_default() / 1024;
-        println!("{}{}: {here:?}, at most {largest} MiB", path.display(), cases::cut_note(path));
+        let memory = if largest > 0 { format!(", at most {largest} MiB") } else { String::new() };
+        println!("{}{}: {here:?}{memory}", path.display(), cases::cut_note(path));
         here.into_iter().for_each(|(kind, count)| *self.outcomes.entry(kind).or_default() += count);
     }
 
