@@ -41,6 +41,7 @@ impl OpenFile {
         }
         let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
         let read = Arc::new(reader.parse_and_finish(&self.slice)?);
+        self.slice.check_pages(&read)?;
         *known = Some(read.clone());
         Ok(read)
     }

@@ -1,6 +1,7 @@
 //! Reading an extract: a folder, or an archive in place.
 
 mod guard;
+mod pages;
 mod place;
 mod slice;
 

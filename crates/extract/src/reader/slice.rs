@@ -14,6 +14,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::guard::guarded;
+use super::pages;
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 
@@ -67,7 +68,8 @@ impl TableFile {
     pub fn batches(&self, columns: Option<&[&str]>) -> StoreResult<Batches> {
         let slice = self.open()?;
         let open = || {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(slice)?;
+            let builder = ParquetRecordBatchReaderBuilder::try_new(slice.clone())?;
+            pages::check(&slice, builder.metadata())?;
             let mask = match columns {
                 Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
                 None => ProjectionMask::all(),
@@ -123,6 +125,14 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// Looks at what the headers of all pages claim, before a decoder takes memory for it.
+    ///
+    /// # Errors
+    /// If one claims more than a page can have, reaches out of its column, or is none.
+    pub fn check_pages(&self, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+        guarded(|| pages::check(self, metadata))
+    }
+
     /// Fills `buf` from `position` of the slice; returns how many bytes there were.
     ///
     /// # Errors

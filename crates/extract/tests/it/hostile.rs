@@ -241,3 +241,20 @@ fn damaged_derived_tables_are_told_and_can_be_written_again() {
         assert_eq!(read_all(&target), Ok(35));
     }
 }
+
+#[test]
+fn pages_that_claim_gigabytes_take_no_memory() {
+    let folder = Folder::new();
+    let target = target(&folder);
+    let file = target.join("mark.parquet");
+    let mut bytes = fs::read(&file).unwrap();
+    // The first page header: field 1, the type of the page; field 2, its uncompressed size.
+    assert_eq!((bytes[4], bytes[6]), (0x15, 0x15));
+    let length = bytes[7..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    bytes.splice(7..7 + length, varint(i64::from(i32::MAX)));
+    fs::write(&file, &bytes).unwrap();
+    edit(&target, |json| json["tables"]["mark"]["bytes"] = json!(bytes.len()));
+    let extract = Extract::open(&target).unwrap();
+    let read = extract.table("mark").unwrap().batches(None).map(|_| ());
+    assert_told(read, &["damaged extract: mark.parquet of ", "the page at 4 claims 2147483647 bytes"]);
+}

@@ -1,0 +1,212 @@
+//! What the headers of pages claim, looked at before a decoder takes memory for it.
+//!
+//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. Headers are Thrift structures in
+//! the compact form (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then what depends on the
+//! type.
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+
+use super::slice::Slice;
+
+/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row can hold the payload of an event, 64 KiB,
+/// as a text of twice that.
+const MAX_PAGE: i64 = 256 << 20;
+
+/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be texts.
+const MAX_HEADER: usize = 1 << 20;
+
+/// Bytes that are enough for nearly all headers.
+const USUAL_HEADER: usize = 256;
+
+/// Structures in structures at most.
+const MAX_DEPTH: u32 = 8;
+
+/// Looks at the headers of all pages.
+///
+/// # Errors
+/// If one claims more than a page can have, reaches out of its column, or is none.
+pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+    for group in metadata.row_groups() {
+        for column in group.columns() {
+            let (start, length) = column.byte_range();
+            check_column(slice, start, start.saturating_add(length))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_column(slice: &Slice, mut position: u64, end: u64) -> Result<(), ParquetError> {
+    let wrong = |position, text: String| ParquetError::General(format!("the page at {position} {text}"));
+    while position < end {
+        let Some(header) = read_header(slice, position, end)? else {
+            return Err(wrong(position, "has no header".to_owned()));
+        };
+        if !(0..=MAX_PAGE).contains(&header.uncompressed) {
+            let text = format!("claims {} bytes; expected {MAX_PAGE} at most", header.uncompressed);
+            return Err(wrong(position, text));
+        }
+        let behind = position + header.len as u64;
+        let next = u64::try_from(header.compressed).ok().map(|bytes| behind.saturating_add(bytes));
+        match next.filter(|next| *next <= end) {
+            Some(next) => position = next,
+            None => {
+                let text = format!("claims {} bytes; its column ends at {end}", header.compressed);
+                return Err(wrong(position, text));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a page header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PageHeader {
+    /// Bytes of the header itself.
+    len: usize,
+    uncompressed: i64,
+    compressed: i64,
+}
+
+fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHeader>, ParquetError> {
+    let mut room = USUAL_HEADER;
+    loop {
+        let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(room);
+        let mut bytes = vec![0; wanted];
+        let read = slice.read_at(position, &mut bytes)?;
+        bytes.truncate(read);
+        let header = parse(&bytes);
+        if header.is_some() || read < room || room >= MAX_HEADER {
+            return Ok(header);
+        }
+        room = MAX_HEADER;
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<PageHeader> {
+    let mut thrift = Thrift { bytes, at: 0 };
+    let (mut uncompressed, mut compressed, mut id) = (None, None, 0);
+    while let Some(kind) = thrift.field(&mut id)? {
+        match (id, kind) {
+            (2, kind::I32) => uncompressed = Some(thrift.number()?),
+            (3, kind::I32) => compressed = Some(thrift.number()?),
+            _ => thrift.skip(kind, 0)?,
+        }
+    }
+    Some(PageHeader { len: thrift.at, uncompressed: uncompressed?, compressed: compressed? })
+}
+
+/// Types of fields and elements.
+mod kind {
+    pub(super) const TRUE: u8 = 1;
+    pub(super) const FALSE: u8 = 2;
+    pub(super) const BYTE: u8 = 3;
+    pub(super) const I16: u8 = 4;
+    pub(super) const I32: u8 = 5;
+    pub(super) const I64: u8 = 6;
+    pub(super) const DOUBLE: u8 = 7;
+    pub(super) const BINARY: u8 = 8;
+    pub(super) const LIST: u8 = 9;
+    pub(super) const SET: u8 = 10;
+    pub(super) const STRUCT: u8 = 12;
+}
+
+/// Thrift in the compact form; `None` where it ends early or makes no sense.
+struct Thrift<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Thrift<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.bytes.get(self.at).copied()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7F) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let value = self.varint()?;
+        Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    /// Type of the next field, whose id comes from that of the one before; `Some(None)` at the end of the structure.
+    fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Some(None);
+        }
+        *id = match head >> 4 {
+            0 => self.number()?,
+            delta => id.checked_add(delta.into())?,
+        };
+        Some(Some(head & 0x0F))
+    }
+
+    fn advance(&mut self, bytes: u64) -> Option<()> {
+        let at = usize::try_from(bytes).ok().and_then(|bytes| self.at.checked_add(bytes))?;
+        self.at = Some(at).filter(|at| *at <= self.bytes.len())?;
+        Some(())
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+        match kind {
+            kind::TRUE | kind::FALSE => Some(()),
+            kind::BYTE => self.advance(1),
+            kind::I16 | kind::I32 | kind::I64 => self.varint().map(|_| ()),
+            kind::DOUBLE => self.advance(8),
+            kind::BINARY => {
+                let len = self.varint()?;
+                self.advance(len)
+            }
+            kind::LIST | kind::SET if depth < MAX_DEPTH => {
+                let head = self.byte()?;
+                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                // Every element has a byte at least, booleans included.
+                (0..count).try_for_each(|_| match head & 0x0F {
+                    kind::TRUE | kind::FALSE => self.advance(1),
+                    kind => self.skip(kind, depth + 1),
+                })
+            }
+            kind::STRUCT if depth < MAX_DEPTH => {
+                let mut id = 0;
+                while let Some(kind) = self.field(&mut id)? {
+                    self.skip(kind, depth + 1)?;
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_found_whatever_lies_around_them() {
+        // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end, and a byte behind it.
+        let header = [
+            0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02, b'a', b'b',
+            0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,
+        ];
+        assert_eq!(parse(&header), Some(PageHeader { len: 21, uncompressed: 300, compressed: -1 }));
+        for len in 0..21 {
+            assert_eq!(parse(&header[..len]), None, "{len}");
+        }
+        assert_eq!(parse(&[0x15, 0x02, 0x00]), None, "no sizes");
+        assert_eq!(parse(&[[0x1C; 40].as_slice(), &[0; 50]].concat()), None, "too deep");
+    }
+}
