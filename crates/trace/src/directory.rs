@@ -109,10 +109,8 @@ pub struct DirectoryBuilder {
     dropped_definitions: u64,
     /// Memory of one stack.
     frames: Vec<u64>,
-    first_threads: FxHashMap<u16, u32>,
-    /// Whether each processor had a switch.
-    seen_switches: Vec<bool>,
-    first_events: Vec<Option<i64>>,
+    first_threads: Firsts<u32>,
+    first_events: Firsts<i64>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
     /// Whether an event named thread 0.
@@ -120,6 +118,33 @@ pub struct DirectoryBuilder {
     kernel: Seen,
     /// Events of the provider, kept until it is known whether the kernel logger told the same.
     provider: Vec<(i64, provider::Event)>,
+}
+
+/// The first of something on each processor.
+#[derive(Debug)]
+struct Firsts<T>(Vec<Option<T>>);
+
+impl<T> Default for Firsts<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy> Firsts<T> {
+    #[inline]
+    fn add(&mut self, cpu: u16, value: T) {
+        let cpu = usize::from(cpu);
+        if self.0.len() <= cpu {
+            self.0.resize(cpu + 1, None);
+        }
+        if let Some(first) = self.0.get_mut(cpu) {
+            first.get_or_insert(value);
+        }
+    }
+
+    fn by_cpu(self) -> FxHashMap<u16, T> {
+        (0..=u16::MAX).zip(self.0).filter_map(|(cpu, first)| Some((cpu, first?))).collect()
+    }
 }
 
 /// Which kinds of kernel events there were.
@@ -152,7 +177,9 @@ impl DirectoryBuilder {
     #[inline]
     pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         if let Some(hook) = hook {
-            self.first_event(hook, event);
+            if hook.group != group::EVENT_TRACE {
+                self.first_events.add(event.cpu, event.timestamp);
+            }
             self.kernel_event(hook, event);
         } else if event.kind.is_classic() {
             self.merge_record(event);
@@ -165,19 +192,6 @@ impl DirectoryBuilder {
         }
     }
 
-    #[inline]
-    fn first_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let cpu = usize::from(event.cpu);
-        if self.first_events.len() <= cpu {
-            self.first_events.resize(cpu + 1, None);
-        }
-        if hook.group != group::EVENT_TRACE
-            && let Some(first) = self.first_events.get_mut(cpu)
-        {
-            first.get_or_insert(event.timestamp);
-        }
-    }
-
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match hook.group {
             group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
@@ -185,7 +199,7 @@ impl DirectoryBuilder {
             group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
-                    self.first_thread(event.cpu, old);
+                    self.first_threads.add(event.cpu, old);
                 }
             }
             group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
@@ -203,20 +217,6 @@ impl DirectoryBuilder {
             }
             group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.mention_idle(hook, event),
             _ => {}
-        }
-    }
-
-    #[inline]
-    fn first_thread(&mut self, cpu: u16, tid: u32) {
-        // Only the first switch of a processor tells something, and nearly all are others.
-        if self.seen_switches.get(usize::from(cpu)) != Some(&true) {
-            if self.seen_switches.len() <= usize::from(cpu) {
-                self.seen_switches.resize(usize::from(cpu) + 1, false);
-            }
-            if let Some(seen) = self.seen_switches.get_mut(usize::from(cpu)) {
-                *seen = true;
-            }
-            self.first_threads.entry(cpu).or_insert(tid);
         }
     }
 
@@ -352,11 +352,8 @@ impl DirectoryBuilder {
             stacks: self.stacks,
             stack_keys: self.stack_keys,
             dropped_definitions: self.dropped_definitions,
-            first_threads: self.first_threads,
-            first_events: (0..=u16::MAX)
-                .zip(self.first_events)
-                .filter_map(|(cpu, t)| Some((cpu, t?)))
-                .collect(),
+            first_threads: self.first_threads.by_cpu(),
+            first_events: self.first_events.by_cpu(),
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,

@@ -12,7 +12,7 @@ use crate::summary::{DotnetSummary, SystemConfig};
 /// Counts, names and descriptions. Wants all events in time order.
 #[derive(Default)]
 pub(crate) struct FirstWalk {
-    pub(crate) facts: Collected,
+    pub(crate) facts: Tally,
     pub(crate) builder: DirectoryBuilder,
     pub(crate) dotnet: DotnetSummary,
 }
@@ -37,21 +37,19 @@ impl FirstWalk {
 
 /// What can be collected in any order.
 #[derive(Default)]
-pub(crate) struct Collected {
+pub(crate) struct Tally {
     pub(crate) counts: Counts,
     pub(crate) config: SystemConfig,
     pub(crate) decoder: Decoder,
 }
 
-impl Collected {
+impl Tally {
     /// Takes an event, and tells what kernel event it is.
     #[inline]
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);
         let hook = Hook::of(event);
-        if hook.is_none_or(SystemConfig::wants) {
-            self.config.observe(event);
-        }
+        self.config.observe(hook, event);
         if !event.kind.is_kernel() {
             self.decoder.observe(event);
         }

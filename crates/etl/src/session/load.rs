@@ -1,8 +1,9 @@
 //! One buffer, ready to be cut: fetched, decompressed, its valid end known.
 
+use super::TraceFile;
 use super::directory::{BufferEntry, read};
 use crate::Result;
-use crate::damage::Kind;
+use crate::damage::{Damage, Kind, Place};
 use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::lz77::{self, Broken};
@@ -83,6 +84,44 @@ impl<'s> Loaded<'s> {
                 trouble(t);
             }
         });
+    }
+}
+
+/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage goes to `damage`.
+#[inline]
+pub(super) fn cut<'s>(
+    trace: &'s TraceFile,
+    file: u16,
+    entry: &BufferEntry,
+    damage: &mut Damage,
+    mut event: impl FnMut(&[u8], Cut),
+) -> Result<Bytes<'s>> {
+    let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
+    let place = |(kind, bytes), position| Place {
+        kind,
+        file: usize::from(file),
+        offset: entry.offset + position,
+        bytes,
+    };
+    if let Some(found) = loaded.damage {
+        damage.add(place(found, 0));
+    }
+    let bytes = loaded.bytes.as_slice();
+    loaded
+        .cut(|cut| event(bytes, cut), |trouble| damage.add(place(trouble_of(trouble), position_of(trouble))));
+    Ok(loaded.bytes)
+}
+
+fn trouble_of(trouble: Trouble) -> (Kind, u64) {
+    match trouble {
+        Trouble::Skipped { len, .. } => (Kind::SkippedRecord, len as u64),
+        Trouble::Broken { len, .. } => (Kind::RecordHeader, len as u64),
+    }
+}
+
+const fn position_of(trouble: Trouble) -> u64 {
+    match trouble {
+        Trouble::Skipped { position, .. } | Trouble::Broken { position, .. } => position as u64,
     }
 }
 

@@ -14,12 +14,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, available_parallelism};
 
-use super::load::{Bytes, Loaded};
+use super::load::{self, Bytes};
 use super::{Session, Walk};
 use crate::RawEvent;
 use crate::Result;
 use crate::damage::{Damage, Kind, Place};
-use crate::wire::record::{Cut, Trouble};
+use crate::wire::record::Cut;
 
 /// Memory for open buffers. A trace of 500 processors with 1 MiB buffers stays below; what needs more was
 /// made to hurt.
@@ -85,18 +85,8 @@ impl Open<'_> {
                 break;
             }
             self.next += 1;
-            let start = cut.position as usize;
-            let event = RawEvent {
-                kind: cut.kind,
-                timestamp: cut.timestamp,
-                cpu: self.cpu,
-                file: self.file,
-                buffer: self.buffer,
-                position: cut.position,
-                record: bytes.get(start..start + usize::from(cut.len)).unwrap_or_default(),
-            };
             *events += 1;
-            visit(&event)?;
+            visit(&cut.event(bytes, self.cpu, (self.file, self.buffer)))?;
         }
         ControlFlow::Continue(())
     }
@@ -115,37 +105,26 @@ fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
     let Some(entry) = trace.buffers.get(buffer as usize).filter(|b| b.header.holds_records()) else {
         return Ok(None);
     };
-    let place = |(kind, bytes), position| Place {
-        kind,
-        file: usize::from(file),
-        offset: entry.offset + position,
-        bytes,
-    };
-    let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
     let mut damage = Damage::default();
-    loaded.damage.into_iter().for_each(|found| damage.add(place(found, 0)));
-    let mut cuts = Vec::with_capacity(loaded.end / USUAL_RECORD);
+    let mut cuts = Vec::with_capacity(entry.len as usize / USUAL_RECORD);
     let (mut ordered, mut previous) = (true, i64::MIN);
-    loaded.cut(
-        |cut| {
-            ordered &= cut.timestamp >= previous;
-            previous = cut.timestamp;
-            cuts.push(cut);
-        },
-        |trouble| damage.add(place(trouble_of(trouble), position_of(trouble))),
-    );
+    let bytes = load::cut(trace, file, entry, &mut damage, |_, cut| {
+        ordered &= cut.timestamp >= previous;
+        previous = cut.timestamp;
+        cuts.push(cut);
+    })?;
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
     let cpu = entry.header.cpu();
-    Ok(Some(Ready { open: Open { bytes: loaded.bytes, cuts, next: 0, file, buffer, cpu }, damage }))
+    Ok(Some(Ready { open: Open { bytes, cuts, next: 0, file, buffer, cpu }, damage }))
 }
 
 /// Bytes of a record, for a first guess of how many a buffer has.
 const USUAL_RECORD: usize = 64;
 
-/// Bytes of buffers that are loaded ahead by another thread, and their number: few threads wake each other often, many do not fit the
-/// cache.
+/// Bytes of buffers that are loaded ahead by another thread, and their number. With few of them the threads wake each other all the time,
+/// many do not fit the cache.
 const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
@@ -175,7 +154,7 @@ impl<'s> Supply<'s> {
     }
 }
 
-pub(super) struct Merge<'s> {
+struct Merge<'s> {
     session: &'s Session,
     supply: Supply<'s>,
     /// Buffers by time of their first event, and how many of them were opened.
@@ -312,18 +291,5 @@ impl<'s> Merge<'s> {
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else { return };
         self.held -= open.held();
         self.free.push(slot);
-    }
-}
-
-pub(super) fn trouble_of(trouble: Trouble) -> (Kind, u64) {
-    match trouble {
-        Trouble::Skipped { len, .. } => (Kind::SkippedRecord, len as u64),
-        Trouble::Broken { len, .. } => (Kind::RecordHeader, len as u64),
-    }
-}
-
-pub(super) const fn position_of(trouble: Trouble) -> u64 {
-    match trouble {
-        Trouble::Skipped { position, .. } | Trouble::Broken { position, .. } => position as u64,
     }
 }

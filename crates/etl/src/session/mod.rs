@@ -10,14 +10,14 @@ pub use directory::{BufferCounts, BufferEntry};
 use std::ops::ControlFlow;
 
 use crate::clock::Clock;
-use crate::damage::{Damage, Place};
+use crate::damage::Damage;
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN};
 use crate::wire::event::HeaderKind;
 use crate::wire::trace_header::TraceHeader;
 use crate::{Error, RawEvent, Result};
 use directory::Directory;
-use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1, Loaded};
+use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 
 /// In which order events are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,39 +164,15 @@ fn one_buffer(
     walk: &mut Walk,
     visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>> {
-    let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
-    let place = |(kind, bytes), position| Place {
-        kind,
-        file: usize::from(file),
-        offset: entry.offset + position,
-        bytes,
-    };
-    if let Some(damage) = loaded.damage {
-        walk.damage.add(place(damage, 0));
-    }
-    let bytes = loaded.bytes.as_slice();
+    let cpu = entry.header.cpu();
     let mut flow = ControlFlow::Continue(());
-    let damage = &mut walk.damage;
-    let events = &mut walk.events;
-    loaded.cut(
-        |cut| {
-            if flow.is_break() {
-                return;
-            }
-            let start = cut.position as usize;
+    let Walk { events, damage } = walk;
+    load::cut(trace, file, entry, damage, |bytes, cut| {
+        if flow.is_continue() {
             *events += 1;
-            flow = visit(&RawEvent {
-                kind: cut.kind,
-                timestamp: cut.timestamp,
-                cpu: entry.header.cpu(),
-                file,
-                buffer,
-                position: cut.position,
-                record: bytes.get(start..start + usize::from(cut.len)).unwrap_or_default(),
-            });
-        },
-        |trouble| damage.add(place(merge::trouble_of(trouble), merge::position_of(trouble))),
-    );
+            flow = visit(&cut.event(bytes, cpu, (file, buffer)));
+        }
+    })?;
     Ok(flow)
 }
 

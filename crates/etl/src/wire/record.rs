@@ -1,7 +1,7 @@
 //! Cutting a buffer into records.
 
 use super::buffer::HEADER_LEN;
-use super::event::{HeaderKind, MARKER_EVENT, MARKER_MESSAGE};
+use super::event::{HeaderKind, MARKER_EVENT, MARKER_MESSAGE, RawEvent};
 use super::message::MessageParts;
 use crate::bytes::{align8, i64_at, u16_at, u32_at};
 
@@ -21,6 +21,24 @@ pub struct Cut {
     pub len: u16,
     /// Kind of the header.
     pub kind: HeaderKind,
+}
+
+impl Cut {
+    /// The event, from the bytes of its buffer: the processor of the buffer, and its file and number.
+    #[inline]
+    #[must_use]
+    pub fn event(self, buffer: &[u8], cpu: u16, (file, number): (u16, u32)) -> RawEvent<'_> {
+        let start = self.position as usize;
+        RawEvent {
+            kind: self.kind,
+            timestamp: self.timestamp,
+            cpu,
+            file,
+            buffer: number,
+            position: self.position,
+            record: buffer.get(start..start + usize::from(self.len)).unwrap_or_default(),
+        }
+    }
 }
 
 /// What lies at a position of a buffer.

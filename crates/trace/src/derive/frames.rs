@@ -209,10 +209,9 @@ fn read_modules(source: &dyn TableSource) -> Result<Texts<ModuleName>, SinkError
 
 fn read_methods(source: &dyn TableSource) -> Result<Texts<Arc<str>>, SinkError> {
     let mut methods = Texts::default();
-    let mut texts = Interner::default();
     source.scan(Method::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        (0..batch.num_rows()).for_each(|row| methods.push(texts.intern(name.get(row).unwrap_or_default())));
+        (0..batch.num_rows()).for_each(|row| methods.push(Arc::from(name.get(row).unwrap_or_default())));
         Ok(())
     })?;
     Ok(methods)

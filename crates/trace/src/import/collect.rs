@@ -115,7 +115,7 @@ pub(super) fn collect(
         return Err(ImportError::Interrupted);
     }
     let FirstWalk { facts, builder, mut dotnet } = c.first;
-    let first_walk::Collected { counts, config, mut decoder } = facts;
+    let first_walk::Tally { counts, config, mut decoder } = facts;
     let methods = dotnet.finish_methods();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());

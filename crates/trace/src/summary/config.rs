@@ -52,20 +52,10 @@ pub struct SystemConfig {
 }
 
 impl SystemConfig {
-    /// Whether a kernel event can tell something.
-    #[inline]
-    pub(crate) const fn wants(hook: Hook) -> bool {
-        matches!(
-            (hook.group, hook.opcode),
-            (group::CONFIG, _)
-                | (group::IMAGE, image::opcode::KERNEL_BASE)
-                | (group::PERFINFO, sample::opcode::MARK)
-        )
-    }
-
     /// Takes one event.
-    pub fn observe(&mut self, event: &RawEvent<'_>) {
-        match Hook::of(event) {
+    #[inline]
+    pub(crate) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        match hook {
             Some(Hook { group: group::CONFIG, opcode, version }) => {
                 self.config(opcode, version, event.payload());
             }

@@ -59,13 +59,13 @@ impl Facts {
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
-        let mut collected = first_walk::Collected::default();
+        let mut collected = first_walk::Tally::default();
         let walk = session.for_each(Order::File, |event| {
             collected.observe(event);
             ControlFlow::Continue(())
         })?;
         collected.decoder.finish_observing();
-        let first_walk::Collected { counts, config, decoder } = collected;
+        let first_walk::Tally { counts, config, decoder } = collected;
         Ok(Self::new(walk, &counts, config, &decoder))
     }
 
@@ -110,7 +110,7 @@ impl Summary {
             ControlFlow::Continue(())
         })?;
         let FirstWalk { facts, builder, mut dotnet } = first;
-        let first_walk::Collected { counts, config, mut decoder } = facts;
+        let first_walk::Tally { counts, config, mut decoder } = facts;
         let directory = builder.finish(session.pointer_size());
 
         let methods = dotnet.finish_methods();
