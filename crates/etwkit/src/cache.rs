@@ -13,6 +13,7 @@ use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertOptions, Extract, Input, convert, default_target};
 
 use crate::interrupt::Stoppable;
+use crate::symbols;
 
 /// Names the folder.
 const VARIABLE: &str = "ETWKIT_CACHE";
@@ -36,7 +37,9 @@ pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf
     let mut progress = |_| {
         if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    convert(input, &target, ConvertOptions::default(), &mut progress)?;
+    let names = symbols::names_beside(trace, &|_, _| {});
+    let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
+    convert(input, &target, options, &mut progress)?;
     make_room(&folder, &target, MAX_BYTES);
     Ok((target, true))
 }
@@ -48,7 +51,8 @@ fn name(trace: &Path, hash: &str) -> String {
     format!("{stem}-{hash}-{VERSION}.etwx")
 }
 
-fn folder() -> anyhow::Result<PathBuf> {
+/// The folder of everything that can be made again.
+pub(crate) fn folder() -> anyhow::Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(own) = variable(VARIABLE) {
         return Ok(own);

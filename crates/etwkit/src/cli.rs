@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::dump::args::DumpArgs;
+use crate::commands::symbols::SymbolsArgs;
+use crate::symbols::SymbolArgs;
 
 /// Read, ask and explain Windows ETW traces (.etl) on any operating system.
 #[derive(Debug, Parser)]
@@ -42,6 +44,9 @@ pub(crate) enum Command {
         override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
     )]
     Sql(SqlArgs),
+    /// Give native code its names: from symbol files in folders, stores and on servers
+    #[command(arg_required_else_help = true)]
+    Symbols(SymbolsArgs),
     /// Write a trace of a simulated machine, extract it and show what it tells
     #[command(after_help = DEMO_EXAMPLE)]
     Demo(DemoArgs),
@@ -185,6 +190,8 @@ pub(crate) struct ExtractArgs {
     /// Read all files as one session and make one extract of them; without it each trace becomes an extract
     #[arg(long)]
     pub(crate) one_session: bool,
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,

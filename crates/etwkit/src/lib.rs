@@ -16,6 +16,7 @@ mod out_file;
 mod printer;
 mod report;
 mod sanitize;
+mod symbols;
 mod time_range;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Dump(args) => commands::dump::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
         Command::Sql(args) => commands::sql::run(args, printer),
+        Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
     }
 }

@@ -2,22 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, NetIo, Row,
-    Stack, Table,
+    ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, Method,
+    NetIo, Row, Stack, Table,
 };
 
 use crate::manifest::{Clock, Detail, Diagnostic, Machine, Manifest, Topic};
+use crate::names::{self, NameFrom, Naming};
+use crate::writer::SYMBOLS;
 use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
 
 /// What is extracted, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct ConvertOptions {
+pub struct ConvertOptions<'a> {
     /// How much is kept.
     pub detail: Detail,
     /// The part of the trace that is extracted.
@@ -26,11 +28,13 @@ pub struct ConvertOptions {
     pub keep_payload: bool,
     /// Keep a complete extract of the same trace that is there.
     pub no_overwrite: bool,
+    /// Where names of native code come from; without it there are none.
+    pub names: Option<&'a NameFrom<'a>>,
 }
 
-impl Default for ConvertOptions {
+impl Default for ConvertOptions<'_> {
     fn default() -> Self {
-        Self { detail: Detail::Full, range: Range::ALL, keep_payload: true, no_overwrite: false }
+        Self { detail: Detail::Full, range: Range::ALL, keep_payload: true, no_overwrite: false, names: None }
     }
 }
 
@@ -41,6 +45,8 @@ pub struct Converted {
     pub written: Written,
     /// What the import found out.
     pub imported: Imported,
+    /// What became of the symbols, if any were to be looked for.
+    pub naming: Option<Naming>,
 }
 
 /// Tables with a row for each event: a summary leaves them out.
@@ -76,6 +82,12 @@ pub enum ConvertError {
         /// Length of the trace in seconds.
         duration_s: f64,
     },
+    /// Waits have no stacks any more that could be named.
+    #[error("{} is a summary, which keeps sums by method instead of the rows that names could be given to", path.display())]
+    IsSummary {
+        /// The extract.
+        path: PathBuf,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -92,6 +104,7 @@ impl ConvertError {
             Self::EmptyRange { .. } => {
                 Some("give a part of the trace in seconds since its start, such as 1.5..2")
             }
+            Self::IsSummary { .. } => Some("extract the trace again with --symbols"),
             Self::Rows(_) | Self::Interrupted => None,
         }
     }
@@ -113,7 +126,7 @@ impl From<SinkError> for ConvertError {
 pub fn convert(
     input: &Input,
     target: &Path,
-    options: ConvertOptions,
+    options: ConvertOptions<'_>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
     let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
@@ -126,13 +139,19 @@ pub fn convert(
             ImportError::Interrupted => ConvertError::Interrupted,
         },
     )?;
-    if input.symbol_files().next().is_some() {
-        input.keep_symbols(&writer.symbols_dir()?, Limits::default())?;
-    }
+    let kept = if input.symbol_files().next().is_some() {
+        let folder = writer.symbols_dir()?;
+        input.keep_symbols(&folder, Limits::default())?;
+        Some(folder)
+    } else {
+        None
+    };
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     import::write_trace(&imported, &mut writer)?;
-    let sealed = Sealed(writer.seal()?);
+    let mut sealed = Sealed(writer.seal()?);
+    let naming =
+        options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
     match options.detail {
         Detail::Full => derive::derive(&sealed, &mut writer)?,
         Detail::Summary => summarise(&sealed, &mut writer)?,
@@ -140,7 +159,58 @@ pub fn convert(
     writer.set_derived(BTreeMap::new());
     let manifest = manifest(input, &imported, options.detail)?;
     let written = writer.finish(manifest)?;
-    Ok(Converted { written, imported })
+    Ok(Converted { written, imported, naming })
+}
+
+/// Writes the tables of names anew. `kept` is a folder with symbol files that came with the trace.
+fn name(
+    sealed: &mut Sealed,
+    writer: &mut Writer,
+    from: &NameFrom<'_>,
+    kept: Option<&Path>,
+) -> Result<Naming, ConvertError> {
+    let (naming, renamed) = names::rename(sealed, &from.symbols(kept), from.on_symbols)?;
+    if let Some(renamed) = renamed {
+        for (table, rows) in [(Frame::TABLE, renamed.frame), (Method::TABLE, renamed.method)] {
+            writer.remove(table)?;
+            writer.write(table, rows)?;
+        }
+        *sealed = Sealed(writer.seal()?);
+    }
+    Ok(naming)
+}
+
+/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if no symbols are found.
+///
+/// # Errors
+/// If the extract is damaged, packed or a summary, or cannot be written to.
+pub fn name_again(
+    extract: &crate::Extract,
+    from: &NameFrom<'_>,
+) -> Result<(Naming, Option<Written>), ConvertError> {
+    if extract.is_archive() {
+        return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() }.into());
+    }
+    if extract.manifest().detail == Detail::Summary {
+        return Err(ConvertError::IsSummary { path: extract.path().to_owned() });
+    }
+    let kept = Some(extract.path().join(SYMBOLS)).filter(|folder| folder.is_dir());
+    let (naming, renamed) = names::rename(&base(extract), &from.symbols(kept.as_deref()), from.on_symbols)?;
+    let Some(renamed) = renamed else { return Ok((naming, None)) };
+    let mut writer = Writer::again(extract, &[Frame::TABLE, Method::TABLE])?;
+    writer.write(Frame::TABLE, renamed.frame)?;
+    writer.write(Method::TABLE, renamed.method)?;
+    let sealed = Sealed(writer.seal()?);
+    derive::derive(&sealed, &mut writer)?;
+    writer.set_derived(BTreeMap::new());
+    let written = writer.finish(extract.manifest().clone())?;
+    Ok((naming, Some(written)))
+}
+
+/// The tables that are not computed from others.
+fn base(extract: &crate::Extract) -> Sealed {
+    let tables = extract.tables().filter(|file| !file.derived).map(|file| (file.name.clone(), file.clone()));
+    Sealed(tables.collect())
 }
 
 /// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only those had.
@@ -180,8 +250,7 @@ impl TableSource for Sealed {
 /// # Errors
 /// If the extract is damaged, or cannot be written to.
 pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
-    let tables = extract.tables().filter(|file| !file.derived).map(|file| (file.name.clone(), file.clone()));
-    let sealed = Sealed(tables.collect());
+    let sealed = base(extract);
     let mut writer = crate::DerivedWriter::create(extract)?;
     derive::derive(&sealed, &mut writer)?;
     Ok(writer.finish(BTreeMap::new())?)
@@ -223,7 +292,7 @@ fn manifest(input: &Input, imported: &Imported, detail: Detail) -> Result<Manife
 
 /// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the ending of the trace.
 #[must_use]
-pub fn default_target(trace: &Path) -> std::path::PathBuf {
+pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lower = name.to_lowercase();
     let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession"];

@@ -20,6 +20,7 @@ mod error;
 mod hash;
 mod kind;
 pub mod manifest;
+mod names;
 mod open;
 mod options;
 mod pack;
@@ -31,9 +32,12 @@ mod store_error;
 mod symbols;
 pub mod writer;
 
-pub use convert::{ConvertError, ConvertOptions, Converted, convert, default_target, derive_again};
+pub use convert::{
+    ConvertError, ConvertOptions, Converted, convert, default_target, derive_again, name_again,
+};
 pub use error::{Error, Result};
 pub use manifest::{DerivedManifest, Manifest};
+pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use reader::{Extract, Slice, TableFile};

@@ -9,6 +9,7 @@ pub(crate) mod extract;
 mod health;
 pub(crate) mod info;
 pub(crate) mod sql;
+pub(crate) mod symbols;
 pub(crate) mod synth;
 
 use etwkit_extract::Input;

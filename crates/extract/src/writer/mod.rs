@@ -29,6 +29,9 @@ use table::TableWriter;
 /// written out.
 const HELD_BYTES: usize = 256 << 20;
 
+/// Folder in an extract with the symbol files that came with the trace.
+pub(crate) const SYMBOLS: &str = "symbols";
+
 /// How an extract is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
@@ -90,12 +93,33 @@ impl Writer {
         Ok(Self { tables, partial, options, depends_on: None, sealed: BTreeMap::new() })
     }
 
+    /// Begins to write an extract anew, with everything that it has but for the tables `without` and those that are computed.
+    ///
+    /// # Errors
+    /// If its folder cannot be written to.
+    pub(crate) fn again(extract: &Extract, without: &[&Table]) -> StoreResult<Self> {
+        let mut writer = Self::create(extract.path(), WriterOptions::default())?;
+        let content = writer.partial.content();
+        for (name, entry) in &extract.manifest().tables {
+            if without.iter().all(|table| table.name != name) {
+                let file = format!("{name}.parquet");
+                take_over(&extract.path().join(&file), &content.join(&file))?;
+                writer.sealed.insert(name.clone(), entry.clone());
+            }
+        }
+        let symbols = extract.path().join(SYMBOLS);
+        if symbols.is_dir() {
+            take_over_folder(&symbols, &content.join(SYMBOLS))?;
+        }
+        Ok(writer)
+    }
+
     /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published with the tables.
     ///
     /// # Errors
     /// If it cannot be made.
     pub fn symbols_dir(&self) -> StoreResult<PathBuf> {
-        let folder = self.partial.content().join("symbols");
+        let folder = self.partial.content().join(SYMBOLS);
         fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
         Ok(folder)
     }
@@ -191,6 +215,27 @@ impl Sink for Writer {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
         Ok(Self::write(self, table, rows)?)
     }
+}
+
+/// One file under two names, or a copy where the file system has no such thing.
+fn take_over(from: &Path, to: &Path) -> StoreResult<()> {
+    let done = fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()));
+    done.map_err(StoreError::io("copy", from))
+}
+
+fn take_over_folder(from: &Path, to: &Path) -> StoreResult<()> {
+    fs::create_dir(to).map_err(StoreError::io("create", to))?;
+    for entry in fs::read_dir(from).map_err(StoreError::io("read", from))? {
+        let entry = entry.map_err(StoreError::io("read", from))?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type().map_err(StoreError::io("read", &from))? {
+            kind if kind.is_dir() => take_over_folder(&from, &to)?,
+            kind if kind.is_file() => take_over(&from, &to)?,
+            // A link could lead anywhere.
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<WrittenTable> {

@@ -13,6 +13,7 @@ mod child;
 mod elsewhere;
 mod files;
 mod hostile;
+mod naming;
 mod packed;
 mod real;
 mod round_trip;

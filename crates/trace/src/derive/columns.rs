@@ -15,24 +15,40 @@ fn column<'b, T: 'static>(
     found.ok_or_else(|| MissingColumn { column: name.to_owned() })
 }
 
-pub(super) fn int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int32Array, MissingColumn> {
+/// A column of 32-bit numbers.
+///
+/// # Errors
+/// If there is none of that name and type; the same for the others.
+pub fn int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int32Array, MissingColumn> {
     column(batch, name, |array| array.as_primitive_opt::<Int32Type>())
 }
 
-pub(super) fn int64<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int64Array, MissingColumn> {
+/// A column of 64-bit numbers.
+///
+/// # Errors
+/// As [`int32`].
+pub fn int64<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int64Array, MissingColumn> {
     column(batch, name, |array| array.as_primitive_opt::<Int64Type>())
 }
 
-pub(super) fn boolean<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b BooleanArray, MissingColumn> {
+/// A column of truth values.
+///
+/// # Errors
+/// As [`int32`].
+pub fn boolean<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b BooleanArray, MissingColumn> {
     column(batch, name, |array| array.as_boolean_opt())
 }
 
-pub(super) fn text<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b StringArray, MissingColumn> {
+/// A column of texts.
+///
+/// # Errors
+/// As [`int32`].
+pub fn text<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b StringArray, MissingColumn> {
     column(batch, name, |array| array.as_string_opt::<i32>())
 }
 
 /// Values that may be missing.
-pub(super) trait Get<'a> {
+pub trait Get<'a> {
     /// Type of a value.
     type Item;
     /// The value of a row; `None` where it is missing.

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::columns::{Get, int32, int64};
+use super::columns::{Get, int32, int64, text};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, CpuStack, Frame, Row, Stack};
 
@@ -126,7 +126,10 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
 fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<Frame> = Vec::new();
     let mut old = 0;
-    source.scan(Frame::TABLE, &["module_id", "rva", "address", "method_id"], &mut |batch| {
+    let columns = ["module_id", "rva", "address", "method_id", "source_file", "line", "inlined"];
+    source.scan(Frame::TABLE, &columns, &mut |batch| {
+        let (file, line, inlined) =
+            (text(batch, "source_file")?, int32(batch, "line")?, text(batch, "inlined")?);
         let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
         let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
         for row in 0..batch.num_rows() {
@@ -137,6 +140,9 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
                     rva: rva.get(row),
                     address: address.get(row).unwrap_or_default(),
                     method_id: method.get(row),
+                    source_file: file.get(row).map(str::to_owned),
+                    line: line.get(row),
+                    inlined: inlined.get(row).map(str::to_owned),
                 });
             }
             old += 1;

@@ -236,6 +236,7 @@ impl<'d> Stacks<'d> {
                 rva: image.map(|(_, image)| address.wrapping_sub(image.base) as i64),
                 address: address as i64,
                 method_id: method.map(|id| id as i32),
+                ..Frame::default()
             });
         }
         if memo.frames.len() >= MAX_KNOWN {

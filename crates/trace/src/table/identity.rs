@@ -89,15 +89,16 @@ tables! {
     Method / MethodColumns = "method", order ["method_id"] {
         /// Number of the method in this extract, from 0.
         method_id: i32, "key";
-        /// Module that holds its code; null for code that was compiled at run time.
+        /// Module that holds its code, for native code one of those with the same symbol file; null for code that was compiled at run
+        /// time.
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
-        /// Signature, as the runtime tells it.
+        /// Signature, as the runtime or the symbol file tells it.
         signature: Option<String>;
         /// Process that has it; null for native code.
         process_key: Option<i32>, "key";
-        /// First address of its code, as bit pattern.
+        /// First address of its code, as bit pattern; null for native code.
         address: Option<i64>;
         /// Bytes of code.
         size_bytes: Option<i64>, "bytes";
@@ -115,6 +116,12 @@ tables! {
         address: i64;
         /// Its method, if the name is known.
         method_id: Option<i32>, "key";
+        /// Source file of the method at the address, if symbols tell it; where calls are inlined, that of the outermost one.
+        source_file: Option<String>;
+        /// Line in it, counted from 1.
+        line: Option<i32>;
+        /// Functions that the compiler put into the method at the address, innermost first, with `; ` between.
+        inlined: Option<String>;
     }
 
     /// A node of the tree of call stacks. A stack is named by its innermost node; its parent is the caller.

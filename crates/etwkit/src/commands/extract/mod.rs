@@ -10,15 +10,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_extract::manifest::Detail as Kept;
-use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, convert, default_target};
+use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, NameFrom, convert, default_target};
 use serde_json::{Value, json};
 
 use crate::cli::{Detail, ExtractArgs};
+use crate::commands::symbols::summary_line;
 use crate::exit::Exit;
 use crate::input;
 use crate::interrupt::Stoppable;
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::time_range;
+use crate::{symbols, time_range};
 use plan::Job;
 use progress::Bars;
 
@@ -39,6 +40,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         range: time_range::parse(args.range.as_deref())?,
         keep_payload: !args.no_payload,
         no_overwrite: args.no_overwrite,
+        names: None,
     };
     if args.json {
         printer.json_start("extract")?;
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions, bars: &Bars) -> anyhow::Result<Outcome> {
+fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions<'_>, bars: &Bars) -> anyhow::Result<Outcome> {
     let stoppable = Stoppable::begin();
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
@@ -95,6 +97,12 @@ fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions, bars: &Bars) -> a
     }
     let size: u64 = input.parts().iter().map(|part| part.size).sum();
     let mut bar = bars.start(&job.label(), size);
+    let symbols_bar = bars.symbols();
+    let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| symbols_bar.event(identity, event);
+    let beside = job.traces.first().unwrap_or(&job.target);
+    let path = args.symbols.path(beside, &[]);
+    let names = NameFrom { path, options: symbols::options(false), on_symbols: &on_symbols };
+    let options = ConvertOptions { names: Some(&names), ..options };
     match convert(&input, &job.target, options, &mut |progress| bar.set(progress, &stoppable)) {
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
         Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
@@ -127,7 +135,9 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
         let bars = Bars::new(1);
         let mut bar =
             bars.start(&trace.display().to_string(), input.parts().iter().map(|part| part.size).sum());
-        convert(&input, &target, ConvertOptions::default(), &mut |progress| bar.set(progress, &stoppable))?;
+        let names = symbols::names_beside(trace, &|_, _| {});
+        let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
+        convert(&input, &target, options, &mut |progress| bar.set(progress, &stoppable))?;
     }
     Ok(target)
 }
@@ -176,6 +186,9 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
         grouped(bytes),
         ratio(trace.decompressed_bytes, bytes)
     ))?;
+    if let Some(naming) = converted.naming.as_ref().filter(|naming| naming.found() > 0) {
+        printer.line(&format!("  {}", summary_line(naming)))?;
+    }
     let right = Align::Right;
     let mut table =
         Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use etwkit_trace::import::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::commands::symbols;
 use crate::interrupt::Stoppable;
 use crate::sanitize;
 
@@ -43,6 +44,11 @@ impl Bars {
         bar.set_style(style("{bar:20} {percent:>3} %  {prefix}  {msg}, {eta} left"));
         bar.set_prefix(sanitize::text(name).into_owned());
         Bar { bar, size, bars: self }
+    }
+
+    /// A line for the symbol files of a trace.
+    pub(super) fn symbols(&self) -> symbols::Bar {
+        symbols::Bar::among(&self.all)
     }
 
     /// Prints while no bar is in the way.

@@ -1,0 +1,92 @@
+//! `etwkit symbols load`: names for the native code of extracts that are there.
+
+mod progress;
+mod report;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
+
+use crate::exit::Exit;
+use crate::extracts::extract_of;
+use crate::printer::Printer;
+use crate::symbols::{self, SymbolArgs};
+pub(crate) use progress::Bar;
+pub(crate) use report::summary_line;
+
+#[derive(Debug, Args)]
+pub(crate) struct SymbolsArgs {
+    #[command(subcommand)]
+    command: SymbolsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SymbolsCommand {
+    /// Find symbol files and give their names to the native code of extracts
+    #[command(after_help = LOAD_EXAMPLE)]
+    Load(LoadArgs),
+}
+
+const LOAD_EXAMPLE: &str = "\
+Example:
+  etwkit symbols load slow-login.etwx                                    what _NT_SYMBOL_PATH and the folder of the trace have
+  etwkit symbols load --symbols MS --symbols ./build slow-login.etwx     Microsoft's server, and files of your own";
+
+#[derive(Debug, Args)]
+struct LoadArgs {
+    /// Extracts (.etwx), or traces, which are extracted into a cache first
+    #[arg(value_name = "EXTRACT", required = true)]
+    extracts: Vec<PathBuf>,
+    #[command(flatten)]
+    symbols: SymbolArgs,
+    /// Read symbol files again instead of what an earlier run kept of them
+    #[arg(long)]
+    refresh: bool,
+    /// Print one JSON object for each symbol file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let SymbolsCommand::Load(args) = &args.command;
+    if args.json {
+        printer.json_start("symbols load")?;
+    }
+    let mut exit = Exit::Nothing;
+    for path in &args.extracts {
+        if load(args, path, printer)? {
+            exit = Exit::Answered;
+        }
+    }
+    Ok(exit)
+}
+
+/// Returns whether anything has a name.
+fn load(args: &LoadArgs, path: &PathBuf, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
+    let extract = extract_of(path, printer)?;
+    let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
+    let bar = Bar::new();
+    let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| bar.event(identity, event);
+    // Whoever asks for symbols means those that the environment names.
+    let search = args.symbols.path(path, &["NtSymbolPath"]);
+    let from = NameFrom { path: search, options: symbols::options(args.refresh), on_symbols: &on_symbols };
+    let named = name_again(&opened, &from);
+    drop(bar);
+    let naming = match named {
+        Ok((naming, _)) => naming,
+        Err(summary @ ConvertError::IsSummary { .. }) => {
+            let hint = summary.hint().unwrap_or_default();
+            printer.note(&format!("{summary}: {hint}"));
+            return Ok(false);
+        }
+        Err(error) => return Err(error).with_context(|| path.display().to_string()),
+    };
+    if args.json {
+        report::json(path, &naming, printer)?;
+    } else {
+        report::text(path, &from.path, &naming, printer)?;
+    }
+    Ok(naming.files.iter().any(|file| file.named > 0))
+}

@@ -1,0 +1,51 @@
+//! What is looked for and read now, on the error stream. Nothing is drawn where nobody looks.
+
+use std::time::Duration;
+
+use etwkit_symbols::{Event, Identity};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::sanitize;
+
+/// One line for all symbol files; several are loaded at a time.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(crate) fn new() -> Self {
+        Self::among(&MultiProgress::new())
+    }
+
+    /// A line among those of others, drawn when there is something to tell.
+    pub(crate) fn among(others: &MultiProgress) -> Self {
+        let bar = others.add(ProgressBar::no_length());
+        let style = ProgressStyle::with_template("{spinner} symbols: {pos} looked for  {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self(bar)
+    }
+
+    pub(crate) fn event(&self, identity: &Identity, event: Event<'_>) {
+        match event {
+            Event::Started => {
+                self.0.enable_steady_tick(Duration::from_millis(200));
+                self.0.set_message(sanitize::text(identity.name()).into_owned());
+            }
+            Event::Received { server, bytes, total } => {
+                let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
+                let text = format!("{}: {:.1}{of} MB from {server}", identity.name(), bytes as f64 / 1e6);
+                self.0.set_message(sanitize::text(&text).into_owned());
+            }
+            Event::Reading { bytes, .. } => {
+                let text = format!("{}: reading {:.1} MB", identity.name(), bytes as f64 / 1e6);
+                self.0.set_message(sanitize::text(&text).into_owned());
+            }
+            Event::Finished { .. } => self.0.inc(1),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

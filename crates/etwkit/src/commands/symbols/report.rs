@@ -1,0 +1,118 @@
+//! What became of symbols: which files were found where, and why others were not.
+
+use std::path::Path;
+
+use etwkit_extract::{NamedFile, Naming};
+use etwkit_symbols::SearchPath;
+use etwkit_symbols::search_path::{Element, Store};
+use serde_json::json;
+
+use crate::printer::{Align, Printer, Table, grouped};
+
+/// Modules without a symbol file that are listed; more than these are seldom of interest.
+const MAX_UNKNOWN: usize = 10;
+
+pub(super) fn text(
+    path: &Path,
+    search: &SearchPath,
+    naming: &Naming,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    printer.heading(&format!("Symbols of {}", path.display()))?;
+    for line in search_lines(search) {
+        printer.line(&format!("  {line}"))?;
+    }
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("module", Align::Left),
+        ("symbol file", Align::Left),
+        ("addresses", right),
+        ("named", right),
+        ("from, or why not", Align::Left),
+    ]);
+    for file in &naming.files {
+        let from = file.source.clone().unwrap_or_else(|| reason(file));
+        let (addresses, named) = (grouped(file.addresses as u64), grouped(file.named as u64));
+        table.row([file.module.clone(), file.identity.to_string(), addresses, named, from]);
+    }
+    for (module, addresses) in naming.unknown.iter().take(MAX_UNKNOWN) {
+        let why = "the trace does not tell which symbol file it has";
+        table.row([
+            module.clone(),
+            String::new(),
+            grouped(*addresses as u64),
+            "0".to_owned(),
+            why.to_owned(),
+        ]);
+    }
+    printer.table(&table)?;
+    if naming.unknown.len() > MAX_UNKNOWN {
+        printer.line(&format!(
+            "  … and {} more modules of which it does not",
+            naming.unknown.len() - MAX_UNKNOWN
+        ))?;
+    }
+    Ok(printer.line(&summary_line(naming))?)
+}
+
+/// `12 of 40 symbol files found, 1 234 of 2 000 addresses have names`.
+pub(crate) fn summary_line(naming: &Naming) -> String {
+    let named: usize = naming.files.iter().map(|file| file.named).sum();
+    let known: usize = naming.files.iter().map(|file| file.addresses).sum();
+    let unknown: usize = naming.unknown.iter().map(|(_, addresses)| addresses).sum();
+    format!(
+        "{} of {} symbol files found, {} of {} native addresses have names",
+        naming.found(),
+        naming.files.len(),
+        grouped(named as u64),
+        grouped((known + unknown) as u64)
+    )
+}
+
+fn reason(file: &NamedFile) -> String {
+    let tried = file.tried.iter().map(|attempt| format!("{}: {}", attempt.place, attempt.reason));
+    let tried = tried.collect::<Vec<_>>().join("; ");
+    if tried.is_empty() { "no place to look for it is known".to_owned() } else { tried }
+}
+
+fn search_lines(search: &SearchPath) -> Vec<String> {
+    let store = |store: &Store| match store {
+        Store::Folder(folder) => folder.display().to_string(),
+        Store::Server(url) => url.clone(),
+    };
+    let line = |element: &Element| match element {
+        Element::Folder(folder) => format!("folder  {}", folder.display()),
+        Element::Chain(stores) => {
+            format!("store   {}", stores.iter().map(store).collect::<Vec<_>>().join(" ← "))
+        }
+        Element::Unusable { text, reason } => format!("unused  {text}: {reason}"),
+    };
+    let lines: Vec<String> = search.elements().iter().map(line).collect();
+    if lines.is_empty() {
+        vec!["no place is named: use --symbols or _NT_SYMBOL_PATH".to_owned()]
+    } else {
+        lines
+    }
+}
+
+pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    for file in &naming.files {
+        let tried =
+            |attempt: &etwkit_symbols::Attempt| json!({"place": attempt.place, "reason": attempt.reason});
+        printer.json(&json!({
+            "extract": path,
+            "module": file.module,
+            "pdb_name": file.identity.name(),
+            "pdb_guid": file.identity.guid().to_string(),
+            "pdb_age": file.identity.age(),
+            "addresses": file.addresses,
+            "named": file.named,
+            "source": file.source,
+            "tried": file.tried.iter().map(tried).collect::<Vec<_>>(),
+        }))?;
+    }
+    for (module, addresses) in &naming.unknown {
+        printer.json(&json!({"extract": path, "module": module, "addresses": addresses, "named": 0}))?;
+    }
+    Ok(())
+}

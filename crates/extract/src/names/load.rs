@@ -1,0 +1,86 @@
+//! Symbol files are found and read by several threads, since most of the time goes to servers and disks.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use etwkit_symbols::{Outcome, Symbol, Symbols};
+
+use super::wanted::Wanted;
+use super::{NamedFile, OnSymbols};
+
+/// Symbol files that are read at a time at most: large ones take some hundred megabytes each.
+const WORKERS: usize = 4;
+
+/// What one symbol file answered: a symbol for each offset that was asked for, if there are symbols.
+pub(super) type Answer = Option<Vec<Option<Symbol>>>;
+
+/// Loads all symbol files. Answers are in the order of the questions, whatever the threads do.
+pub(super) fn load(
+    wanted: &[Wanted],
+    symbols: &Symbols,
+    on_symbols: &OnSymbols<'_>,
+) -> Vec<(NamedFile, Answer)> {
+    let asked = wanted.iter().enumerate().filter(|(_, file)| !file.rvas.is_empty());
+    let queue: Mutex<VecDeque<(usize, &Wanted)>> = Mutex::new(asked.collect());
+    let answers: Mutex<Vec<(usize, NamedFile, Answer)>> = Mutex::default();
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let work = || {
+        while let Some((index, file)) = next() {
+            let (named, answer) = one(file, symbols, on_symbols);
+            answers.lock().unwrap_or_else(PoisonError::into_inner).push((index, named, answer));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
+    thread::scope(|scope| {
+        for _ in 1..workers {
+            // What threads cannot be started for, this one does.
+            let _ = thread::Builder::new().name("symbols".to_owned()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.sort_unstable_by_key(|(index, ..)| *index);
+    let mut answers = answers.into_iter().peekable();
+    let nothing = |file: &Wanted| (report(file), None);
+    let answer = |(index, file)| match answers.next_if(|(answered, ..)| *answered == index) {
+        Some((_, named, answer)) => (named, answer),
+        None => nothing(file),
+    };
+    wanted.iter().enumerate().map(answer).collect()
+}
+
+fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFile, Answer) {
+    let mut report = report(file);
+    let mut progress = |identity: &_, event: etwkit_symbols::Event<'_>| on_symbols(identity, event);
+    let module = match symbols.load(&file.identity, &mut progress) {
+        Outcome::Loaded(module) => module,
+        Outcome::Missing { tried } => {
+            report.tried = tried;
+            return (report, None);
+        }
+    };
+    report.tried = module.tried.clone();
+    match module.resolve_sorted(&file.rvas) {
+        Ok(answer) => {
+            report.named = answer.iter().flatten().count();
+            report.source = Some(module.source);
+            (report, Some(answer))
+        }
+        Err(error) => {
+            report.tried.push(etwkit_symbols::Attempt { place: module.source, reason: error.to_string() });
+            (report, None)
+        }
+    }
+}
+
+fn report(file: &Wanted) -> NamedFile {
+    NamedFile {
+        identity: file.identity.clone(),
+        module: file.module.clone(),
+        addresses: file.rvas.len(),
+        named: 0,
+        source: None,
+        tried: Vec::new(),
+    }
+}

@@ -1,0 +1,152 @@
+//! The rows of `method` and `frame` with the names of symbols.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use etwkit_symbols::Symbol;
+use etwkit_trace::derive::TableSource;
+use etwkit_trace::derive::columns::{Get, int32, int64, text};
+use etwkit_trace::sink::SinkError;
+use etwkit_trace::table::{Columns, Frame, Method, Row};
+
+use super::load::Answer;
+use super::wanted::AllWanted;
+
+/// Names between inlined functions; no name of a function has it.
+const BETWEEN_INLINED: &str = "; ";
+
+/// What symbols answered.
+pub(super) struct Names<'a> {
+    pub(super) wanted: &'a AllWanted,
+    /// By symbol file.
+    pub(super) answers: &'a [Answer],
+}
+
+/// Where methods are in the new table.
+#[derive(Default)]
+pub(super) struct MethodIds {
+    /// By position in the old table; `None` for those that symbols name again.
+    of_old: Vec<Option<i32>>,
+    /// By symbol file, begin and name.
+    of_symbol: HashMap<(usize, u32, String), i32>,
+}
+
+impl Names<'_> {
+    /// Whether there are symbols now. Names that others gave before stay.
+    fn is_answered(&self, file: Option<usize>) -> bool {
+        file.and_then(|file| self.answers.get(file)).is_some_and(Option::is_some)
+    }
+
+    fn symbol(&self, (file, rva): (usize, u32)) -> Option<&Symbol> {
+        let place = self.wanted.files.get(file)?.rvas.binary_search(&rva).ok()?;
+        self.answers.get(file)?.as_ref()?.get(place)?.as_ref()
+    }
+
+    /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each function that a frame has.
+    pub(super) fn methods(&self, source: &dyn TableSource) -> Result<(RecordBatch, MethodIds), SinkError> {
+        let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
+        source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
+            for mut method in old_methods(batch)? {
+                let is_named_again =
+                    method.process_key.is_none() && self.is_answered(self.wanted.file_of(method.module_id));
+                ids.of_old.push((!is_named_again).then(|| {
+                    method.method_id = rows.len() as i32;
+                    rows.push(&method);
+                    method.method_id
+                }));
+            }
+            Ok(())
+        })?;
+        for (file, (wanted, answer)) in self.wanted.files.iter().zip(self.answers).enumerate() {
+            for symbol in answer.iter().flatten().flatten() {
+                let id = rows.len() as i32;
+                let key = (file, symbol.start_rva, symbol.name.clone());
+                if *ids.of_symbol.entry(key).or_insert(id) == id {
+                    rows.push(&Method {
+                        method_id: id,
+                        module_id: Some(wanted.module_id),
+                        name: symbol.name.clone(),
+                        signature: symbol.signature(),
+                        size_bytes: symbol.size.map(i64::from),
+                        ..Method::default()
+                    });
+                }
+            }
+        }
+        Ok((rows.take(), ids))
+    }
+
+    /// The rows of `frame`, in their order.
+    pub(super) fn frames(&self, source: &dyn TableSource, ids: &MethodIds) -> Result<RecordBatch, SinkError> {
+        let mut rows = <Frame as Row>::Columns::default();
+        source.scan(Frame::TABLE, &COLUMNS_OF_FRAME, &mut |batch| {
+            for mut frame in old_frames(batch, rows.len())? {
+                let place = self.wanted.place(frame.module_id, frame.rva, frame.method_id);
+                match place.filter(|(file, _)| self.is_answered(Some(*file))) {
+                    Some(place) => self.name(&mut frame, place, ids),
+                    None => frame.method_id = frame.method_id.and_then(|old| ids.old(old)),
+                }
+                rows.push(&frame);
+            }
+            Ok(())
+        })?;
+        Ok(rows.take())
+    }
+
+    fn name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {
+        let symbol = self.symbol(place);
+        let key = symbol.map(|symbol| (place.0, symbol.start_rva, symbol.name.clone()));
+        frame.method_id = key.and_then(|key| ids.of_symbol.get(&key).copied());
+        frame.source_file = symbol.and_then(|symbol| symbol.file.clone());
+        frame.line = symbol.and_then(|symbol| symbol.line).and_then(|line| i32::try_from(line).ok());
+        let inlined = symbol.map_or_else(Vec::new, |s| s.inlined.iter().map(|i| i.name.as_str()).collect());
+        frame.inlined = (!inlined.is_empty()).then(|| inlined.join(BETWEEN_INLINED));
+    }
+}
+
+impl MethodIds {
+    fn old(&self, method: i32) -> Option<i32> {
+        self.of_old.get(usize::try_from(method).ok()?).copied().flatten()
+    }
+}
+
+const COLUMNS_OF_METHOD: [&str; 6] =
+    ["module_id", "name", "signature", "process_key", "address", "size_bytes"];
+
+fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
+    let (module, process) = (int32(batch, "module_id")?, int32(batch, "process_key")?);
+    let (name, signature) = (text(batch, "name")?, text(batch, "signature")?);
+    let (address, size) = (int64(batch, "address")?, int64(batch, "size_bytes")?);
+    let method = |row| Method {
+        method_id: 0,
+        module_id: module.get(row),
+        name: name.get(row).unwrap_or_default().to_owned(),
+        signature: signature.get(row).map(str::to_owned),
+        process_key: process.get(row),
+        address: address.get(row),
+        size_bytes: size.get(row),
+    };
+    Ok((0..batch.num_rows()).map(method).collect())
+}
+
+const COLUMNS_OF_FRAME: [&str; 7] =
+    ["module_id", "rva", "address", "method_id", "source_file", "line", "inlined"];
+
+/// Frames from number `first` on. Extracts of earlier versions have no lines.
+fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError> {
+    let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+    let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
+    let (file, inlined) = (text(batch, "source_file").ok(), text(batch, "inlined").ok());
+    let line = int32(batch, "line").ok();
+    let frame = |row| Frame {
+        frame_id: (first + row) as i32,
+        module_id: module.get(row),
+        rva: rva.get(row),
+        address: address.get(row).unwrap_or_default(),
+        method_id: method.get(row),
+        source_file: file.and_then(|file| file.get(row)).map(str::to_owned),
+        line: line.and_then(|line| line.get(row)),
+        inlined: inlined.and_then(|inlined| inlined.get(row)).map(str::to_owned),
+    };
+    Ok((0..batch.num_rows()).map(frame).collect())
+}

@@ -1,0 +1,127 @@
+//! Which addresses of which symbol files stacks hold.
+
+use std::collections::BTreeMap;
+
+use etwkit_etl::Guid;
+use etwkit_symbols::Identity;
+use etwkit_trace::derive::TableSource;
+use etwkit_trace::derive::columns::{Get, int32, int64, text};
+use etwkit_trace::sink::SinkError;
+use etwkit_trace::table::{Frame, Method, Module, Row};
+
+/// A symbol file, and what is asked of it.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) identity: Identity,
+    /// File name of the module, and the first of the modules that have it.
+    pub(super) module: String,
+    pub(super) module_id: i32,
+    /// Offsets in the module, ascending, each once.
+    pub(super) rvas: Vec<u32>,
+}
+
+/// All that is wanted.
+#[derive(Debug, Default)]
+pub(super) struct AllWanted {
+    pub(super) files: Vec<Wanted>,
+    /// Symbol file of each module, by position in the table.
+    pub(super) of_module: Vec<Option<usize>>,
+    /// Names of modules without a known symbol file, with the number of their addresses.
+    pub(super) unknown: BTreeMap<String, usize>,
+    /// Whether a method is .NET code, by position in the table.
+    is_managed: Vec<bool>,
+}
+
+impl AllWanted {
+    /// Reads modules, methods and frames.
+    pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
+        let mut all = Self::default();
+        let names = all.read_modules(source)?;
+        source.scan(Method::TABLE, &["process_key"], &mut |batch| {
+            let process = int32(batch, "process_key")?;
+            all.is_managed.extend((0..batch.num_rows()).map(|row| process.get(row).is_some()));
+            Ok(())
+        })?;
+        source.scan(Frame::TABLE, &["module_id", "rva", "method_id"], &mut |batch| {
+            let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+            let method = int32(batch, "method_id")?;
+            for row in 0..batch.num_rows() {
+                all.frame(&names, module.get(row), rva.get(row), method.get(row));
+            }
+            Ok(())
+        })?;
+        for file in &mut all.files {
+            file.rvas.sort_unstable();
+            file.rvas.dedup();
+        }
+        Ok(all)
+    }
+
+    fn read_modules(&mut self, source: &dyn TableSource) -> Result<Vec<String>, SinkError> {
+        let (mut names, mut places) = (Vec::new(), BTreeMap::new());
+        let columns = ["name", "pdb_guid", "pdb_age", "pdb_name"];
+        source.scan(Module::TABLE, &columns, &mut |batch| {
+            let (name, guid) = (text(batch, "name")?, text(batch, "pdb_guid")?);
+            let (age, pdb) = (int32(batch, "pdb_age")?, text(batch, "pdb_name")?);
+            for row in 0..batch.num_rows() {
+                let guid = guid.get(row).and_then(|guid| guid.parse::<Guid>().ok());
+                let age = age.get(row).unwrap_or_default().cast_unsigned();
+                let identity = pdb.get(row).zip(guid).and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
+                let name = name.get(row).unwrap_or_default().to_owned();
+                let module_id = names.len() as i32;
+                self.of_module.push(identity.map(|identity| {
+                    *places.entry(identity.clone()).or_insert_with(|| {
+                        self.files.push(Wanted {
+                            identity,
+                            module: name.clone(),
+                            module_id,
+                            rvas: Vec::new(),
+                        });
+                        self.files.len() - 1
+                    })
+                }));
+                names.push(name);
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    fn frame(&mut self, names: &[String], module: Option<i32>, rva: Option<i64>, method: Option<i32>) {
+        if self.is_managed(method) {
+            return;
+        }
+        let Some(module) = module.and_then(|id| usize::try_from(id).ok()) else { return };
+        let file = self.of_module.get(module).copied().flatten().and_then(|file| self.files.get_mut(file));
+        match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
+            (Some(file), Some(rva)) => file.rvas.push(rva),
+            (Some(_), None) => {}
+            (None, _) => {
+                if let Some(name) = names.get(module) {
+                    *self.unknown.entry(name.clone()).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// Symbol file and offset that name a frame; `None` for .NET code and where the symbol file is not known.
+    pub(super) fn place(
+        &self,
+        module: Option<i32>,
+        rva: Option<i64>,
+        method: Option<i32>,
+    ) -> Option<(usize, u32)> {
+        let file = self.file_of(module).filter(|_| !self.is_managed(method))?;
+        Some((file, u32::try_from(rva?).ok()?))
+    }
+
+    /// Symbol file of a module.
+    pub(super) fn file_of(&self, module: Option<i32>) -> Option<usize> {
+        self.of_module.get(usize::try_from(module?).ok()?).copied().flatten()
+    }
+
+    fn is_managed(&self, method: Option<i32>) -> bool {
+        let method = method.and_then(|id| self.is_managed.get(usize::try_from(id).ok()?));
+        method.is_some_and(|is_managed| *is_managed)
+    }
+}

@@ -1,0 +1,194 @@
+//! Symbols give an extract names: which rows change and which do not.
+
+use std::fs;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{Extract, NameFrom, Naming, Writer, WriterOptions, derive_again, name_again};
+use etwkit_symbols::{Options, SearchPath};
+use etwkit_trace::table::{CpuMethod, CpuSample, Frame, Mark, Method, Module, Row, Stack, Table};
+
+use crate::rows::{batch, manifest, marks};
+use crate::support::Folder;
+
+/// `CreateProcess` with lines and an inlined function, and the public symbol `Exit` behind it.
+const SYM: &str = "\
+MODULE windows x86_64 497B72F6390A44FC878E5A2D63B6CC4B1 app.pdb
+FILE 0 c:\\src\\app.cpp
+INLINE_ORIGIN 0 app::Check
+FUNC 1000 100 0 app::CreateProcess
+INLINE 0 12 0 0 1010 10
+1000 10 11 0
+1010 10 40 0
+1020 e0 13 0
+PUBLIC 1200 0 Exit
+";
+const GUID: &str = "497b72f6-390a-44fc-878e-5a2d63b6cc4b";
+
+/// An extract with the module in two processes, a .NET method, a module of which nothing is known, and one sample for each frame.
+fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let module = |module_id, name: &str, guid: Option<&str>| Module {
+        module_id,
+        process_key: Some(module_id),
+        name: name.to_owned(),
+        path: format!("C:\\app\\{name}"),
+        pdb_guid: guid.map(str::to_owned),
+        pdb_age: guid.map(|_| 1),
+        pdb_name: guid.map(|_| "d:\\build\\app.pdb".to_owned()),
+        ..Module::default()
+    };
+    let modules =
+        [module(0, "app.exe", Some(GUID)), module(1, "app.exe", Some(GUID)), module(2, "odd.dll", None)];
+    writer.write(Module::TABLE, batch(modules)).unwrap();
+    let managed = Method {
+        method_id: 0,
+        name: "Shop.Cart.Add".to_owned(),
+        process_key: Some(0),
+        address: Some(0x7000),
+        ..Method::default()
+    };
+    writer.write(Method::TABLE, batch([managed])).unwrap();
+    let places = [
+        (Some(0), Some(0x1005), None),
+        (Some(0), Some(0x1015), None),
+        (Some(1), Some(0x1015), None),
+        (Some(0), Some(0x1200), None),
+        (Some(0), Some(0x10), None),
+        (Some(0), Some(0x2000), Some(0)),
+        (Some(2), Some(0x50), None),
+        (None, None, None),
+    ];
+    let frames = places.iter().zip(0..).map(|((module_id, rva, method_id), frame_id)| Frame {
+        frame_id,
+        module_id: *module_id,
+        rva: *rva,
+        method_id: *method_id,
+        ..Frame::default()
+    });
+    writer.write(Frame::TABLE, batch(frames)).unwrap();
+    let stack = |id| Stack { stack_id: id, parent_id: None, frame_id: id, depth: 0 };
+    writer.write(Stack::TABLE, batch((0..places.len() as i32).map(stack))).unwrap();
+    let sample = |id| CpuSample {
+        ts_ns: i64::from(id),
+        stack_id: id,
+        process_key: Some(0),
+        weight_ns: 1000,
+        ..CpuSample::default()
+    };
+    writer.write(CpuSample::TABLE, batch((0..places.len() as i32).map(sample))).unwrap();
+    writer.write(Mark::TABLE, marks(&["here"])).unwrap();
+    fs::write(writer.symbols_dir().unwrap().join("other.pdb"), b"kept").unwrap();
+    let mut manifest = manifest("00000000000000aa");
+    manifest.detail = detail;
+    writer.finish(manifest).unwrap();
+    target
+}
+
+/// Loads symbols from a folder.
+fn name(target: &Path, folder: &Path) -> Naming {
+    let path = SearchPath::default().with_folder(folder);
+    let from = NameFrom { path, options: Options::default(), on_symbols: &|_, _| {} };
+    name_again(&Extract::open(target).unwrap(), &from).unwrap().0
+}
+
+fn all(target: &Path, table: &Table) -> RecordBatch {
+    let extract = Extract::open(target).unwrap();
+    extract.table(table.name).unwrap().batches(None).unwrap().next().unwrap().unwrap()
+}
+
+/// Each frame as `method file:line [inlined]`.
+fn frames(target: &Path) -> Vec<String> {
+    let (frame, method) = (all(target, Frame::TABLE), all(target, Method::TABLE));
+    let text = |batch: &RecordBatch, column: &str, row: usize| {
+        let column = batch.column_by_name(column).unwrap().as_string::<i32>();
+        arrow_array::Array::is_valid(column, row).then(|| column.value(row).to_owned())
+    };
+    let number = |column: &str, row: usize| {
+        let column = frame.column_by_name(column).unwrap().as_primitive::<Int32Type>();
+        arrow_array::Array::is_valid(column, row).then(|| column.value(row))
+    };
+    let told = |row| {
+        let name = number("method_id", row).and_then(|id| text(&method, "name", id as usize));
+        let place = text(&frame, "source_file", row).zip(number("line", row));
+        let place = place.map(|(file, line)| format!(" {file}:{line}")).unwrap_or_default();
+        let inlined = text(&frame, "inlined", row).map(|names| format!(" [{names}]")).unwrap_or_default();
+        format!("{}{place}{inlined}", name.unwrap_or_else(|| "-".to_owned()))
+    };
+    (0..frame.num_rows()).map(told).collect()
+}
+
+const NAMED: [&str; 8] = [
+    "app::CreateProcess c:\\src\\app.cpp:11",
+    "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
+    "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
+    "Exit",
+    "-",
+    "Shop.Cart.Add",
+    "-",
+    "-",
+];
+
+#[test]
+fn native_frames_get_names_and_the_rest_stays() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Full);
+    let before = fs::read(target.join("cpu_sample.parquet")).unwrap();
+    fs::create_dir(folder.path("symbols")).unwrap();
+    folder.write("symbols/app.sym", SYM.as_bytes());
+
+    let naming = name(&target, &folder.path("symbols"));
+
+    let [file] = naming.files.as_slice() else { panic!("{:?}", naming.files) };
+    assert_eq!((file.module.as_str(), file.addresses, file.named), ("app.exe", 4, 3));
+    assert!(file.source.as_ref().unwrap().ends_with("app.sym"));
+    assert_eq!(naming.unknown, [("odd.dll".to_owned(), 1)]);
+    assert_eq!(frames(&target), NAMED);
+    assert_eq!(fs::read(target.join("cpu_sample.parquet")).unwrap(), before);
+    assert_eq!(fs::read(target.join("symbols/other.pdb")).unwrap(), b"kept");
+    let methods = all(&target, CpuMethod::TABLE);
+    let names: Vec<_> =
+        methods.column_by_name("method").unwrap().as_string::<i32>().iter().flatten().collect();
+    assert_eq!(names, ["app::CreateProcess", "Exit", "+0x10", "Shop.Cart.Add", "+0x50", "+0x0"]);
+    assert_eq!(all(&target, Method::TABLE).num_rows(), 3);
+}
+
+#[test]
+fn names_stay_where_symbols_are_gone_and_change_where_there_are_others() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Full);
+    let symbols = folder.path("symbols");
+    fs::create_dir(&symbols).unwrap();
+    fs::write(symbols.join("app.sym"), SYM).unwrap();
+    name(&target, &symbols);
+    let named = fs::read(target.join("frame.parquet")).unwrap();
+
+    fs::write(symbols.join("app.sym"), SYM.replace(" 497B", " 597B")).unwrap();
+    let naming = name(&target, &symbols);
+    assert_eq!(naming.found(), 0);
+    let reasons: Vec<&str> = naming.files[0].tried.iter().map(|tried| tried.reason.as_str()).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("another build")), "{reasons:?}");
+    assert_eq!(fs::read(target.join("frame.parquet")).unwrap(), named);
+
+    fs::write(symbols.join("app.sym"), SYM.replace("Exit", "Leave")).unwrap();
+    name(&target, &symbols);
+    let expected: Vec<String> = NAMED.iter().map(|name| name.replace("Exit", "Leave")).collect();
+    assert_eq!(frames(&target), expected);
+    assert_eq!(all(&target, Method::TABLE).num_rows(), 3);
+    derive_again(&Extract::open(&target).unwrap()).unwrap();
+}
+
+#[test]
+fn a_summary_keeps_the_names_it_has() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Summary);
+    let path = SearchPath::default().with_folder(folder.path(""));
+    let from = NameFrom { path, options: Options::default(), on_symbols: &|_, _| {} };
+    let refused = name_again(&Extract::open(&target).unwrap(), &from).unwrap_err();
+    assert!(refused.to_string().contains("is a summary"), "{refused}");
+    assert!(refused.hint().unwrap().contains("--symbols"));
+}
