@@ -3,19 +3,17 @@
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
 
-use etwkit_decode::kernel::disk::{self, DiskIo};
-use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
 use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::Process;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
-use etwkit_decode::kernel::sample::{self, Sample};
 use etwkit_decode::kernel::stack;
-use etwkit_decode::kernel::thread::{self, Thread};
+use etwkit_decode::kernel::thread::Thread;
 use etwkit_decode::kernel::{self, Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::mentions::Mentions;
 use crate::tracker::file_name::FileNameTracker;
 use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
 use crate::tracker::process::{ProcessKey, ProcessTracker};
@@ -109,42 +107,12 @@ pub struct DirectoryBuilder {
     dropped_definitions: u64,
     /// Memory of one stack.
     frames: Vec<u64>,
-    first_threads: Firsts<u32>,
-    first_events: Firsts<i64>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
-    /// Whether an event named thread 0.
-    idle: bool,
+    mentions: Mentions,
     kernel: Seen,
     /// Events of the provider, kept until it is known whether the kernel logger told the same.
     provider: Vec<(i64, provider::Event)>,
-}
-
-/// The first of something on each processor.
-#[derive(Debug)]
-struct Firsts<T>(Vec<Option<T>>);
-
-impl<T> Default for Firsts<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: Copy> Firsts<T> {
-    #[inline]
-    fn add(&mut self, cpu: u16, value: T) {
-        let cpu = usize::from(cpu);
-        if self.0.len() <= cpu {
-            self.0.resize(cpu + 1, None);
-        }
-        if let Some(first) = self.0.get_mut(cpu) {
-            first.get_or_insert(value);
-        }
-    }
-
-    fn by_cpu(self) -> FxHashMap<u16, T> {
-        (0..=u16::MAX).zip(self.0).filter_map(|(cpu, first)| Some((cpu, first?))).collect()
-    }
 }
 
 /// Which kinds of kernel events there were.
@@ -176,32 +144,31 @@ impl DirectoryBuilder {
     /// The same for an event of which it is known what kernel event it is.
     #[inline]
     pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        self.mentions.observe(hook, event);
+        self.observe_in_order(hook, event);
+    }
+
+    /// The same without what [`Mentions`] collects, which [`Self::mentioned_elsewhere`] hands in.
+    #[inline]
+    pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         if let Some(hook) = hook {
-            if hook.group != group::EVENT_TRACE {
-                self.first_events.add(event.cpu, event.timestamp);
-            }
             self.kernel_event(hook, event);
         } else if event.kind.is_classic() {
             self.merge_record(event);
-        } else if event.kind.is_manifest() {
-            match event.provider() {
-                KERNEL_PROCESS => self.provider_event(event),
-                kernel::net::KERNEL_NETWORK => self.mention_payload_pid(event),
-                _ => {}
-            }
+        } else if event.kind.is_manifest() && event.provider() == KERNEL_PROCESS {
+            self.provider_event(event);
         }
+    }
+
+    /// Takes what was collected from the same events elsewhere.
+    pub(crate) fn mentioned_elsewhere(&mut self, mentions: Mentions) {
+        self.mentions = mentions;
     }
 
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match hook.group {
             group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
             group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
-            group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
-                if let Some((new, old)) = thread::switch(event.payload()) {
-                    self.idle |= new == 0 || old == 0;
-                    self.first_threads.add(event.cpu, old);
-                }
-            }
             group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
             group::FILE if kernel::file_name::is_name(hook.opcode) => {
                 if let Some((key, path)) = kernel::file_name::parse(event.payload(), event.pointer_size()) {
@@ -209,13 +176,6 @@ impl DirectoryBuilder {
                 }
             }
             group::STACK => self.stack_definition(hook, event),
-            group::TCP if kernel::net::tcp_operation(hook.opcode).is_some() => {
-                self.mention_payload_pid(event);
-            }
-            group::UDP if kernel::net::udp_operation(hook.opcode).is_some() => {
-                self.mention_payload_pid(event);
-            }
-            group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.mention_idle(hook, event),
             _ => {}
         }
     }
@@ -268,29 +228,6 @@ impl DirectoryBuilder {
         self.stack_keys.define(event.timestamp, key, id);
     }
 
-    fn mention_payload_pid(&mut self, event: &RawEvent<'_>) {
-        let is_transfer = event.kind.is_kernel()
-            || event.kind.is_classic()
-            || kernel::net::provider_operation(event.descriptor().id).is_some();
-        if let Some((pid, _)) = kernel::net::process_and_size(event).filter(|_| is_transfer) {
-            self.mentioned.insert(pid);
-        }
-    }
-
-    /// Thread 0 belongs to process 0 without any thread event.
-    fn mention_idle(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
-        let tid = match (hook.group, hook.opcode) {
-            (group::PERFINFO, sample::opcode::SAMPLE) => Sample::parse(payload, pointer_size).map(|s| s.tid),
-            (group::DISK, op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH)) => {
-                DiskIo::parse(payload, op, hook.version, pointer_size).and_then(|io| io.tid)
-            }
-            (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
-            _ => None,
-        };
-        self.idle = tid == Some(0);
-    }
-
     fn provider_event(&mut self, event: &RawEvent<'_>) {
         let id = event.descriptor();
         if let Some(read) = provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size()) {
@@ -331,13 +268,13 @@ impl DirectoryBuilder {
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
         let process_source = self.use_provider_events();
-        let idle = self.idle.then_some(0);
-        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().chain(idle).collect();
+        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().chain(self.mentions.pids()).collect();
         mentioned.sort_unstable();
         mentioned.dedup();
         for pid in mentioned {
             self.processes.mention(pid);
         }
+        let (first_threads, first_events) = self.mentions.firsts();
         self.images.finish();
         let processes = &self.processes;
         let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
@@ -352,8 +289,8 @@ impl DirectoryBuilder {
             stacks: self.stacks,
             stack_keys: self.stack_keys,
             dropped_definitions: self.dropped_definitions,
-            first_threads: self.first_threads.by_cpu(),
-            first_events: self.first_events.by_cpu(),
+            first_threads,
+            first_events,
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,

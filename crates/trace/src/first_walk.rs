@@ -1,7 +1,7 @@
 //! What the first walk over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
-use etwkit_decode::kernel::Hook;
+use etwkit_decode::kernel::{Hook, file_name, group, sample, stack};
 use etwkit_etl::session::TraceFile;
 use etwkit_etl::{RawEvent, Session};
 
@@ -23,19 +23,42 @@ impl FirstWalk {
         Self { builder: DirectoryBuilder::for_size(bytes), ..Self::default() }
     }
 
-    /// Takes an event, and tells what kernel event it is.
+    /// Takes an event.
     #[inline]
-    pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
+    pub(crate) fn observe(&mut self, event: &RawEvent<'_>) {
         let hook = self.facts.observe(event);
         self.builder.observe_as(hook, event);
-        if !event.kind.is_kernel() {
+        if hook.is_none() {
             self.dotnet.observe(event);
         }
-        hook
+    }
+
+    /// Takes an event that [`needs_order`], without counting it and without what it mentions.
+    #[inline]
+    pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        self.facts.describe(hook, event);
+        self.builder.observe_in_order(hook, event);
+        if hook.is_none() {
+            self.dotnet.observe(event);
+        }
     }
 }
 
-/// What can be collected in any order.
+/// Whether what is learned from an event depends on when it was logged. Most events of a large trace are of the kinds that say no.
+#[inline]
+pub(crate) fn needs_order(hook: Option<Hook>) -> bool {
+    let Some(hook) = hook else { return true };
+    match hook.group {
+        group::THREAD => matches!(hook.opcode, 1..=4),
+        group::PERFINFO => matches!(hook.opcode, sample::opcode::MARK | 72..=74),
+        group::STACK => matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN),
+        group::FILE => file_name::is_name(hook.opcode),
+        group::DISK | group::MEMORY | group::TCP | group::UDP => false,
+        _ => true,
+    }
+}
+
+/// What one walk in the order of the file can collect.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
@@ -49,10 +72,15 @@ impl Tally {
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);
         let hook = Hook::of(event);
+        self.describe(hook, event);
+        hook
+    }
+
+    #[inline]
+    fn describe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         self.config.observe(hook, event);
-        if !event.kind.is_kernel() {
+        if hook.is_none() {
             self.decoder.observe(event);
         }
-        hook
     }
 }

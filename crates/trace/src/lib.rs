@@ -23,6 +23,7 @@ pub mod events;
 mod first_walk;
 pub mod import;
 mod interner;
+mod mentions;
 mod mix;
 pub mod schedule;
 pub mod sink;

@@ -98,8 +98,12 @@ struct Ready<'s> {
     damage: Damage,
 }
 
-/// Loads a buffer and cuts it. `None` if it holds no events.
-fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
+/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it holds no events.
+fn load<'s>(
+    session: &'s Session,
+    key: Key,
+    ahead: &mut impl FnMut(&RawEvent<'_>) -> bool,
+) -> Result<Option<Ready<'s>>> {
     let (file, buffer) = (key.file(), key.buffer());
     let Some(trace) = session.files.get(usize::from(file)) else { return Ok(None) };
     let Some(entry) = trace.buffers.get(buffer as usize).filter(|b| b.header.holds_records()) else {
@@ -107,8 +111,12 @@ fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
     };
     let mut damage = Damage::default();
     let mut cuts = Vec::with_capacity(entry.len as usize / USUAL_RECORD);
+    let cpu = entry.header.cpu();
     let (mut ordered, mut previous) = (true, i64::MIN);
-    let bytes = load::cut(trace, file, entry, &mut damage, |_, cut| {
+    let bytes = load::cut(trace, file, entry, &mut damage, |bytes, cut| {
+        if !ahead(&cut.event(bytes, cpu, (file, buffer))) {
+            return;
+        }
         ordered &= cut.timestamp >= previous;
         previous = cut.timestamp;
         cuts.push(cut);
@@ -116,7 +124,6 @@ fn load(session: &Session, key: Key) -> Result<Option<Ready<'_>>> {
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
-    let cpu = entry.header.cpu();
     Ok(Some(Ready { open: Open { bytes, cuts, next: 0, file, buffer, cpu }, damage }))
 }
 
@@ -129,34 +136,34 @@ const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
 /// Buffers that are loaded ahead, by the largest one of the session.
-fn ahead(session: &Session) -> usize {
+fn buffers_ahead(session: &Session) -> usize {
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
     let largest = session.files.iter().flat_map(|file| &file.buffers).map(size).max().unwrap_or_default();
     (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
 /// Where the next buffer comes from.
-enum Supply<'s> {
+enum Supply<'s, A> {
     /// It is loaded when it is needed.
-    Here(&'s Session),
+    Here(&'s Session, A),
     /// Another thread has loaded it.
     Ahead(Receiver<Result<Option<Ready<'s>>>>),
 }
 
-impl<'s> Supply<'s> {
+impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Supply<'s, A> {
     /// The buffer of `key`; keys must come in the order in which they wait.
-    fn next(&self, key: Key) -> Result<Option<Ready<'s>>> {
+    fn next(&mut self, key: Key) -> Result<Option<Ready<'s>>> {
         match self {
-            Self::Here(session) => load(session, key),
+            Self::Here(session, ahead) => load(session, key, ahead),
             // It ends early only with its thread, whose panic the scope passes on.
             Self::Ahead(buffers) => buffers.recv().unwrap_or(Ok(None)),
         }
     }
 }
 
-struct Merge<'s> {
+struct Merge<'s, A> {
     session: &'s Session,
-    supply: Supply<'s>,
+    supply: Supply<'s, A>,
     /// Buffers by time of their first event, and how many of them were opened.
     order: &'s [Key],
     opened: usize,
@@ -167,28 +174,42 @@ struct Merge<'s> {
     walk: Walk,
 }
 
-/// Hands out all events.
-pub(super) fn run(session: &Session, visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
+/// Shows all events to `ahead`, buffer by buffer, and hands out in order those that it wants.
+pub(super) fn run(
+    session: &Session,
+    mut ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
+    mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+) -> Result<Walk> {
     let keys = |(file, f): (&super::TraceFile, u16)| {
         file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i)).collect::<Vec<_>>()
     };
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
-    if order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1) {
-        return Merge::new(session, Supply::Here(session), order).run(visit);
-    }
+    let few = order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    let walk = if few { None } else { run_ahead(session, order, &mut ahead, &mut visit) };
+    // The system may have no thread left.
+    walk.unwrap_or_else(|| Merge::new(session, Supply::Here(session, ahead), order).run(visit))
+}
+
+/// The same with a thread that reads ahead; `None` if there can be none.
+fn run_ahead(
+    session: &Session,
+    order: &[Key],
+    ahead: &mut (impl FnMut(&RawEvent<'_>) -> bool + Send),
+    visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+) -> Option<Result<Walk>> {
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(ahead(session));
-        let ahead = move || order.iter().try_for_each(|key| sender.send(load(session, *key)));
-        let thread = thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, ahead);
-        let supply = if thread.is_ok() { Supply::Ahead(receiver) } else { Supply::Here(session) };
-        Merge::new(session, supply, order).run(visit)
+        let (sender, receiver) = sync_channel(buffers_ahead(session));
+        let read = move || order.iter().try_for_each(|key| sender.send(load(session, *key, ahead)));
+        thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, read).ok()?;
+        let supply: Supply<'_, fn(&RawEvent<'_>) -> bool> = Supply::Ahead(receiver);
+        Some(Merge::new(session, supply, order).run(visit))
     })
 }
 
-impl<'s> Merge<'s> {
-    fn new(session: &'s Session, supply: Supply<'s>, order: &'s [Key]) -> Self {
+impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
+    fn new(session: &'s Session, supply: Supply<'s, A>, order: &'s [Key]) -> Self {
         Self {
             session,
             supply,

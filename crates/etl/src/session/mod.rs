@@ -137,9 +137,23 @@ impl Session {
         visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Walk> {
         match order {
-            Order::Time => merge::run(self, visit),
+            Order::Time => merge::run(self, |_| true, visit),
             Order::File => self.in_file_order(visit),
         }
+    }
+
+    /// Shows every event to `ahead` in the order in which buffers are loaded, and hands those for which it says so to `visit` in the order
+    /// of time. `ahead` runs on a thread of its own where there are processors for it, some buffers ahead of `visit`.
+    /// [`Walk::events`] counts what was handed to `visit`.
+    ///
+    /// # Errors
+    /// As [`Session::for_each`].
+    pub fn for_each_wanted(
+        &self,
+        ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
+        visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<Walk> {
+        merge::run(self, ahead, visit)
     }
 
     fn in_file_order(&self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {

@@ -3,8 +3,9 @@
 use etwkit_etl::clock::ClockType;
 use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::writer::{SessionOptions, Style, TraceWriter, WriteError};
-use etwkit_etl::{Error, HeaderKind, Order};
+use etwkit_etl::{Error, HeaderKind, Order, RawEvent};
 use std::io::Cursor;
+use std::ops::ControlFlow;
 
 use super::kit::{
     END_TIME, Read, buffers, edit_header, event, numbered, open, read, small_buffers, trace, visit,
@@ -207,4 +208,39 @@ fn old_sessions_name_a_processor_in_one_byte() {
     let at = buffers(&file)[1].0;
     edit_header(&mut file, at, |header| assert_eq!(header.processor, 0x08C8));
     visit(&open(&[file]), Order::File, |e| assert_eq!(e.cpu, if e.buffer == 0 { 0 } else { 200 }));
+}
+
+#[test]
+fn what_is_wanted_comes_in_order_and_the_rest_is_seen_ahead() {
+    // Few buffers are read by one thread, many by two.
+    for count in [100, 6000] {
+        let file = numbered(&small_buffers(), count, 3);
+        let session = open(std::slice::from_ref(&file));
+        let (mut ahead, mut wanted) = (Vec::new(), Vec::new());
+        let see = |event: &RawEvent<'_>| {
+            ahead.push(event.timestamp);
+            event.hook_id() == Some(0) || event.timestamp % 7 == 0
+        };
+        let walk = session.for_each_wanted(see, |event| {
+            wanted.push(event.timestamp);
+            ControlFlow::Continue(())
+        });
+        // The header event is the first of all.
+        let multiples = (1..=count as i64).filter(|time| time % 7 == 0);
+        assert_eq!(wanted, std::iter::once(session.clock().t0).chain(multiples).collect::<Vec<_>>());
+        assert_eq!(walk.unwrap().events, wanted.len() as u64);
+        assert_ne!(ahead.len(), wanted.len());
+        ahead.sort_unstable();
+        assert_eq!(ahead, (0..=count as i64).collect::<Vec<_>>());
+
+        let mut first = Vec::new();
+        let stopped = session.for_each_wanted(
+            |_| true,
+            |event| {
+                first.push(event.timestamp);
+                if first.len() == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert_eq!((stopped.unwrap().events, first.len()), (10, 10));
+    }
 }

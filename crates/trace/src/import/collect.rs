@@ -1,22 +1,29 @@
 //! The first walk: what names and addresses mean, and how the second walk has to wait.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use etwkit_decode::Decoder;
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, group, net};
-use etwkit_etl::{Order, RawEvent, Session};
+use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
 use super::{ImportError, Progress, Ticker};
+use crate::counts::Counts;
 use crate::directory::Directory;
 use crate::first_walk::{self, FirstWalk};
+use crate::mentions::Mentions;
 use crate::summary::{Recorded, SystemConfig, end_of, recorded};
 use crate::tracker::method::MethodTracker;
 
 /// Part of the work that the first walk is; measured on scenario traces.
 pub(super) const SHARE: f64 = 0.3;
+
+/// One in so many events is told whatever it is.
+const PULSE: u64 = 256;
 
 /// Seconds that a stack may come behind its event at most; in the traces at hand it is 0.4.
 const MAX_PATIENCE_S: i64 = 60;
@@ -41,43 +48,74 @@ pub(super) struct Collected {
     pub(super) event_bytes: u64,
 }
 
+/// What is collected while buffers are loaded.
 #[derive(Default)]
-struct Collector {
-    first: FirstWalk,
+struct Ahead {
+    counts: Counts,
+    /// Events so far, for the other thread.
+    seen: Arc<AtomicU64>,
+    mentions: Mentions,
     patience: i64,
-    first_interval: Option<u32>,
-    end_interval: Option<u32>,
-    changed_from: Option<u32>,
     kernel_network: bool,
     event_bytes: u64,
     /// Process ids that headers name.
     pids: FxHashSet<u32>,
 }
 
-impl Collector {
-    fn event(&mut self, event: &RawEvent<'_>) {
-        let hook = self.first.observe(event);
+impl Ahead {
+    /// Takes an event. Returns whether its place in time matters.
+    #[inline]
+    fn event(&mut self, event: &RawEvent<'_>) -> bool {
+        self.counts.add(event);
         // Records lie on multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
-        let Some(hook) = hook else {
-            self.pids.extend(event.process_id());
-            return;
-        };
-        match hook.group {
-            group::STACK => self.stack(hook, event),
-            group::PERFINFO if (72..=74).contains(&hook.opcode) => self.interval(hook, event),
-            group::TCP => self.kernel_network |= net::tcp_operation(hook.opcode).is_some(),
-            group::UDP => self.kernel_network |= net::udp_operation(hook.opcode).is_some(),
-            _ => {}
+        let hook = Hook::of(event);
+        self.mentions.observe(hook, event);
+        match hook {
+            None => self.pids.extend(event.process_id()),
+            Some(hook) => match hook.group {
+                group::STACK => self.stack(hook, event),
+                group::TCP => self.kernel_network |= net::tcp_operation(hook.opcode).is_some(),
+                group::UDP => self.kernel_network |= net::udp_operation(hook.opcode).is_some(),
+                _ => {}
+            },
         }
+        // Some of the others go along, so that progress is told and interrupts are heard whatever a trace consists of.
+        let pulse = self.counts.total().is_multiple_of(PULSE);
+        if pulse {
+            self.seen.store(self.counts.total(), Ordering::Relaxed);
+        }
+        pulse || first_walk::needs_order(hook)
     }
 
+    #[inline]
     fn stack(&mut self, hook: Hook, event: &RawEvent<'_>) {
         use stack::opcode::{REFERENCE_KERNEL, REFERENCE_USER, STACK};
         if matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER)
             && let Some(owner) = Owner::parse(event.payload())
         {
             self.patience = self.patience.max(event.timestamp.saturating_sub(owner.timestamp));
+        }
+    }
+}
+
+/// What is collected in the order of time.
+struct Collector {
+    first: FirstWalk,
+    first_interval: Option<u32>,
+    end_interval: Option<u32>,
+    changed_from: Option<u32>,
+}
+
+impl Collector {
+    fn event(&mut self, event: &RawEvent<'_>) {
+        let hook = Hook::of(event);
+        self.first.observe_in_order(hook, event);
+        if let Some(hook) = hook
+            && hook.group == group::PERFINFO
+            && (72..=74).contains(&hook.opcode)
+        {
+            self.interval(hook, event);
         }
     }
 
@@ -96,7 +134,9 @@ pub(super) fn collect(
     session: &Session,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Collected, ImportError> {
-    let mut c = Collector { first: FirstWalk::new(session), ..Collector::default() };
+    let mut ahead = Ahead::default();
+    let first = FirstWalk::new(session);
+    let mut c = Collector { first, first_interval: None, end_interval: None, changed_from: None };
     let start = session.clock().t0;
     let length = session.files().first().map_or(1.0, |file| {
         let h = file.header();
@@ -105,21 +145,29 @@ pub(super) fn collect(
     });
     let mut ticker = Ticker { progress, start, length, from: 0.0, share: SHARE, events: 0 };
     let mut interrupted = false;
-    session.for_each(Order::Time, |event| {
+    let (seen, mut visited) = (Arc::clone(&ahead.seen), 0u64);
+    let in_order = |event: &RawEvent<'_>| {
         c.event(event);
-        let flow = ticker.tick(event.timestamp);
+        visited += 1;
+        if !visited.is_multiple_of(PULSE) {
+            return ControlFlow::Continue(());
+        }
+        let flow = ticker.reach(seen.load(Ordering::Relaxed), event.timestamp);
         interrupted |= flow.is_break();
         flow
-    })?;
+    };
+    session.for_each_wanted(|event| ahead.event(event), in_order)?;
     if interrupted {
         return Err(ImportError::Interrupted);
     }
-    let FirstWalk { facts, builder, mut dotnet } = c.first;
-    let first_walk::Tally { counts, config, mut decoder } = facts;
+    let FirstWalk { facts, mut builder, mut dotnet } = c.first;
+    let first_walk::Tally { config, mut decoder, .. } = facts;
+    let Ahead { counts, mentions, .. } = ahead;
+    builder.mentioned_elsewhere(mentions);
     let methods = dotnet.finish_methods();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());
-    let mut pids: Vec<u32> = c.pids.into_iter().collect();
+    let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.
     pids.into_iter().for_each(|pid| directory.processes.mention(pid));
@@ -129,11 +177,11 @@ pub(super) fn collect(
         methods,
         recorded: recorded(counts.identities()),
         end: end_of(session, &counts),
-        patience: c.patience.clamp(0, limit),
+        patience: ahead.patience.clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
-        kernel_network: c.kernel_network,
-        events: ticker.events,
-        event_bytes: c.event_bytes,
+        kernel_network: ahead.kernel_network,
+        events: counts.total(),
+        event_bytes: ahead.event_bytes,
         config,
         decoder,
     })

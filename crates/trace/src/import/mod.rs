@@ -137,6 +137,12 @@ impl Ticker<'_> {
         if self.events.is_multiple_of(TICK) { self.tell(time) } else { ControlFlow::Continue(()) }
     }
 
+    /// Goes to the event of that number.
+    fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
+        let before = std::mem::replace(&mut self.events, events);
+        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.tell(time) }
+    }
+
     fn tell(&mut self, time: i64) -> ControlFlow<()> {
         let part = (time.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
         (self.progress)(Progress { done: self.from + self.share * part, events: self.events })

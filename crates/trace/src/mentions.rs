@@ -1,0 +1,115 @@
+//! What events mention, whatever their order: process ids in payloads, and the first thread and event of each processor.
+
+use etwkit_decode::kernel::disk::{self, DiskIo};
+use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
+use etwkit_decode::kernel::sample::{self, Sample};
+use etwkit_decode::kernel::thread;
+use etwkit_decode::kernel::{Hook, group, net};
+use etwkit_etl::RawEvent;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Collected from events in any order.
+#[derive(Debug, Default)]
+pub(crate) struct Mentions {
+    first_threads: Firsts<u32>,
+    first_events: Firsts<()>,
+    pids: FxHashSet<u32>,
+    /// Whether an event named thread 0.
+    idle: bool,
+}
+
+impl Mentions {
+    /// Takes one event.
+    #[inline]
+    pub(crate) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        if let Some(hook) = hook {
+            if hook.group != group::EVENT_TRACE {
+                self.first_events.add(event, ());
+            }
+            self.kernel_event(hook, event);
+        } else if event.kind.is_manifest() && event.provider() == net::KERNEL_NETWORK {
+            self.payload_pid(event);
+        }
+    }
+
+    #[inline]
+    fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        match hook.group {
+            group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
+                if let Some((new, old)) = thread::switch(event.payload()) {
+                    self.idle |= new == 0 || old == 0;
+                    self.first_threads.add(event, old);
+                }
+            }
+            group::TCP if net::tcp_operation(hook.opcode).is_some() => self.payload_pid(event),
+            group::UDP if net::udp_operation(hook.opcode).is_some() => self.payload_pid(event),
+            group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.thread_zero(hook, event),
+            _ => {}
+        }
+    }
+
+    fn payload_pid(&mut self, event: &RawEvent<'_>) {
+        let is_transfer = event.kind.is_kernel()
+            || event.kind.is_classic()
+            || net::provider_operation(event.descriptor().id).is_some();
+        if let Some((pid, _)) = net::process_and_size(event).filter(|_| is_transfer) {
+            self.pids.insert(pid);
+        }
+    }
+
+    fn thread_zero(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let tid = match (hook.group, hook.opcode) {
+            (group::PERFINFO, sample::opcode::SAMPLE) => Sample::parse(payload, pointer_size).map(|s| s.tid),
+            (group::DISK, op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH)) => {
+                DiskIo::parse(payload, op, hook.version, pointer_size).and_then(|io| io.tid)
+            }
+            (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
+            _ => None,
+        };
+        self.idle = tid == Some(0);
+    }
+
+    /// Process ids, in no order. Thread 0 belongs to process 0 without any thread event.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.pids.iter().copied().chain(self.idle.then_some(0))
+    }
+
+    /// By processor: the thread that it ran up to its first context switch, and the raw time of its first event that is no header
+    /// of a session.
+    pub(crate) fn firsts(self) -> (FxHashMap<u16, u32>, FxHashMap<u16, i64>) {
+        let threads = self.first_threads.by_cpu().map(|(cpu, _, thread)| (cpu, thread)).collect();
+        let times = self.first_events.by_cpu().map(|(cpu, time, ())| (cpu, time)).collect();
+        (threads, times)
+    }
+}
+
+/// The earliest of something on each processor; of several at one time, the one that came first.
+#[derive(Debug)]
+struct Firsts<T>(Vec<Option<(i64, T)>>);
+
+impl<T> Default for Firsts<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Firsts<T> {
+    #[inline]
+    fn add(&mut self, event: &RawEvent<'_>, value: T) {
+        let cpu = usize::from(event.cpu);
+        if self.0.len() <= cpu {
+            self.0.resize_with(cpu + 1, || None);
+        }
+        if let Some(first) = self.0.get_mut(cpu)
+            && first.as_ref().is_none_or(|(time, _)| event.timestamp < *time)
+        {
+            *first = Some((event.timestamp, value));
+        }
+    }
+
+    fn by_cpu(self) -> impl Iterator<Item = (u16, i64, T)> {
+        let known = |(cpu, first): (u16, Option<(i64, T)>)| first.map(|(time, value)| (cpu, time, value));
+        (0..=u16::MAX).zip(self.0).filter_map(known)
+    }
+}
