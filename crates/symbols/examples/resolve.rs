@@ -76,7 +76,8 @@ fn open(file: &str) -> Anything<Pdb<'static>> {
 }
 
 fn spread_over(table: &Table, count: usize) -> Vec<u32> {
-    let functions: Vec<(u32, u32)> = table.functions().map(|symbol| (symbol.start_rva, symbol.size.unwrap_or(1))).collect();
+    let functions: Vec<(u32, u32)> =
+        table.functions().map(|symbol| (symbol.start_rva, symbol.size.unwrap_or(1))).collect();
     let one = |nth: usize| {
         let (start, size) = functions.get(nth * functions.len() / count)?;
         // Anywhere in the function, but always the same.
@@ -92,7 +93,13 @@ fn print(out: &mut impl Write, rva: u32, symbol: Option<&Symbol>) -> std::io::Re
     let Some(symbol) = symbol else { return writeln!(out, "{rva:#x}: ?") };
     write!(out, "{rva:#x}:")?;
     for inlined in &symbol.inlined {
-        write!(out, " {} {}:{} <", inlined.name, inlined.file.as_deref().unwrap_or("?"), inlined.line.unwrap_or(0))?;
+        write!(
+            out,
+            " {} {}:{} <",
+            inlined.name,
+            inlined.file.as_deref().unwrap_or("?"),
+            inlined.line.unwrap_or(0)
+        )?;
     }
     let (file, line) = (symbol.file.as_deref().unwrap_or("?"), symbol.line.unwrap_or(0));
     writeln!(out, " {} {file}:{line} +{:#x}", symbol.name, rva - symbol.start_rva)

@@ -111,7 +111,9 @@ mod tests {
 
     #[test]
     fn names_that_are_no_plain_files_are_refused() {
-        for path in ["", "..", ".", "a/..", "x\\", "nul", "Com1.pdb", "a:b.pdb", "a\u{1b}[0m.pdb", ".pdb", "a.pdb."] {
+        for path in
+            ["", "..", ".", "a/..", "x\\", "nul", "Com1.pdb", "a:b.pdb", "a\u{1b}[0m.pdb", ".pdb", "a.pdb."]
+        {
             assert_eq!(Identity::new(path, GUID, 1), None, "{path:?}");
         }
         assert_eq!(Identity::new("a.pdb", Guid::ZERO, 1), None);

@@ -15,23 +15,23 @@
 
 #![forbid(unsafe_code)]
 
-//pub mod breakpad;
+pub mod breakpad;
 mod error;
 pub mod identity;
-//mod load;
+mod load;
 pub mod pdb;
-//pub mod portable;
+pub mod portable;
 mod progress;
-//pub mod search_path;
-//pub mod store;
+pub mod search_path;
+pub mod store;
 mod symbol;
 pub mod table;
 pub mod undecorate;
 
 pub use error::{Error, Result};
 pub use identity::Identity;
-//pub use load::{Module, Options, Outcome, Symbols};
+pub use load::{Module, Options, Outcome, Symbols};
 pub use progress::{Event, Progress};
-//pub use search_path::SearchPath;
-//pub use store::Attempt;
+pub use search_path::SearchPath;
+pub use store::Attempt;
 pub use symbol::{Inlined, Symbol};

@@ -29,7 +29,9 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
-        [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY).map(|name| anonymous(&name).into_owned()),
+        // Without `class` in template arguments, as private symbols have them: a function has one name, whichever file tells it.
+        [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
+            .map(|name| anonymous(&name).into_owned()),
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
         [b'_', b'R', ..] => rust(bare),
         _ => None,
@@ -71,7 +73,9 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         return text;
     }
     let inside = text.strip_prefix(['_', '@']).unwrap_or(text);
-    without_size("", inside).and_then(|len| inside.get(..len)).unwrap_or_else(|| text.strip_prefix('_').unwrap_or(text))
+    without_size("", inside)
+        .and_then(|len| inside.get(..len))
+        .unwrap_or_else(|| text.strip_prefix('_').filter(|name| !name.is_empty()).unwrap_or(text))
 }
 
 fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
@@ -88,7 +92,8 @@ fn grows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let references = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let pairs = bytes.windows(2);
-    let levels = pairs.filter(|pair| matches!(pair, [b'A' | b'B' | b'P' | b'Q' | b'R' | b'S', b'6' | b'8'])).count();
+    let levels =
+        pairs.filter(|pair| matches!(pair, [b'A' | b'B' | b'P' | b'Q' | b'R' | b'S', b'6' | b'8'])).count();
     let each = references / (levels + 1) + 1;
     u32::try_from(levels + 1).ok().and_then(|power| each.checked_pow(power)).is_none_or(|size| size > 100_000)
 }
@@ -139,4 +144,94 @@ fn anonymous(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     Cow::Owned(format!("{begins}`anonymous namespace'{}", anonymous(tail)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        name(text, Decorated::default()).into_owned()
+    }
+
+    #[test]
+    fn names_come_without_parameters() {
+        for (text, expected) in [
+            ("main", "main"),
+            ("?f@A@@QEAAXH@Z", "A::f"),
+            ("?area@Shape@geometry@@UEAAII@Z", "geometry::Shape::area"),
+            (
+                "?push_back@?$vector@HV?$allocator@H@std@@@std@@QEAAXAEBH@Z",
+                "std::vector<int,std::allocator<int> >::push_back",
+            ),
+            ("??1Shape@geometry@@UEAA@XZ", "geometry::Shape::~Shape"),
+            ("??2@YAPEAX_K@Z", "operator new"),
+            ("_ZN5outer5innerC1Ev", "outer::inner::inner"),
+            ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
+            ("_ZN4core3fmt5write17h01234567890abcdeE", "core::fmt::write"),
+            ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+            ("[COLD] ?f@A@@QEAAXH@Z", "A::f"),
+            ("[COLD] work", "work"),
+            ("__imp_?f@A@@QEAAXH@Z", "A::f"),
+            ("f@@16", "f"),
+            ("_f@4", "_f@4"),
+            ("A0x12345678::f", "`anonymous namespace'::f"),
+            ("ns::?A0x12345678::g<A0xabcdef01::h>", "ns::`anonymous namespace'::g<`anonymous namespace'::h>"),
+            ("DATA0x12345678::f", "DATA0x12345678::f"),
+            ("?", "?"),
+            ("", ""),
+            ("std::vec::push", "std::vec::push"),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn c_names_of_32_bit_code_lose_what_the_compiler_added() {
+        for (text, expected) in [
+            ("_main", "main"),
+            ("_main@4", "main"),
+            ("@main@8", "main"),
+            ("main@@16", "main"),
+            ("__x", "_x"),
+            ("_a@b", "a@b"),
+            ("_", "_"),
+            ("@4", "@4"),
+        ] {
+            assert_eq!(name(text, Decorated { is_x86: true }), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_signature_has_everything() {
+        assert_eq!(signature("?f@A@@QEAAXH@Z").unwrap(), "public: void __cdecl A::f(int)");
+        assert_eq!(signature("_ZN1A1fEi").unwrap(), "A::f(int)");
+        assert_eq!(signature("main"), None);
+    }
+
+    /// Function types in function types, each of which refers back to all before: 9 levels of 300 references.
+    #[test]
+    fn names_that_grow_without_bound_stay_as_they_are() {
+        let mut bomb = "?f@@YAXP6AXPEAH@Z".to_owned();
+        for level in 0..9 {
+            let reference = char::from(b'0' + level);
+            bomb.push_str("P6AX");
+            (0..300).for_each(|_| bomb.push(reference));
+            bomb.push_str("@Z");
+        }
+        bomb.push_str("@Z");
+        assert_eq!(plain(&bomb), bomb);
+        let long = format!("?f@@YAX{}H@Z", "PEA".repeat(1300));
+        assert_eq!(
+            std::thread::Builder::new()
+                .stack_size(64 << 20)
+                .spawn(move || plain(&long))
+                .unwrap()
+                .join()
+                .unwrap(),
+            "f"
+        );
+        let deep = format!("_Z{}i", "P".repeat(4000));
+        assert_eq!(plain(&deep), deep);
+    }
 }

@@ -8,11 +8,11 @@ use super::dbi::{Compiland, Dbi, moved};
 use super::inlines::{Range, Site, add_ranges};
 use super::lines::{Lines, Place};
 use super::msf::Msf;
-use super::records::{Function, Record, Records};
+use super::records::{self, Record, Records};
 use super::rows::{Naming, sweep};
 use super::types::Names;
 use crate::Result;
-use crate::table::{self, Table, Writer};
+use crate::table::{Function, Named, Table, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
@@ -27,7 +27,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     let mut found = Found { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
-    let mut reader = Reader { dbi: &dbi, types, found, files: FxHashMap::default(), exports: FxHashMap::default() };
+    let mut reader =
+        Reader { dbi: &dbi, types, found, files: FxHashMap::default(), exports: FxHashMap::default() };
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
         if needed.as_ref().is_none_or(|needed| needed.get(number) == Some(&true)) {
@@ -58,19 +59,6 @@ struct Found {
     writer: Writer,
 }
 
-/// A name at an address of the image as it was before it was rearranged.
-#[derive(Clone, Copy)]
-struct Named {
-    start: u32,
-    /// 0 for a public symbol.
-    len: u32,
-    name: u32,
-    decorated: Option<u32>,
-    rows: Option<u32>,
-    /// Whether the compiland that it was found in contributed the code at its address.
-    is_owner: bool,
-}
-
 fn publics(msf: &mut Msf<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
     let len = msf.len(dbi.records);
     let mut at = 0;
@@ -86,7 +74,7 @@ fn publics(msf: &mut Msf<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
             let plain = undecorate::name(&name, Decorated { is_x86: dbi.is_x86 });
             let decorated = (plain != name).then(|| found.writer.string(&name));
             let name = found.writer.string(&plain);
-            found.publics.push(Named { start, len: 0, name, decorated, rows: None, is_owner: false });
+            found.publics.push(Named { start, len: 0, name, decorated, rows: None, is_preferred: false });
         }
         // A record that is longer than a piece cannot be: there is no way behind it.
         let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else { break };
@@ -121,8 +109,10 @@ impl Reader<'_> {
             match record {
                 Record::Function(function) => last = names.function(number, function, &mut records),
                 Record::Separated { section, offset, len } => {
-                    let Some((name, decorated)) = last.map(|(_, name, decorated)| (name, decorated)) else { continue };
-                    let function = Function { section, offset, len, name: b"" };
+                    let Some((name, decorated)) = last.map(|(_, name, decorated)| (name, decorated)) else {
+                        continue;
+                    };
+                    let function = records::Function { section, offset, len, name: b"" };
                     names.body(number, function, name, decorated, &mut records);
                 }
                 _ => {}
@@ -142,7 +132,12 @@ struct Inlinees<'a, 'd, 'f> {
 }
 
 impl Inlinees<'_, '_, '_> {
-    fn function(&mut self, compiland: usize, function: Function<'_>, records: &mut Records<'_>) -> Option<(u32, u32, Option<u32>)> {
+    fn function(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        records: &mut Records<'_>,
+    ) -> Option<(u32, u32, Option<u32>)> {
         let text = String::from_utf8_lossy(function.name);
         let found = &mut self.reader.found;
         let start = self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0);
@@ -160,11 +155,18 @@ impl Inlinees<'_, '_, '_> {
     }
 
     /// Reads the records up to the end of the function, which tell what is inlined.
-    fn body(&mut self, compiland: usize, function: Function<'_>, name: u32, decorated: Option<u32>, records: &mut Records<'_>) {
+    fn body(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        name: u32,
+        decorated: Option<u32>,
+        records: &mut Records<'_>,
+    ) {
         let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
         // Scopes inside of the function, each with the site that holds in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
-        while let Some(record) = records.next() {
+        for record in records.by_ref() {
             let inside = scopes.last().copied().flatten();
             match record {
                 Record::End => {
@@ -173,7 +175,9 @@ impl Inlinees<'_, '_, '_> {
                 // Functions in functions are not made by compilers of our time; what is in them belongs to the outer one.
                 Record::Scope | Record::Function(_) | Record::Separated { .. } => scopes.push(inside),
                 Record::InlineSite { inlinee, annotations } => {
-                    let depth = inside.and_then(|site| sites.get(usize::try_from(site).ok()?)).map_or(0, |site| site.depth.saturating_add(1));
+                    let depth = inside
+                        .and_then(|site| sites.get(usize::try_from(site).ok()?))
+                        .map_or(0, |site| site.depth.saturating_add(1));
                     let number = u32::try_from(sites.len()).unwrap_or(u32::MAX);
                     if sites.len() < MAX_SITES {
                         sites.push(Site { parent: inside, inlinee, depth });
@@ -187,7 +191,11 @@ impl Inlinees<'_, '_, '_> {
                 break;
             }
         }
-        let Some(start) = self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0) else { return };
+        let Some(start) =
+            self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0)
+        else {
+            return;
+        };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
@@ -201,8 +209,9 @@ impl Inlinees<'_, '_, '_> {
         let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
-        let is_owner = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
-        found.functions.push(Named { start, len: function.len, name, decorated, rows, is_owner });
+        // Where several functions were folded into one, that of the object file which the linker kept.
+        let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
+        found.functions.push(Named { start, len: function.len, name, decorated, rows, is_preferred });
     }
 }
 
@@ -261,51 +270,29 @@ impl Inlinees<'_, '_, '_> {
     }
 }
 
-/// Functions and public symbols as one list without overlaps, at addresses of the image.
-fn merge(dbi: &Dbi, mut functions: Vec<Named>, publics: &[Named]) -> Vec<table::Function> {
-    // Where several functions were folded into one, the one of the object file that the linker kept is first.
-    functions.sort_by_key(|named| (named.start, !named.is_owner));
-    functions.dedup_by_key(|named| named.start);
-    let mut all = Vec::with_capacity(functions.len() + publics.len());
-    let mut covered = 0;
-    let mut open = publics.iter().peekable();
-    for function in &functions {
-        while let Some(public) = open.next_if(|public| public.start < function.start) {
-            if public.start >= covered {
-                all.push(*public);
-            }
-        }
-        while open.next_if(|public| public.start == function.start).is_some() {}
-        all.push(*function);
-        covered = covered.max(function.start.saturating_add(function.len));
+/// All names as one list, at addresses of the image. Until here they are those of before it was rearranged.
+fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
+    let limit = |named: &Named| {
+        let section_end = dbi.section_end(named.start)?;
+        let contribution = (named.len == 0).then(|| dbi.contribution(named.start)).flatten();
+        Some(contribution.map_or(section_end, |it| it.end_rva.min(section_end)))
+    };
+    let mut merged = lay_out(functions, publics, limit);
+    if dbi.from_source.is_empty() {
+        return merged;
     }
-    all.extend(open.filter(|public| public.start >= covered));
-    all.dedup_by_key(|named| named.start);
-    let nexts: Vec<u32> = all.iter().skip(1).map(|named| named.start).chain([u32::MAX]).collect();
-    let mut merged: Vec<table::Function> = all
-        .iter()
-        .zip(nexts)
-        .filter_map(|(named, next)| {
-            let (start, limit) = (named.start, dbi.section_end(named.start)?);
-            let end = if named.len == 0 {
-                dbi.contribution(start).map_or(limit, |it| it.end_rva)
-            } else {
-                start.saturating_add(named.len)
-            };
-            let end = end.min(next).min(limit);
-            // What was rearranged keeps its order inside a piece only, so that pieces behind the first have no name.
-            let to = moved(&dbi.from_source, start)?;
-            let Named { name, decorated, rows, .. } = *named;
-            Some(table::Function { start: to, end: to.saturating_add(end - start), name, decorated, rows, is_public: named.len == 0 })
-        })
-        .collect();
-    if !dbi.from_source.is_empty() {
-        merged.sort_by_key(|function| function.start);
-        merged.dedup_by_key(|function| function.start);
-        let nexts: Vec<u32> = merged.iter().skip(1).map(|function| function.start).collect();
-        for (function, next) in merged.iter_mut().zip(nexts) {
-            function.end = function.end.min(next);
-        }
+    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no name.
+    merged.retain_mut(|function| {
+        let Some(start) = moved(&dbi.from_source, function.start) else { return false };
+        function.end = start.saturating_add(function.end - function.start);
+        function.start = start;
+        true
+    });
+    merged.sort_by_key(|function| function.start);
+    merged.dedup_by_key(|function| function.start);
+    let nexts: Vec<u32> = merged.iter().skip(1).map(|function| function.start).collect();
+    for (function, next) in merged.iter_mut().zip(nexts) {
+        function.end = function.end.min(next);
     }
     merged
 }

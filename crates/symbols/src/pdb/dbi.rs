@@ -115,7 +115,8 @@ impl Dbi {
 
     /// First address behind the section that `rva` is in.
     pub(super) fn section_end(&self, rva: u32) -> Option<u32> {
-        let holds = |section: &&Section| rva.checked_sub(section.rva).is_some_and(|offset| offset < section.len);
+        let holds =
+            |section: &&Section| rva.checked_sub(section.rva).is_some_and(|offset| offset < section.len);
         self.sections.iter().find(holds).map(|section| section.rva.saturating_add(section.len))
     }
 
@@ -176,7 +177,8 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
         let start_rva = section.rva.checked_add(offset)?;
         (size > 0).then_some(Contribution { start_rva, end_rva: start_rva.checked_add(size)?, compiland })
     };
-    let mut found: Vec<Contribution> = bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
+    let mut found: Vec<Contribution> =
+        bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
     found.sort_by_key(|it| it.start_rva);
     found.dedup_by_key(|it| it.start_rva);
     let starts: Vec<u32> = found.iter().skip(1).map(|it| it.start_rva).collect();
@@ -196,7 +198,8 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
 
 fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
     let (pairs, _) = bytes.as_chunks::<8>();
-    let mut pairs: Vec<(u32, u32)> = pairs.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?))).collect();
+    let mut pairs: Vec<(u32, u32)> =
+        pairs.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?))).collect();
     pairs.sort_by_key(|(from, _)| *from);
     pairs
 }
@@ -213,7 +216,9 @@ pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
 /// The string table, found by its name in the table of named streams.
 fn names(msf: &mut Msf<'_>) -> Result<Vec<u8>> {
     let info = msf.stream(INFO_STREAM)?;
-    let Some(stream) = named_stream(info.get(28..).unwrap_or_default(), b"/names") else { return Ok(Vec::new()) };
+    let Some(stream) = named_stream(info.get(28..).unwrap_or_default(), b"/names") else {
+        return Ok(Vec::new());
+    };
     let table = msf.stream(stream)?;
     let len = u32_at(&table, 8).and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
     let strings = table.get(12..).unwrap_or_default();

@@ -28,7 +28,13 @@ pub(super) struct Range {
 }
 
 /// Adds the ranges of one site.
-pub(super) fn add_ranges(annotations: &[u8], site: u32, inlinee: u32, lines: &Lines<'_>, ranges: &mut Vec<Range>) {
+pub(super) fn add_ranges(
+    annotations: &[u8],
+    site: u32,
+    inlinee: u32,
+    lines: &Lines<'_>,
+    ranges: &mut Vec<Range>,
+) {
     let begin = lines.inlinees.get(&inlinee);
     let (mut file, mut line) = (begin.map(|place| place.file), begin.map_or(0, |place| place.line));
     let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<Place>)>);
@@ -89,7 +95,11 @@ enum Operation {
     File(u32),
     Line(i32),
     /// Begins a range; with a length it is a whole one.
-    Move { code: u32, line: i32, len: Option<u32> },
+    Move {
+        code: u32,
+        line: i32,
+        len: Option<u32>,
+    },
     /// Columns, ends of lines.
     Other,
 }

@@ -124,7 +124,8 @@ impl<'a> Lines<'a> {
 
     /// Lines of a range of code; the first may begin before it.
     pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[Line] {
-        let place = |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));
+        let place =
+            |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));
         self.lines.get(place(start)..place(end)).unwrap_or_default()
     }
 }

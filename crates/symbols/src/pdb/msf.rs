@@ -41,12 +41,17 @@ impl<'f> Msf<'f> {
             let found = block.get(..block.len().min(16)).unwrap_or_default().escape_ascii().to_string();
             return Err(Error::OtherFile { expected: "a PDB", found: format!("\"{found}\"") });
         }
-        let (page_len, page_count, directory_len) = (u64::from(number(32)), u64::from(number(40)), number(44));
+        let (page_len, page_count, directory_len) =
+            (u64::from(number(32)), u64::from(number(40)), number(44));
         if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {
             return Err(Error::damaged(PART, 32_u64, "no size of a page"));
         }
         if page_count.saturating_mul(page_len) > file_len {
-            return Err(Error::damaged(PART, 40_u64, "the file is cut off: it has fewer pages than it claims"));
+            return Err(Error::damaged(
+                PART,
+                40_u64,
+                "the file is cut off: it has fewer pages than it claims",
+            ));
         }
         let mut msf = Self { file, page_len, streams: Vec::new() };
         let directory = msf.directory(directory_len, page_count)?;
@@ -63,7 +68,12 @@ impl<'f> Msf<'f> {
         }
         let mut roots = vec![0; usize::try_from(map_pages * 4).unwrap_or_default()];
         read_at(&mut *self.file, 52, &mut roots)?;
-        let map = Stream::of(&mut Cursor::new(&roots), u32::try_from(pages * 4).unwrap_or_default(), self.page_len, page_count)?;
+        let map = Stream::of(
+            &mut Cursor::new(&roots),
+            u32::try_from(pages * 4).unwrap_or_default(),
+            self.page_len,
+            page_count,
+        )?;
         let map = self.read_pages(&map, 0, map.len)?;
         let stream = Stream::of(&mut Cursor::new(&map), len, self.page_len, page_count)?;
         self.read_pages(&stream, 0, len)
@@ -102,7 +112,11 @@ impl<'f> Msf<'f> {
                 return Err(Error::damaged(PART, at, "a stream has fewer pages than bytes"));
             };
             // Pages that follow each other in the file are read at once.
-            let run = 1 + (1..).zip(more).take_while(|(nth, page)| u64::from(**page) == u64::from(*first) + nth).count() as u64;
+            let run = 1
+                + (1..)
+                    .zip(more)
+                    .take_while(|(nth, page)| u64::from(**page) == u64::from(*first) + nth)
+                    .count() as u64;
             let inside = at % self.page_len;
             let here = (run * self.page_len - inside).min(rest.len() as u64);
             let (head, tail) = rest.split_at_mut(usize::try_from(here).unwrap_or_default());

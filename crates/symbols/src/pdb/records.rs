@@ -25,9 +25,20 @@ const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
 pub(super) enum Record<'a> {
     Function(Function<'a>),
     /// Code of the function before it that the linker put elsewhere.
-    Separated { section: u16, offset: u32, len: u32 },
-    InlineSite { inlinee: u32, annotations: &'a [u8] },
-    Public { section: u16, offset: u32, name: &'a [u8] },
+    Separated {
+        section: u16,
+        offset: u32,
+        len: u32,
+    },
+    InlineSite {
+        inlinee: u32,
+        annotations: &'a [u8],
+    },
+    Public {
+        section: u16,
+        offset: u32,
+        name: &'a [u8],
+    },
     /// A scope that has no name.
     Scope,
     /// The end of the innermost scope.
@@ -76,7 +87,8 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
         }
         S_SEPARATED_CODE => {
             cursor.take(8)?;
-            let (len, _flags, offset, _of_parent, section) = (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u16()?);
+            let (len, _flags, offset, _of_parent, section) =
+                (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u16()?);
             Record::Separated { section, offset, len }
         }
         S_THUNK => {

@@ -61,10 +61,19 @@ pub(super) fn sweep(
 }
 
 /// Adds the chain of calls that ends in a range.
-fn inlined(innermost: Range, offset: u32, sites: &[Site], open: &[Option<Range>], naming: &mut dyn Naming, frames: &mut Vec<Frame>) {
+fn inlined(
+    innermost: Range,
+    offset: u32,
+    sites: &[Site],
+    open: &[Option<Range>],
+    naming: &mut dyn Naming,
+    frames: &mut Vec<Frame>,
+) {
     let first = frames.len();
     let mut next = Some(innermost.site);
-    while let Some((number, site)) = next.and_then(|site| Some((site, sites.get(usize::try_from(site).ok()?)?))) {
+    while let Some((number, site)) =
+        next.and_then(|site| Some((site, sites.get(usize::try_from(site).ok()?)?)))
+    {
         let range = open.get(usize::from(site.depth)).copied().flatten();
         let range = range.filter(|range| range.site == number && range.end > offset);
         let (file, line) = naming.place(range.and_then(|range| range.place));

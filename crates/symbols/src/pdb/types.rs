@@ -113,7 +113,8 @@ impl Numbered {
         let (start, first, end) = (number(4), number(8), number(12));
         let stop = start.saturating_add(number(16)).min(msf.len(stream));
         let hash_stream = u16_at(&header, 20).unwrap_or(u16::MAX);
-        let mut numbered = Self { stream, first, end, steps: Vec::new(), stop, pieces: BTreeMap::new(), kept: 0 };
+        let mut numbered =
+            Self { stream, first, end, steps: Vec::new(), stop, pieces: BTreeMap::new(), kept: 0 };
         let list = msf.part(hash_stream, number(40), number(44))?;
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs = pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
@@ -150,7 +151,9 @@ impl Numbered {
         if !(self.first..self.end).contains(&number) {
             return Ok(None);
         }
-        let Some(step) = self.steps.partition_point(|(first, _)| *first <= number).checked_sub(1) else { return Ok(None) };
+        let Some(step) = self.steps.partition_point(|(first, _)| *first <= number).checked_sub(1) else {
+            return Ok(None);
+        };
         let Some((first, start)) = self.steps.get(step).copied() else { return Ok(None) };
         if !self.pieces.contains_key(&step) {
             let stop = self.steps.get(step + 1).map_or(self.stop, |(_, next)| (*next).min(self.stop));

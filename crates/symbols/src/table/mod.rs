@@ -5,9 +5,11 @@
 //! found by binary search over the functions and a walk over the rows of one; nothing else is read. A checksum over everything
 //! tells damage, and every access is checked, so that a made-up file cannot hurt.
 
+mod layout;
 mod reader;
 mod writer;
 
+pub(crate) use layout::{Named, lay_out};
 pub use reader::Table;
 pub(crate) use writer::{Frame, Function, Writer};
 

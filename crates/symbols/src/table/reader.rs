@@ -45,14 +45,20 @@ impl Table {
         if u32_at(&bytes, CHECKSUM_AT) != Some(sum) {
             return Err(damaged(CHECKSUM_AT, "its checksum is wrong"));
         }
-        let (Some(functions), Some(strings), Some(text_len), Some(rows_len)) = (number(36), number(40), number(44), number(48)) else {
+        let (Some(functions), Some(strings), Some(text_len), Some(rows_len)) =
+            (number(36), number(40), number(44), number(48))
+        else {
             return Err(damaged(0, "it is cut off"));
         };
-        let text_at = functions.checked_mul(FUNCTION_LEN).and_then(|len| len.checked_add(strings.checked_mul(4)?)?.checked_add(HEADER_LEN));
+        let text_at = functions
+            .checked_mul(FUNCTION_LEN)
+            .and_then(|len| len.checked_add(strings.checked_mul(4)?)?.checked_add(HEADER_LEN));
         let rows_at = text_at.and_then(|at| at.checked_add(text_len));
         let end = rows_at.and_then(|at| at.checked_add(rows_len));
         match (text_at, rows_at) {
-            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => Ok(Self { functions, strings, text_at, rows_at, bytes }),
+            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => {
+                Ok(Self { functions, strings, text_at, rows_at, bytes })
+            }
             _ => Err(damaged(36, "its sizes do not fit")),
         }
     }
@@ -128,7 +134,8 @@ impl Table {
     fn entry(&self, nth: usize) -> Option<Entry> {
         let mut cursor = Cursor::new(self.bytes.get(HEADER_LEN + nth.checked_mul(FUNCTION_LEN)?..)?);
         let mut next = || cursor.u32();
-        let (start, end, name, decorated, rows, flags) = (next()?, next()?, next()?, next()?, next()?, next()?);
+        let (start, end, name, decorated, rows, flags) =
+            (next()?, next()?, next()?, next()?, next()?, next()?);
         Some(Entry { start, end, name, decorated, rows, flags })
     }
 
@@ -138,7 +145,9 @@ impl Table {
         let text = |number: Option<u32>| number.and_then(|number| self.string(number)).map(str::to_owned);
         let line = |frame: &Frame| (frame.line != 0).then_some(frame.line);
         let mut inlined: Vec<Inlined> = frames
-            .filter_map(|frame| Some(Inlined { name: text(Some(frame.name))?, file: text(frame.file), line: line(frame) }))
+            .filter_map(|frame| {
+                Some(Inlined { name: text(Some(frame.name))?, file: text(frame.file), line: line(frame) })
+            })
             .collect();
         inlined.reverse();
         let is_public = entry.flags & PUBLIC != 0;
@@ -158,7 +167,8 @@ impl Table {
     fn rows(&self, entry: Entry) -> Rows<'_> {
         let at = usize::try_from(entry.rows).ok().filter(|_| entry.rows != NONE);
         let bytes = at.and_then(|at| self.bytes.get(self.rows_at..)?.get(at..)).unwrap_or_default();
-        let mut rows = Rows { numbers: Numbers(Cursor::new(bytes)), next: None, start: 0, frames: Vec::new() };
+        let mut rows =
+            Rows { numbers: Numbers(Cursor::new(bytes)), next: None, start: 0, frames: Vec::new() };
         rows.next = rows.head();
         rows
     }
@@ -168,7 +178,8 @@ impl Table {
         let offsets = self.bytes.get(HEADER_LEN + self.functions * FUNCTION_LEN..self.text_at)?;
         let start = usize::try_from(u32_at(offsets, number * 4)?).ok()?;
         let text = self.bytes.get(self.text_at..self.rows_at)?;
-        let end = u32_at(offsets, number * 4 + 4).map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
+        let end =
+            u32_at(offsets, number * 4 + 4).map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
         std::str::from_utf8(text.get(start..end)?).ok()
     }
 }

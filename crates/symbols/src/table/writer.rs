@@ -97,8 +97,15 @@ impl Writer {
         let len = |len: usize| {
             u32::try_from(len).map_err(|_| Error::TooLarge { size: len as u64, limit: u64::from(u32::MAX) })
         };
-        let header = [len(functions.len())?, len(self.offsets.len())?, len(self.strings.len())?, len(self.rows.len())?];
-        let mut bytes = Vec::with_capacity(HEADER_LEN + 24 * functions.len() + 4 * self.offsets.len() + self.strings.len() + self.rows.len());
+        let header = [
+            len(functions.len())?,
+            len(self.offsets.len())?,
+            len(self.strings.len())?,
+            len(self.rows.len())?,
+        ];
+        let mut bytes = Vec::with_capacity(
+            HEADER_LEN + 24 * functions.len() + 4 * self.offsets.len() + self.strings.len() + self.rows.len(),
+        );
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
