@@ -64,6 +64,11 @@ fn main() -> Anything<()> {
     writeln!(out, "functions: {}, bytes of the table: {}", table.len(), table.as_bytes().len())?;
     writeln!(out, "named: {named} of {}, with a line: {with_line}, inlined: {inlined}", rvas.len())?;
     writeln!(out, "opened: {} ms, with all addresses: {} ms", opened.as_millis(), resolved.as_millis())?;
+    // Nanoseconds on a processor: what a busy machine does not change.
+    let schedule = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    if let Some(on_processor) = schedule.split(' ').next().and_then(|text| text.parse::<u64>().ok()) {
+        writeln!(out, "processor time: {} ms", on_processor / 1_000_000)?;
+    }
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
         let memory = status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon"));
         memory.for_each(|line| drop(writeln!(out, "{}", line.replace('\t', " "))));

@@ -8,6 +8,7 @@ use std::io::{BufRead, Read};
 
 use etwkit_etl::Guid;
 
+use crate::identity::parse_key;
 use crate::table::{Frame, MAX_DEPTH, Named, Table, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 use crate::{Error, Result};
@@ -27,15 +28,9 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
     let line = String::from_utf8_lossy(&line);
     let id = line.split_ascii_whitespace().nth(3).unwrap_or_default();
-    let (digits, age) = id.split_at_checked(32).unwrap_or_default();
-    let dashed: String = digits
-        .char_indices()
-        .flat_map(|(at, c)| [8, 12, 16, 20].contains(&at).then_some('-').into_iter().chain([c]))
-        .collect();
-    match (dashed.parse(), u32::from_str_radix(age, 16)) {
-        (Ok(guid), Ok(age)) if line.starts_with("MODULE ") => Ok((guid, age)),
-        _ => Err(Error::damaged("first line", 0_u64, "it tells no GUID and age")),
-    }
+    parse_key(id)
+        .filter(|_| line.starts_with("MODULE "))
+        .ok_or_else(|| Error::damaged("first line", 0_u64, "it tells no GUID and age"))
 }
 
 /// Everything that the file names. Lines that make no sense are skipped.

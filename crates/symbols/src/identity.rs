@@ -26,6 +26,13 @@ impl Identity {
         (guid != Guid::ZERO && is_plain_name(name)).then(|| Self { name: name.to_owned(), guid, age })
     }
 
+    /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for other texts.
+    #[must_use]
+    pub fn with_key(path: &str, key: &str) -> Option<Self> {
+        let (guid, age) = parse_key(key)?;
+        Self::new(path, guid, age)
+    }
+
     /// Name of the symbol file, without folders.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -79,6 +86,15 @@ pub(crate) fn key(guid: Guid, age: u32) -> String {
     format!("{digits}{age:X}")
 }
 
+/// The way back.
+pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
+    let (digits, age) = key.split_at_checked(32)?;
+    let dash = |at| [8, 12, 16, 20].contains(&at).then_some('-');
+    let dashed: String =
+        digits.char_indices().flat_map(|(at, digit)| dash(at).into_iter().chain([digit])).collect();
+    Some((dashed.parse().ok()?, u32::from_str_radix(age, 16).ok()?))
+}
+
 /// Whether every system takes the name for that of a plain file.
 fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
@@ -106,6 +122,8 @@ mod tests {
         let identity = Identity::new("C:\\src\\wntdll.pdb", GUID, 0x1f).unwrap();
         assert_eq!(identity.name(), "wntdll.pdb");
         assert_eq!(identity.key(), "497B72F6390A44FC878E5A2D63B6CC4B1F");
+        assert_eq!(Identity::with_key("wntdll.pdb", &identity.key().to_lowercase()), Some(identity));
+        assert_eq!(Identity::with_key("a.pdb", "497B72F6390A44FC878E5A2D63B6CC4B"), None, "no age");
         assert_eq!(key(GUID, PORTABLE_AGE), "497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF");
     }
 

@@ -60,7 +60,7 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn inner_crates_need_no_runtime_no_engine_and_no_windows() {
     let closures = closures();
-    for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace"] {
+    for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-symbols"] {
         for needed in &closures[member] {
             let forbidden = needed.starts_with("tokio")
                 || needed.starts_with("datafusion")
@@ -83,6 +83,9 @@ fn crates_do_not_know_what_lies_above_them() {
     }
     for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract", "etwkit-synth"] {
         assert!(!closures[member].contains("datafusion"), "{member} knows SQL");
+    }
+    for known in ["etwkit-decode", "etwkit-trace", "etwkit-extract", "arrow-array"] {
+        assert!(!closures["etwkit-symbols"].contains(known), "symbols knows {known}");
     }
     // It knows the declared tables of `trace`, which decodes events, but decodes none itself.
     let manifest = std::fs::read_to_string(root().join("crates/extract/Cargo.toml")).unwrap();
@@ -132,7 +135,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
-    for member in ["etl", "decode", "trace", "synth", "query", "etwkit"] {
+    for member in ["etl", "decode", "trace", "symbols", "synth", "query", "etwkit"] {
         let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");
     }

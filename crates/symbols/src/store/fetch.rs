@@ -103,7 +103,7 @@ impl Client {
         received: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<u64, Refusal> {
         if let Some(reason) = locked(&self.down).get(server) {
-            return Err(Refusal::Down(format!("not asked again: {reason}")));
+            return Err(Refusal::Down(reason.clone()));
         }
         let url = url(server, parts);
         if locked(&self.missing).contains(&url) {

@@ -1,4 +1,4 @@
-//! Symbol stores: finding the symbol file of an [`Identity`] along a [`SearchPath`].
+//! Symbol stores: finding the symbol file of an [`Identity`] along a [`SearchPath`](crate::SearchPath).
 //!
 //! A store keeps a file as `name.pdb/KEY/name.pdb`, where the key is GUID and age; as `name.pd_` if it is compressed; or elsewhere, if there is a `file.ptr`. Stores with
 //! a file `index2.txt` have one more folder in front, the first two letters of the name. Text symbols of Breakpad lie beside as `name.sym`.

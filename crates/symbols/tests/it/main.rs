@@ -1,6 +1,17 @@
 //! Symbols from files of this folder, from stores, and from servers of the tests' own.
 
+// Tests stop at the first thing that is not as expected.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
 mod corrupt;
+mod made;
 mod pdb;
 mod portable;
 mod server;

@@ -90,7 +90,7 @@ fn serve(
                 write!(out, "HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n")?;
             }
             Some(Answer::Redirect(to)) => {
-                write!(out, "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")?
+                write!(out, "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")?;
             }
             Some(Answer::Silence) => thread::sleep(Duration::from_secs(60)),
             Some(Answer::Drip(len)) => {

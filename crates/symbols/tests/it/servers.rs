@@ -52,9 +52,9 @@ fn files(folder: &Path) -> Vec<String> {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             if entry.path().is_dir() {
-                open.push(entry.path())
+                open.push(entry.path());
             } else {
-                found.push(entry.file_name().into_string().unwrap())
+                found.push(entry.file_name().into_string().unwrap());
             }
         }
     }
