@@ -15,12 +15,17 @@ const TIME_ZONE: &str = "iana-time-zone";
 /// All crates that each crate of the workspace needs to be built, its own name included, without what [`TIME_ZONE`] needs.
 fn closures() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = std::process::Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
+    let ask = |network: &[&str]| {
+        let mut command = std::process::Command::new(&cargo);
+        command.args(["metadata", "--format-version", "1", "--locked"]).args(network).current_dir(root());
+        command.output().unwrap().stdout
+    };
+    let mut answer = ask(&["--offline"]);
+    if answer.is_empty() {
+        // Crates that only other systems need are not there yet.
+        answer = ask(&[]);
+    }
+    let metadata: Value = serde_json::from_slice(&answer).expect("cargo metadata");
     let name_of: BTreeMap<&str, &str> = metadata["packages"]
         .as_array()
         .unwrap()
