@@ -18,6 +18,7 @@ use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
 use etwkit_fuzz::input::push_block;
+use etwkit_symbols::pdb::Pdb;
 
 fn main() {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
@@ -36,6 +37,7 @@ fn main() {
     }
     seeds.of_archives();
     seeds.of_steps();
+    seeds.of_symbols();
     for (target, count) in &seeds.count {
         println!("{target}: {count} seeds");
     }
@@ -93,6 +95,29 @@ impl Seeds {
         if let Ok(input) = open(&[file.to_owned()], &Options::default()) {
             self.of_metadata(input.session());
             self.of_manifests(input.session());
+        }
+    }
+
+    /// Symbol files of the tests, their tables, and names.
+    fn of_symbols(&mut self) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/symbols/tests/fixtures");
+        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pdb")) {
+            let bytes = fs::read(file).unwrap();
+            let table = Pdb::open(Cursor::new(&bytes)).unwrap().table().unwrap();
+            self.add("pdb", &bytes);
+            self.add("symbols", &[&[1], table.as_bytes()].concat());
+            for symbol in table.functions() {
+                self.add("symbols", &[&[4], symbol.decorated.unwrap_or(symbol.name).as_bytes()].concat());
+            }
+        }
+        let text = "MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 a.pdb\nFILE 0 a.cpp\nINLINE_ORIGIN 0 f\n\
+                    FUNC 1000 30 0 main\nINLINE 0 11 0 0 1010 10\n1000 30 10 0\nPUBLIC 1040 0 ?g@ns@@YAHXZ\n";
+        self.add("symbols", &[&[0], text.as_bytes()].concat());
+        let names = ["?f@@YAXP6AXPEAH0@Z1@Z", "_ZN1A1fIiEEvT_", "_RNvCs1234_7mycrate3foo", "_main@4", "?A0x12345678::f"];
+        for name in names {
+            self.add("symbols", &[&[4], name.as_bytes()].concat());
         }
     }
 

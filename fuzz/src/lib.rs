@@ -6,3 +6,14 @@ pub mod input;
 pub mod made;
 pub mod rules;
 pub mod walks;
+
+/// Runs a reader with the stack that it has in the program: demanglers follow nested names with calls.
+///
+/// # Panics
+/// If the reader does.
+pub fn apart(read: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, read);
+        assert!(thread.is_ok_and(|thread| thread.join().is_ok()));
+    });
+}

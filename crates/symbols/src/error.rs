@@ -1,0 +1,59 @@
+//! Why a symbol file cannot be used.
+
+/// Why a symbol file, or a file of the cache, cannot be used. Where it lies is told by who opened it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes could not be fetched.
+    #[error("cannot read it: {0}")]
+    Io(#[from] std::io::Error),
+    /// It is another kind of file.
+    #[error("expected {expected}, found {found}")]
+    OtherFile {
+        /// What it should be.
+        expected: &'static str,
+        /// How it begins.
+        found: String,
+    },
+    /// A part of it cannot be read.
+    #[error("damaged: {part}, at {at:#x}: {why}")]
+    Damaged {
+        /// Which part.
+        part: &'static str,
+        /// Offset in that part, bytes.
+        at: u64,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// It belongs to another build.
+    #[error("belongs to another build: it is {found}, wanted is {wanted}")]
+    OtherBuild {
+        /// GUID and age of the file.
+        found: String,
+        /// Those of the module.
+        wanted: String,
+    },
+    /// It says nothing about native code.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// It is larger than allowed.
+    #[error("{size} bytes are more than the limit of {limit}")]
+    TooLarge {
+        /// Bytes.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A decoder gave up over damaged numbers.
+    #[error("the decoder gave up over damaged numbers: {0}")]
+    Decoder(String),
+}
+
+impl Error {
+    pub(crate) fn damaged(part: &'static str, at: impl TryInto<u64>, why: &'static str) -> Self {
+        Self::Damaged { part, at: at.try_into().unwrap_or(u64::MAX), why }
+    }
+}
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,37 @@
+//! Symbols: where the symbol file of a module is found, and what it names.
+//!
+//! A trace tells modules with the [`Identity`] of their symbol file and addresses in them. [`Symbols`] finds the file along a
+//! [`SearchPath`] (folders, symbol stores, symbol servers), keeps what it names in a small file of its own, and a [`Module`]
+//! answers addresses with functions, files, lines and inlined functions. It knows neither traces nor tables.
+//!
+//! - [`identity`]: name, GUID and age; names out of a trace reduced to those of plain files
+//! - [`search_path`]: `_NT_SYMBOL_PATH` and its shortcuts
+//! - [`store`]: symbol stores: folders, downstream caches, servers, compressed files
+//! - [`pdb`], [`breakpad`], [`portable`]: the files
+//! - [`table`]: functions of one module, found by binary search; the cache on disk
+//! - [`undecorate`]: names as the Windows tools print them
+//!
+//! Nothing here panics over what a file contains, and memory is bounded by the size of the file.
+
+#![forbid(unsafe_code)]
+
+pub mod breakpad;
+mod error;
+pub mod identity;
+mod load;
+pub mod pdb;
+pub mod portable;
+mod progress;
+pub mod search_path;
+pub mod store;
+mod symbol;
+pub mod table;
+pub mod undecorate;
+
+pub use error::{Error, Result};
+pub use identity::Identity;
+pub use load::{Module, Options, Outcome, Symbols};
+pub use progress::{Event, Progress};
+pub use search_path::SearchPath;
+pub use store::Attempt;
+pub use symbol::{Inlined, Symbol};

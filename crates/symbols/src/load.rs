@@ -1,0 +1,232 @@
+//! From an identity to names: the cache of tables, the search, the files.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::pdb::Pdb;
+use crate::portable::{Portable, SourceLine};
+use crate::store::{Attempt, Client, Found, Kind, Limits, Search};
+use crate::table::{self, Table};
+use crate::{Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
+
+/// How symbols are loaded.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Folder of tables, so that a second run opens no symbol file. None are kept without one.
+    pub tables: Option<PathBuf>,
+    /// Folder that packed files of plain folders are unpacked into.
+    pub cache: Option<PathBuf>,
+    /// What servers may take.
+    pub limits: Limits,
+    /// Whether tables that are there are made again.
+    pub is_refresh: bool,
+    /// Of larger PDB files only those parts are read that are asked for; no table is kept of them. Bytes.
+    pub whole_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tables: None, cache: None, limits: Limits::default(), is_refresh: false, whole_bytes: 2 << 30 }
+    }
+}
+
+/// Finds and reads symbols. It can be shared by threads that each load other modules.
+pub struct Symbols {
+    path: SearchPath,
+    options: Options,
+    client: Client,
+}
+
+/// What became of a search.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There are symbols.
+    Loaded(Module),
+    /// There are none.
+    Missing {
+        /// Where they were looked for, and why they were not there or not used.
+        tried: Vec<Attempt>,
+    },
+}
+
+/// Symbols of one module.
+#[derive(Debug)]
+pub struct Module {
+    content: Content,
+    /// Where they came from: a path or URL.
+    pub source: String,
+    /// Places before that, and why they were not used.
+    pub tried: Vec<Attempt>,
+}
+
+enum Content {
+    Table(Table),
+    Large(PathBuf),
+    Portable(Portable),
+}
+
+/// Names of strangers nest; the demanglers follow them with calls, for which this is more than enough.
+const STACK: usize = 64 << 20;
+
+impl Symbols {
+    /// Opens nothing yet.
+    #[must_use]
+    pub fn new(path: SearchPath, options: Options) -> Self {
+        let client = Client::new(options.limits);
+        Self { path, options, client }
+    }
+
+    /// Where symbols are looked for.
+    #[must_use]
+    pub const fn path(&self) -> &SearchPath {
+        &self.path
+    }
+
+    /// Finds and reads the symbols of one module.
+    pub fn load(&self, identity: &Identity, progress: &mut dyn Progress) -> Outcome {
+        progress.event(identity, Event::Started);
+        let mut tried = Vec::new();
+        let found = self.kept(identity, &mut tried).or_else(|| self.found(identity, progress, &mut tried));
+        progress.event(identity, Event::Finished { is_loaded: found.is_some() });
+        match found {
+            Some((content, source)) => Outcome::Loaded(Module { content, source, tried }),
+            None => Outcome::Missing { tried },
+        }
+    }
+
+    /// The table of an earlier run.
+    fn kept(&self, identity: &Identity, tried: &mut Vec<Attempt>) -> Option<(Content, String)> {
+        let path = table_path(self.options.tables.as_deref().filter(|_| !self.options.is_refresh)?, identity);
+        let bytes = fs::read(&path).ok()?;
+        let place = path.display().to_string();
+        let table = Table::open(bytes).and_then(|table| {
+            let (guid, age) = table.identity();
+            identity.check(guid, age).map(|()| table)
+        });
+        match table {
+            Ok(table) => Some((Content::Table(table), place)),
+            Err(error) => {
+                tried.push(Attempt { place, reason: format!("{error}; it is made again") });
+                None
+            }
+        }
+    }
+
+    fn found(
+        &self,
+        identity: &Identity,
+        progress: &mut dyn Progress,
+        tried: &mut Vec<Attempt>,
+    ) -> Option<(Content, String)> {
+        let search = Search { path: &self.path, client: &self.client, cache: self.options.cache.as_deref() };
+        let found = search.find(identity, progress, tried)?;
+        let bytes = fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
+        progress.event(identity, Event::Reading { place: &found.source, bytes });
+        match self.read(&found, bytes, identity, tried) {
+            Ok(content) => Some((content, found.source)),
+            Err(error) => {
+                tried.push(Attempt { place: found.source, reason: error.to_string() });
+                None
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        found: &Found,
+        bytes: u64,
+        identity: &Identity,
+        tried: &mut Vec<Attempt>,
+    ) -> Result<Content> {
+        let table = match found.kind {
+            Kind::Portable => return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?)),
+            Kind::Pdb if bytes > self.options.whole_bytes => return Ok(Content::Large(found.path.clone())),
+            Kind::Pdb => apart(|| open(&found.path)?.table())?,
+            Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
+        };
+        if let Some(folder) = &self.options.tables
+            && let Err(error) = keep(&table_path(folder, identity), &table)
+        {
+            tried.push(Attempt {
+                place: folder.display().to_string(),
+                reason: format!("cannot keep the table: {error}"),
+            });
+        }
+        Ok(Content::Table(table))
+    }
+}
+
+impl Module {
+    /// What is at each of the addresses, counted from the base of the module and sorted. `None` where nothing is known.
+    ///
+    /// # Errors
+    /// If a large PDB cannot be read any more.
+    pub fn resolve_sorted(&self, rvas: &[u32]) -> Result<Vec<Option<Symbol>>> {
+        match &self.content {
+            Content::Table(table) => Ok(table.resolve_sorted(rvas)),
+            Content::Large(path) => Ok(apart(|| open(path)?.table_of(rvas))?.resolve_sorted(rvas)),
+            Content::Portable(_) => Ok(vec![None; rvas.len()]),
+        }
+    }
+
+    /// Where the code at an IL offset of a .NET method comes from; `None` if it is unknown, or the symbols are not those of a
+    /// portable PDB.
+    #[must_use]
+    pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
+        match &self.content {
+            Content::Portable(portable) => portable.source_line(token, il_offset),
+            Content::Table(_) | Content::Large(_) => None,
+        }
+    }
+
+    /// Whether it answers [`Module::source_line`] instead of [`Module::resolve_sorted`].
+    #[must_use]
+    pub const fn is_portable(&self) -> bool {
+        matches!(self.content, Content::Portable(_))
+    }
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Table(table) => write!(f, "table of {}", table.len()),
+            Self::Large(path) => write!(f, "large file {}", path.display()),
+            Self::Portable(portable) => write!(f, "portable {}", portable.guid()),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Pdb<'static>> {
+    Pdb::open(File::open(path)?)
+}
+
+/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name ends the thread, which is an error of the
+/// file.
+fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("symbols".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, read)?;
+        thread.join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(Error::Decoder(text.unwrap_or_default()))
+        })
+    })
+}
+
+fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
+    folder.join(format!("{}-{}-v{}.etwsym", identity.name().to_lowercase(), identity.key(), table::VERSION))
+}
+
+fn keep(path: &Path, table: &Table) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
+    file.write_all(table.as_bytes())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}

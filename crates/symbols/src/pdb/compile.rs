@@ -1,0 +1,298 @@
+//! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made of the others.
+
+use etwkit_etl::bytes::Cursor;
+use rustc_hash::FxHashMap;
+
+use super::Pdb;
+use super::dbi::{Compiland, Dbi, moved};
+use super::inlines::{Range, Site, add_ranges};
+use super::lines::{Lines, Place};
+use super::msf::Msf;
+use super::records::{self, Record, Records};
+use super::rows::{Naming, sweep};
+use super::types::Names;
+use crate::Result;
+use crate::table::{Function, Named, Table, Writer, lay_out};
+use crate::undecorate::{self, Decorated};
+
+/// Symbol records are read in pieces of this size.
+const PIECE: u32 = 4 << 20;
+/// Signature of symbols, in front of those of a compiland.
+const SIGNATURE_LEN: usize = 4;
+/// Sites of one function; more are no program of a compiler.
+const MAX_SITES: usize = 1 << 20;
+
+pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
+    let dbi = Dbi::read(&mut pdb.msf)?;
+    let mut found = Found { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
+    publics(&mut pdb.msf, &dbi, &mut found)?;
+    let types = Names::open(&mut pdb.msf)?;
+    let mut reader =
+        Reader { dbi: &dbi, types, found, files: FxHashMap::default(), exports: FxHashMap::default() };
+    let needed = wanted.map(|rvas| needed(&dbi, rvas));
+    for (number, compiland) in dbi.compilands.iter().enumerate() {
+        if needed.as_ref().is_none_or(|needed| needed.get(number) == Some(&true)) {
+            reader.compiland(&mut pdb.msf, number, compiland)?;
+        }
+    }
+    let Found { functions, publics, writer } = reader.found;
+    let functions = merge(&dbi, functions, &publics);
+    let bytes = writer.finish(pdb.guid, pdb.age, &functions)?;
+    Table::open(bytes)
+}
+
+/// Which compilands have one of the addresses. Addresses that none contributed have at most a public symbol.
+fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
+    let mut needed = vec![dbi.contributions.is_empty(); dbi.compilands.len()];
+    let source = rvas.iter().filter_map(|rva| moved(&dbi.to_source, *rva));
+    for contribution in source.filter_map(|rva| dbi.contribution(rva)) {
+        if let Some(needed) = needed.get_mut(usize::from(contribution.compiland)) {
+            *needed = true;
+        }
+    }
+    needed
+}
+
+struct Found {
+    functions: Vec<Named>,
+    publics: Vec<Named>,
+    writer: Writer,
+}
+
+fn publics(msf: &mut Msf<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
+    let len = msf.len(dbi.records);
+    let mut at = 0;
+    while at < len {
+        let piece = msf.part(dbi.records, at, PIECE)?;
+        let mut records = Records(Cursor::new(&piece));
+        let mut whole = 0;
+        while let Some(record) = records.next() {
+            whole = records.0.position();
+            let Record::Public { section, offset, name } = record else { continue };
+            let Some(start) = dbi.code_rva(section, offset) else { continue };
+            let name = String::from_utf8_lossy(name);
+            let plain = undecorate::name(&name, Decorated { is_x86: dbi.is_x86 });
+            let decorated = (plain != name).then(|| found.writer.string(&name));
+            let name = found.writer.string(&plain);
+            found.publics.push(Named { start, len: 0, name, decorated, rows: None, is_preferred: false });
+        }
+        // A record that is longer than a piece cannot be: there is no way behind it.
+        let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else { break };
+        at = at.saturating_add(whole);
+    }
+    found.publics.sort_by_key(|public| public.start);
+    Ok(())
+}
+
+struct Reader<'d> {
+    dbi: &'d Dbi,
+    types: Names,
+    found: Found,
+    /// Number of a string by offset in the string table of the PDB.
+    files: FxHashMap<u32, u32>,
+    /// Ids that a compiland lends to others, by the offset of its name in the string table.
+    exports: FxHashMap<u32, std::collections::HashMap<u32, u32>>,
+}
+
+impl Reader<'_> {
+    fn compiland(&mut self, msf: &mut Msf<'_>, number: usize, compiland: &Compiland) -> Result<()> {
+        let bytes = msf.stream(compiland.stream)?;
+        let usize_of = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
+        let symbols = bytes.get(..usize_of(compiland.symbols_len)).unwrap_or(&bytes);
+        let lines_at = usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
+        let lines = bytes.get(lines_at..).unwrap_or_default();
+        let lines = Lines::read(lines.get(..usize_of(compiland.lines_len)).unwrap_or(lines));
+        let mut names = Inlinees { msf, reader: self, lines: &lines, known: FxHashMap::default() };
+        let mut last: Option<(u32, u32, Option<u32>)> = None;
+        let mut records = Records(Cursor::new(symbols.get(SIGNATURE_LEN..).unwrap_or_default()));
+        while let Some(record) = records.next() {
+            match record {
+                Record::Function(function) => last = names.function(number, function, &mut records),
+                Record::Separated { section, offset, len } => {
+                    let Some((name, decorated)) = last.map(|(_, name, decorated)| (name, decorated)) else {
+                        continue;
+                    };
+                    let function = records::Function { section, offset, len, name: b"" };
+                    names.body(number, function, name, decorated, &mut records);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names what one compiland has.
+struct Inlinees<'a, 'd, 'f> {
+    msf: &'a mut Msf<'f>,
+    reader: &'a mut Reader<'d>,
+    lines: &'a Lines<'a>,
+    /// Names of inlined functions by id.
+    known: FxHashMap<u32, u32>,
+}
+
+impl Inlinees<'_, '_, '_> {
+    fn function(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        records: &mut Records<'_>,
+    ) -> Option<(u32, u32, Option<u32>)> {
+        let text = String::from_utf8_lossy(function.name);
+        let found = &mut self.reader.found;
+        let start = self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0);
+        // The public symbol at the same address has the decorated name of this one.
+        let public = start.and_then(|start| {
+            let nth = found.publics.partition_point(|public| public.start < start);
+            found.publics.get(nth).filter(|public| public.start == start)
+        });
+        let plain = undecorate::name(&text, Decorated { is_x86: false });
+        let own = (plain != text).then(|| found.writer.string(&text));
+        let decorated = own.or(public.and_then(|public| public.decorated));
+        let name = found.writer.string(&plain);
+        self.body(compiland, function, name, decorated, records);
+        start.map(|start| (start, name, decorated))
+    }
+
+    /// Reads the records up to the end of the function, which tell what is inlined.
+    fn body(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        name: u32,
+        decorated: Option<u32>,
+        records: &mut Records<'_>,
+    ) {
+        let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
+        // Scopes inside of the function, each with the site that holds in it.
+        let mut scopes: Vec<Option<u32>> = vec![None];
+        for record in records.by_ref() {
+            let inside = scopes.last().copied().flatten();
+            match record {
+                Record::End => {
+                    scopes.pop();
+                }
+                // Functions in functions are not made by compilers of our time; what is in them belongs to the outer one.
+                Record::Scope | Record::Function(_) | Record::Separated { .. } => scopes.push(inside),
+                Record::InlineSite { inlinee, annotations } => {
+                    let depth = inside
+                        .and_then(|site| sites.get(usize::try_from(site).ok()?))
+                        .map_or(0, |site| site.depth.saturating_add(1));
+                    let number = u32::try_from(sites.len()).unwrap_or(u32::MAX);
+                    if sites.len() < MAX_SITES {
+                        sites.push(Site { parent: inside, inlinee, depth });
+                        add_ranges(annotations, number, inlinee, self.lines, &mut ranges);
+                    }
+                    scopes.push(Some(number));
+                }
+                Record::Public { .. } | Record::Other => {}
+            }
+            if scopes.is_empty() {
+                break;
+            }
+        }
+        let Some(start) =
+            self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0)
+        else {
+            return;
+        };
+        let end = function.offset.saturating_add(function.len);
+        let lines = self.lines.within(function.section, function.offset, end);
+        let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
+        let mut frames = Vec::new();
+        sweep(function.offset, function.len, lines, &sites, &mut ranges, self, &mut |offset, chain| {
+            let first = frames.len();
+            frames.extend_from_slice(chain);
+            rows.push((offset, first..frames.len()));
+        });
+        let found = &mut self.reader.found;
+        let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
+        let rows = found.writer.rows(rows);
+        let contribution = self.reader.dbi.contribution(start);
+        // Where several functions were folded into one, that of the object file which the linker kept.
+        let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
+        found.functions.push(Named { start, len: function.len, name, decorated, rows, is_preferred });
+    }
+}
+
+impl Naming for Inlinees<'_, '_, '_> {
+    fn place(&mut self, place: Option<Place>) -> (Option<u32>, u32) {
+        let Some(place) = place else { return (None, 0) };
+        let Some(at) = self.lines.file_name(place.file) else { return (None, place.line) };
+        let reader = &mut *self.reader;
+        let number = reader.files.entry(at).or_insert_with(|| {
+            let rest = usize::try_from(at).ok().and_then(|at| reader.dbi.names.get(at..)).unwrap_or_default();
+            reader.found.writer.string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
+        });
+        (Some(*number), place.line)
+    }
+
+    fn inlinee(&mut self, id: u32) -> u32 {
+        if let Some(number) = self.known.get(&id) {
+            return *number;
+        }
+        let name = self.name_of(id).unwrap_or_else(|| "<unnamed inlined function>".to_owned());
+        let number = self.reader.found.writer.string(&name);
+        self.known.insert(id, number);
+        number
+    }
+}
+
+/// Set in ids that belong to another compiland, as whole-program optimisation writes them.
+const FOREIGN: u32 = 0x8000_0000;
+
+impl Inlinees<'_, '_, '_> {
+    fn name_of(&mut self, id: u32) -> Option<String> {
+        let id = if id & FOREIGN == 0 { id } else { self.foreign(id)? };
+        let name = self.reader.types.function(self.msf, id).ok()??;
+        Some(undecorate::name(&name, Decorated { is_x86: false }).into_owned())
+    }
+
+    /// Number in the id stream of an id of another compiland: eleven bits tell which one, twenty which of the ids used of it.
+    fn foreign(&mut self, id: u32) -> Option<u32> {
+        let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
+        let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
+        let local = *ids.get(usize::try_from(nth).ok()?)?;
+        if !self.reader.exports.contains_key(name) {
+            let exports = self.exports_of(*name).unwrap_or_default();
+            self.reader.exports.insert(*name, exports);
+        }
+        self.reader.exports.get(name)?.get(&local).copied()
+    }
+
+    fn exports_of(&mut self, name: u32) -> Option<std::collections::HashMap<u32, u32>> {
+        let dbi = self.reader.dbi;
+        let text = String::from_utf8_lossy(Cursor::new(dbi.names.get(usize::try_from(name).ok()?..)?).ansi());
+        let compiland = dbi.compilands.iter().find(|it| it.name.eq_ignore_ascii_case(&text))?;
+        let start = compiland.symbols_len.checked_add(compiland.old_lines_len)?;
+        let bytes = self.msf.part(compiland.stream, start, compiland.lines_len).ok()?;
+        Some(Lines::read(&bytes).exports)
+    }
+}
+
+/// All names as one list, at addresses of the image. Until here they are those of before it was rearranged.
+fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
+    let limit = |named: &Named| {
+        let section_end = dbi.section_end(named.start)?;
+        let contribution = (named.len == 0).then(|| dbi.contribution(named.start)).flatten();
+        Some(contribution.map_or(section_end, |it| it.end_rva.min(section_end)))
+    };
+    let mut merged = lay_out(functions, publics, limit);
+    if dbi.from_source.is_empty() {
+        return merged;
+    }
+    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no name.
+    merged.retain_mut(|function| {
+        let Some(start) = moved(&dbi.from_source, function.start) else { return false };
+        function.end = start.saturating_add(function.end - function.start);
+        function.start = start;
+        true
+    });
+    merged.sort_by_key(|function| function.start);
+    merged.dedup_by_key(|function| function.start);
+    let nexts: Vec<u32> = merged.iter().skip(1).map(|function| function.start).collect();
+    for (function, next) in merged.iter_mut().zip(nexts) {
+        function.end = function.end.min(next);
+    }
+    merged
+}

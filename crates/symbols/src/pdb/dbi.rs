@@ -1,0 +1,245 @@
+//! What a PDB says about itself: identity, string table, sections, compilands and what each of them contributed.
+//!
+//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published sources and the LLVM documentation.
+
+use etwkit_etl::Guid;
+use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
+
+use super::msf::Msf;
+use crate::{Error, Result};
+
+const INFO_STREAM: u16 = 1;
+const DBI_STREAM: u16 = 3;
+const DBI_HEADER_LEN: usize = 64;
+const NO_STREAM: u16 = u16::MAX;
+/// Section contributions of 28 and of 32 bytes.
+const CONTRIBUTIONS_60: u32 = 0xF12E_BA2D;
+const CONTRIBUTIONS_V2: u32 = 0xF131_51E4;
+const EXECUTABLE: u32 = 0x2000_0020;
+const MACHINE_X86: u16 = 0x14C;
+
+/// GUID and age of a PDB.
+///
+/// The age of the information stream grows with every tool that edits the file; the linker writes the age that the image knows into
+/// the debug information, and that is what debuggers compare. Files without debug information have only the first.
+pub(super) fn identity(msf: &mut Msf<'_>) -> Result<(Guid, u32)> {
+    let info = msf.part(INFO_STREAM, 0, 28)?;
+    let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
+    let (Some(age), Some(guid)) = (cursor.u32(), cursor.guid()) else {
+        return Err(Error::damaged("PDB information", info.len(), "it is cut off"));
+    };
+    let header = msf.part(DBI_STREAM, 0, 12)?;
+    Ok((guid, u32_at(&header, 8).unwrap_or(age)))
+}
+
+/// A compiland: an object file that was linked.
+pub(super) struct Compiland {
+    pub(super) stream: u16,
+    /// Bytes of symbols, with their signature, at the begin of the stream.
+    pub(super) symbols_len: u32,
+    /// Bytes of the older line format, which nobody writes any more.
+    pub(super) old_lines_len: u32,
+    pub(super) lines_len: u32,
+    pub(super) name: String,
+}
+
+/// Bytes of a section that came from a compiland.
+#[derive(Clone, Copy)]
+pub(super) struct Contribution {
+    pub(super) start_rva: u32,
+    pub(super) end_rva: u32,
+    pub(super) compiland: u16,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Section {
+    pub(super) rva: u32,
+    pub(super) len: u32,
+    pub(super) is_code: bool,
+}
+
+pub(super) struct Dbi {
+    pub(super) compilands: Vec<Compiland>,
+    /// Code only, sorted by address, without overlaps.
+    pub(super) contributions: Vec<Contribution>,
+    pub(super) sections: Vec<Section>,
+    /// The stream of public and global symbols.
+    pub(super) records: u16,
+    pub(super) is_x86: bool,
+    /// `/names`: the string table that file names are in; empty if there is none.
+    pub(super) names: Vec<u8>,
+    /// Addresses of the image → addresses before the image was rearranged; empty for nearly all.
+    pub(super) to_source: Vec<(u32, u32)>,
+    /// The way back.
+    pub(super) from_source: Vec<(u32, u32)>,
+}
+
+impl Dbi {
+    pub(super) fn read(msf: &mut Msf<'_>) -> Result<Self> {
+        let bytes = msf.stream(DBI_STREAM)?;
+        let Some(header) = bytes.get(..DBI_HEADER_LEN) else {
+            return Err(Error::Unsupported("it has no debug information"));
+        };
+        let mut parts = Parts { header, rest: bytes.get(DBI_HEADER_LEN..).unwrap_or_default() };
+        let compilands = parts.take(24)?;
+        let contributions = parts.take(28)?;
+        for skipped in [32, 36, 40, 52] {
+            parts.take(skipped)?;
+        }
+        let streams = parts.take(48)?;
+        let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
+        let omap_to_source = msf.stream(debug_stream(3))?;
+        let omap_from_source = msf.stream(debug_stream(4))?;
+        let is_rearranged = !omap_to_source.is_empty();
+        let sections = sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
+        if sections.is_empty() {
+            return Err(Error::Unsupported("it does not tell the sections of its module"));
+        }
+        Ok(Self {
+            compilands: self::compilands(compilands),
+            contributions: self::contributions(contributions, &sections),
+            sections,
+            records: u16_at(header, 20).unwrap_or(NO_STREAM),
+            is_x86: u16_at(header, 58) == Some(MACHINE_X86),
+            names: names(msf)?,
+            to_source: omap(&omap_to_source),
+            from_source: omap(&omap_from_source),
+        })
+    }
+
+    /// Address of `offset` in the `section`, counted from 1, if the section has code.
+    pub(super) fn code_rva(&self, section: u16, offset: u32) -> Option<u32> {
+        let section = self.sections.get(usize::from(section).checked_sub(1)?)?;
+        (section.is_code && offset < section.len).then(|| section.rva.checked_add(offset))?
+    }
+
+    /// First address behind the section that `rva` is in.
+    pub(super) fn section_end(&self, rva: u32) -> Option<u32> {
+        let holds =
+            |section: &&Section| rva.checked_sub(section.rva).is_some_and(|offset| offset < section.len);
+        self.sections.iter().find(holds).map(|section| section.rva.saturating_add(section.len))
+    }
+
+    /// What was linked at the address.
+    pub(super) fn contribution(&self, rva: u32) -> Option<Contribution> {
+        let below = self.contributions.partition_point(|it| it.start_rva <= rva).checked_sub(1)?;
+        self.contributions.get(below).filter(|it| rva < it.end_rva).copied()
+    }
+}
+
+/// Substreams that lie behind the header, whose sizes are in it.
+struct Parts<'a> {
+    header: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    fn take(&mut self, size_at: usize) -> Result<&'a [u8]> {
+        let len = u32_at(self.header, size_at).and_then(|len| usize::try_from(len).ok());
+        let Some((part, rest)) = len.and_then(|len| self.rest.split_at_checked(len)) else {
+            return Err(Error::damaged("debug information", size_at, "a part is larger than all"));
+        };
+        self.rest = rest;
+        Ok(part)
+    }
+}
+
+/// Reads until the list makes no sense; the compilands before that are used.
+fn compilands(bytes: &[u8]) -> Vec<Compiland> {
+    let mut found = Vec::new();
+    let mut cursor = Cursor::new(bytes);
+    while let Some(fixed) = cursor.take(64) {
+        let number = |at| u32_at(fixed, at).unwrap_or_default();
+        let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
+        cursor.ansi();
+        cursor.take(cursor.position().wrapping_neg() % 4);
+        found.push(Compiland {
+            stream: u16_at(fixed, 34).unwrap_or(NO_STREAM),
+            symbols_len: number(36),
+            old_lines_len: number(40),
+            lines_len: number(44),
+            name,
+        });
+    }
+    found
+}
+
+fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
+    let len = match u32_at(bytes, 0) {
+        Some(CONTRIBUTIONS_60) => 28,
+        Some(CONTRIBUTIONS_V2) => 32,
+        _ => return Vec::new(),
+    };
+    let one = |entry: &[u8]| {
+        let (section, compiland) = (u16_at(entry, 0)?, u16_at(entry, 16)?);
+        let (offset, size) = (u32_at(entry, 4)?, u32_at(entry, 8)?);
+        let section = sections.get(usize::from(section).checked_sub(1)?).filter(|section| section.is_code)?;
+        let start_rva = section.rva.checked_add(offset)?;
+        (size > 0).then_some(Contribution { start_rva, end_rva: start_rva.checked_add(size)?, compiland })
+    };
+    let mut found: Vec<Contribution> =
+        bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
+    found.sort_by_key(|it| it.start_rva);
+    found.dedup_by_key(|it| it.start_rva);
+    let starts: Vec<u32> = found.iter().skip(1).map(|it| it.start_rva).collect();
+    for (it, next) in found.iter_mut().zip(starts) {
+        it.end_rva = it.end_rva.min(next);
+    }
+    found
+}
+
+fn sections(bytes: &[u8]) -> Vec<Section> {
+    let one = |header: &[u8; 40]| {
+        let number = |at| u32_at(header, at).unwrap_or_default();
+        Section { rva: number(12), len: number(8), is_code: number(36) & EXECUTABLE != 0 }
+    };
+    bytes.as_chunks::<40>().0.iter().map(one).collect()
+}
+
+fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
+    let (pairs, _) = bytes.as_chunks::<8>();
+    let mut pairs: Vec<(u32, u32)> =
+        pairs.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?))).collect();
+    pairs.sort_by_key(|(from, _)| *from);
+    pairs
+}
+
+/// Follows a map of rearranged code: pieces of it moved as a whole, those that went to 0 are gone.
+pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
+    if map.is_empty() {
+        return Some(rva);
+    }
+    let (from, to) = *map.get(map.partition_point(|(from, _)| *from <= rva).checked_sub(1)?)?;
+    (to != 0).then(|| to.checked_add(rva - from))?
+}
+
+/// The string table, found by its name in the table of named streams.
+fn names(msf: &mut Msf<'_>) -> Result<Vec<u8>> {
+    let info = msf.stream(INFO_STREAM)?;
+    let Some(stream) = named_stream(info.get(28..).unwrap_or_default(), b"/names") else {
+        return Ok(Vec::new());
+    };
+    let table = msf.stream(stream)?;
+    let len = u32_at(&table, 8).and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
+    let strings = table.get(12..).unwrap_or_default();
+    Ok(strings.get(..len.min(strings.len())).unwrap_or_default().to_vec())
+}
+
+/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then (name, stream).
+fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
+    let mut cursor = Cursor::new(bytes);
+    let len = cursor.u32()?;
+    let names = cursor.take(usize::try_from(len).ok()?)?;
+    let (count, _slots) = (cursor.u32()?, cursor.u32()?);
+    for _ in 0..2 {
+        let words = usize::try_from(cursor.u32()?).ok()?;
+        cursor.take(words.checked_mul(4)?)?;
+    }
+    for _ in 0..count {
+        let (at, stream) = (usize::try_from(cursor.u32()?).ok()?, cursor.u32()?);
+        if names.get(at..).is_some_and(|rest| Cursor::new(rest).ansi() == name) {
+            return u16::try_from(stream).ok();
+        }
+    }
+    None
+}

@@ -1,0 +1,153 @@
+//! Inlined functions of a function: which ranges of its code came from which other function.
+//!
+//! Each site is a record with a small program, the binary annotations, which moves an offset and a line forward and so describes
+//! ranges. Sites lie in sites. Operations: `cvinfo.h` of Microsoft's published sources (`CV_BA_OP_…`).
+
+use etwkit_etl::bytes::Cursor;
+
+use super::lines::{Lines, Place};
+
+/// An inlined call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Site {
+    /// The site that this one lies in, as its position in the list.
+    pub(super) parent: Option<u32>,
+    /// Id of the function.
+    pub(super) inlinee: u32,
+    /// Calls inlined around it.
+    pub(super) depth: u16,
+}
+
+/// Code that came from an inlined function, as offsets from the begin of the function around it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) site: u32,
+    pub(super) place: Option<Place>,
+}
+
+/// Adds the ranges of one site.
+pub(super) fn add_ranges(
+    annotations: &[u8],
+    site: u32,
+    inlinee: u32,
+    lines: &Lines<'_>,
+    ranges: &mut Vec<Range>,
+) {
+    let begin = lines.inlinees.get(&inlinee);
+    let (mut file, mut line) = (begin.map(|place| place.file), begin.map_or(0, |place| place.line));
+    let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<Place>)>);
+    let mut operations = Operations(Cursor::new(annotations));
+    let mut close = |open: &mut Option<(u32, Option<Place>)>, end: u32| {
+        if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
+            ranges.push(Range { start, end, site, place });
+        }
+    };
+    while let Some(operation) = operations.next() {
+        let mut len = None;
+        match operation {
+            Operation::Offset(to) => {
+                offset = to;
+                continue;
+            }
+            Operation::Base(to) => {
+                base = to;
+                continue;
+            }
+            Operation::Len(len) => {
+                let start = open.map(|(start, _)| start);
+                if let Some(start) = start {
+                    close(&mut open, start.saturating_add(len));
+                }
+                offset = offset.wrapping_add(len);
+                continue;
+            }
+            Operation::File(to) => {
+                file = Some(to);
+                continue;
+            }
+            Operation::Line(delta) => {
+                line = line.wrapping_add_signed(delta);
+                continue;
+            }
+            Operation::Other => continue,
+            Operation::Move { code, line: delta, len: told } => {
+                offset = offset.wrapping_add(code);
+                line = line.wrapping_add_signed(delta);
+                len = told.or(len);
+            }
+        }
+        let at = base.wrapping_add(offset);
+        close(&mut open, at);
+        open = Some((at, file.map(|file| Place { file, line })));
+        if let Some(len) = len {
+            close(&mut open, at.saturating_add(len));
+        }
+    }
+}
+
+enum Operation {
+    Offset(u32),
+    Base(u32),
+    /// Ends the range that was begun.
+    Len(u32),
+    File(u32),
+    Line(i32),
+    /// Begins a range; with a length it is a whole one.
+    Move {
+        code: u32,
+        line: i32,
+        len: Option<u32>,
+    },
+    /// Columns, ends of lines.
+    Other,
+}
+
+struct Operations<'a>(Cursor<'a>);
+
+impl Operations<'_> {
+    fn next(&mut self) -> Option<Operation> {
+        Some(match self.number()? {
+            1 => Operation::Offset(self.number()?),
+            2 => Operation::Base(self.number()?),
+            3 => Operation::Move { code: self.number()?, line: 0, len: None },
+            4 => Operation::Len(self.number()?),
+            5 => Operation::File(self.number()?),
+            6 => Operation::Line(signed(self.number()?)),
+            7..=10 | 13 => {
+                self.number()?;
+                Operation::Other
+            }
+            11 => {
+                let both = self.number()?;
+                Operation::Move { code: both & 15, line: signed(both >> 4), len: None }
+            }
+            12 => {
+                let (len, code) = (self.number()?, self.number()?);
+                Operation::Move { code, line: 0, len: Some(len) }
+            }
+            // 0 fills up the record.
+            _ => return None,
+        })
+    }
+
+    /// One, two or four bytes, the first of which tells how many.
+    fn number(&mut self) -> Option<u32> {
+        let first = self.0.u8()?;
+        let mut more = || self.0.u8().map(u32::from);
+        let first = u32::from(first);
+        Some(match first {
+            0..0x80 => first,
+            0x80..0xC0 => (first & 0x3F) << 8 | more()?,
+            0xC0..0xE0 => (first & 0x1F) << 24 | more()? << 16 | more()? << 8 | more()?,
+            _ => return None,
+        })
+    }
+}
+
+/// The lowest bit is the sign.
+fn signed(number: u32) -> i32 {
+    let size = i32::try_from(number >> 1).unwrap_or_default();
+    if number & 1 == 0 { size } else { -size }
+}

@@ -1,0 +1,135 @@
+//! Lines of a compiland: which file and line the code at an offset comes from, and where inlined functions begin.
+//!
+//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and the LLVM documentation have them.
+
+use std::collections::HashMap;
+
+use etwkit_etl::bytes::{Cursor, u8_at, u32_at};
+use rustc_hash::FxHashMap;
+
+const LINES: u32 = 0xF2;
+const FILES: u32 = 0xF4;
+const INLINEES: u32 = 0xF6;
+const IMPORTS: u32 = 0xF7;
+const EXPORTS: u32 = 0xF8;
+/// Lines that debuggers do not show: code that the compiler made up.
+const HIDDEN: [u32; 2] = [0xF0_0F00, 0xFE_EFEE];
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    pub(super) section: u16,
+    pub(super) offset: u32,
+    /// Offset in the list of files; `None` for code without a line.
+    pub(super) place: Option<Place>,
+}
+
+/// A file, as its offset in the list of files of the compiland, and a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: u32,
+    pub(super) line: u32,
+}
+
+#[derive(Default)]
+pub(super) struct Lines<'a> {
+    /// Sorted by section and offset.
+    pub(super) lines: Vec<Line>,
+    /// Where a function that was inlined begins, by its id.
+    pub(super) inlinees: FxHashMap<u32, Place>,
+    files: &'a [u8],
+    /// Names of other compilands, as offsets in the string table, with the ids that are used of them.
+    pub(super) imports: Vec<(u32, Vec<u32>)>,
+    /// Ids that others use, to the number that they have in the id stream.
+    pub(super) exports: HashMap<u32, u32>,
+}
+
+impl<'a> Lines<'a> {
+    /// Reads what is whole.
+    pub(super) fn read(bytes: &'a [u8]) -> Self {
+        let mut lines = Self::default();
+        let mut cursor = Cursor::new(bytes);
+        while let (Some(kind), Some(len)) = (cursor.u32(), cursor.u32()) {
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            let Some(part) = cursor.take(len) else { break };
+            cursor.take(len.wrapping_neg() % 4);
+            match kind {
+                LINES => {
+                    lines.add_lines(part);
+                }
+                FILES => lines.files = part,
+                INLINEES => {
+                    lines.add_inlinees(part);
+                }
+                IMPORTS => {
+                    lines.add_imports(part);
+                }
+                EXPORTS => lines.exports.extend(pairs(part)),
+                _ => {}
+            }
+        }
+        // What is told twice for an offset is told best by the first.
+        lines.lines.sort_by_key(|line| (line.section, line.offset));
+        lines
+    }
+
+    fn add_lines(&mut self, part: &[u8]) -> Option<()> {
+        let mut cursor = Cursor::new(part);
+        let (start, section, flags, _len) = (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u32()?);
+        let has_columns = flags & 1 != 0;
+        loop {
+            let (file, count, _len) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+            let count = usize::try_from(count).ok()?;
+            let (entries, _) = cursor.take(count.checked_mul(8)?)?.as_chunks::<8>();
+            for entry in entries {
+                let (offset, bits) = (u32_at(entry, 0)?, u32_at(entry, 4)?);
+                let line = bits & 0xFF_FFFF;
+                let place = (!HIDDEN.contains(&line)).then_some(Place { file, line });
+                self.lines.push(Line { section, offset: start.checked_add(offset)?, place });
+            }
+            if has_columns {
+                cursor.take(count.checked_mul(4)?)?;
+            }
+        }
+    }
+
+    fn add_inlinees(&mut self, part: &[u8]) -> Option<()> {
+        let mut cursor = Cursor::new(part);
+        let has_more_files = cursor.u32()? == 1;
+        loop {
+            let (id, file, line) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+            if has_more_files {
+                let count = usize::try_from(cursor.u32()?).ok()?;
+                cursor.take(count.checked_mul(4)?)?;
+            }
+            self.inlinees.entry(id).or_insert(Place { file, line });
+        }
+    }
+
+    fn add_imports(&mut self, part: &[u8]) -> Option<()> {
+        let mut cursor = Cursor::new(part);
+        loop {
+            let (name, count) = (cursor.u32()?, usize::try_from(cursor.u32()?).ok()?);
+            let (ids, _) = cursor.take(count.checked_mul(4)?)?.as_chunks::<4>();
+            self.imports.push((name, ids.iter().map(|id| u32::from_le_bytes(*id)).collect()));
+        }
+    }
+
+    /// Offset of a file's name in the string table.
+    pub(super) fn file_name(&self, file: u32) -> Option<u32> {
+        let at = usize::try_from(file).ok()?;
+        // Behind the name: size and kind of a checksum, which must be there, else this is no entry.
+        u8_at(self.files, at.checked_add(5)?)?;
+        u32_at(self.files, at)
+    }
+
+    /// Lines of a range of code; the first may begin before it.
+    pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[Line] {
+        let place =
+            |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));
+        self.lines.get(place(start)..place(end)).unwrap_or_default()
+    }
+}
+
+fn pairs(part: &[u8]) -> impl Iterator<Item = (u32, u32)> {
+    part.as_chunks::<8>().0.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?)))
+}

@@ -1,0 +1,62 @@
+//! PDB files: functions, public symbols, lines, inlined functions.
+//!
+//! Read by hand and not through a library, since what strangers send must neither panic nor overflow a stack, and since only the
+//! parts that are asked for shall be read. A PDB has no checksum: a damaged one that still is in order may name wrongly what was damaged.
+
+mod compile;
+mod dbi;
+mod inlines;
+mod lines;
+mod msf;
+mod records;
+mod rows;
+mod types;
+
+use etwkit_etl::Guid;
+
+pub use msf::{MAGIC, ReadSeek};
+
+use crate::Result;
+use crate::table::Table;
+
+/// An open PDB.
+pub struct Pdb<'f> {
+    msf: msf::Msf<'f>,
+    guid: Guid,
+    age: u32,
+}
+
+impl<'f> Pdb<'f> {
+    /// Reads the directory and the identity.
+    ///
+    /// # Errors
+    /// If it is no PDB, or cut off.
+    pub fn open(file: impl ReadSeek + 'f) -> Result<Self> {
+        let mut msf = msf::Msf::open(Box::new(file))?;
+        let (guid, age) = dbi::identity(&mut msf)?;
+        Ok(Self { msf, guid, age })
+    }
+
+    /// GUID and age that the image of this build has.
+    #[must_use]
+    pub const fn identity(&self) -> (Guid, u32) {
+        (self.guid, self.age)
+    }
+
+    /// Everything it names.
+    ///
+    /// # Errors
+    /// If what all the rest depends on is damaged or missing. Of a damaged compiland the part that can be read is used.
+    pub fn table(&mut self) -> Result<Table> {
+        compile::table(self, None)
+    }
+
+    /// What it names in the compilands that have one of the addresses, and all public symbols: much less work for few
+    /// addresses in a large file.
+    ///
+    /// # Errors
+    /// As [`Pdb::table`].
+    pub fn table_of(&mut self, sorted_rvas: &[u32]) -> Result<Table> {
+        compile::table(self, Some(sorted_rvas))
+    }
+}

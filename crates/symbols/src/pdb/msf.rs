@@ -1,0 +1,169 @@
+//! The container of a PDB: a file of pages, in which streams lie scattered.
+//!
+//! Layout: the multi-stream file format, as Microsoft's published sources of the debugger library and the LLVM documentation describe it.
+//! The directory is checked as a whole before anything else is read: no stream may use pages that are not there, and all
+//! streams together cannot be larger than the file, so that no claimed size makes us take memory.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use etwkit_etl::bytes::{Cursor, u32_at};
+
+use crate::{Error, Result};
+
+/// First bytes of every PDB since 1998.
+pub const MAGIC: &[u8; 32] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
+
+const SUPER_BLOCK_LEN: usize = 56;
+const PART: &str = "directory of streams";
+
+/// Bytes of a file.
+pub trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+pub(super) struct Msf<'f> {
+    file: Box<dyn ReadSeek + 'f>,
+    page_len: u64,
+    streams: Vec<Stream>,
+}
+
+struct Stream {
+    len: u32,
+    pages: Vec<u32>,
+}
+
+impl<'f> Msf<'f> {
+    pub(super) fn open(mut file: Box<dyn ReadSeek + 'f>) -> Result<Self> {
+        let file_len = file.seek(SeekFrom::End(0))?;
+        let mut block = vec![0; SUPER_BLOCK_LEN.min(usize::try_from(file_len).unwrap_or(SUPER_BLOCK_LEN))];
+        read_at(&mut *file, 0, &mut block)?;
+        let number = |at| u32_at(&block, at).unwrap_or_default();
+        if !block.starts_with(MAGIC) {
+            let found = block.get(..block.len().min(16)).unwrap_or_default().escape_ascii().to_string();
+            return Err(Error::OtherFile { expected: "a PDB", found: format!("\"{found}\"") });
+        }
+        let (page_len, page_count, directory_len) =
+            (u64::from(number(32)), u64::from(number(40)), number(44));
+        if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {
+            return Err(Error::damaged(PART, 32_u64, "no size of a page"));
+        }
+        if page_count.saturating_mul(page_len) > file_len {
+            return Err(Error::damaged(
+                PART,
+                40_u64,
+                "the file is cut off: it has fewer pages than it claims",
+            ));
+        }
+        let mut msf = Self { file, page_len, streams: Vec::new() };
+        let directory = msf.directory(directory_len, page_count)?;
+        msf.streams = streams(&directory, page_len, page_count)?;
+        Ok(msf)
+    }
+
+    /// The directory, which is found through a list of its pages, which may itself lie on several pages.
+    fn directory(&mut self, len: u32, page_count: u64) -> Result<Vec<u8>> {
+        let pages = u64::from(len).div_ceil(self.page_len);
+        let map_pages = (pages * 4).div_ceil(self.page_len);
+        if pages > page_count || map_pages * 4 > self.page_len {
+            return Err(Error::damaged(PART, 44_u64, "it is larger than the file"));
+        }
+        let mut roots = vec![0; usize::try_from(map_pages * 4).unwrap_or_default()];
+        read_at(&mut *self.file, 52, &mut roots)?;
+        let map = Stream::of(
+            &mut Cursor::new(&roots),
+            u32::try_from(pages * 4).unwrap_or_default(),
+            self.page_len,
+            page_count,
+        )?;
+        let map = self.read_pages(&map, 0, map.len)?;
+        let stream = Stream::of(&mut Cursor::new(&map), len, self.page_len, page_count)?;
+        self.read_pages(&stream, 0, len)
+    }
+
+    /// Bytes of a stream; 0 if there is none.
+    pub(super) fn len(&self, stream: u16) -> u32 {
+        self.streams.get(usize::from(stream)).map_or(0, |stream| stream.len)
+    }
+
+    /// The whole stream; nothing if there is none.
+    pub(super) fn stream(&mut self, stream: u16) -> Result<Vec<u8>> {
+        self.part(stream, 0, self.len(stream))
+    }
+
+    /// A part of a stream, cut at its end.
+    pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
+        let streams = std::mem::take(&mut self.streams);
+        let bytes = match streams.get(usize::from(stream)) {
+            Some(stream) => {
+                let start = start.min(stream.len);
+                self.read_pages(stream, start, len.min(stream.len - start))
+            }
+            None => Ok(Vec::new()),
+        };
+        self.streams = streams;
+        bytes
+    }
+
+    fn read_pages(&mut self, stream: &Stream, start: u32, len: u32) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
+        while !rest.is_empty() {
+            let index = usize::try_from(at / self.page_len).unwrap_or(usize::MAX);
+            let Some((first, more)) = stream.pages.get(index..).and_then(<[u32]>::split_first) else {
+                return Err(Error::damaged(PART, at, "a stream has fewer pages than bytes"));
+            };
+            // Pages that follow each other in the file are read at once.
+            let run = 1
+                + (1..)
+                    .zip(more)
+                    .take_while(|(nth, page)| u64::from(**page) == u64::from(*first) + nth)
+                    .count() as u64;
+            let inside = at % self.page_len;
+            let here = (run * self.page_len - inside).min(rest.len() as u64);
+            let (head, tail) = rest.split_at_mut(usize::try_from(here).unwrap_or_default());
+            read_at(&mut *self.file, u64::from(*first) * self.page_len + inside, head)?;
+            (at, rest) = (at + here, tail);
+        }
+        Ok(bytes)
+    }
+}
+
+impl Stream {
+    fn of(numbers: &mut Cursor<'_>, len: u32, page_len: u64, page_count: u64) -> Result<Self> {
+        let count = usize::try_from(u64::from(len).div_ceil(page_len)).unwrap_or_default();
+        let at = numbers.position();
+        let Some(list) = numbers.take(count.saturating_mul(4)) else {
+            return Err(Error::damaged(PART, at, "it ends inside a list of pages"));
+        };
+        let pages: Vec<u32> = list.as_chunks::<4>().0.iter().map(|page| u32::from_le_bytes(*page)).collect();
+        if pages.iter().any(|page| u64::from(*page) >= page_count) {
+            return Err(Error::damaged(PART, at, "a page lies behind the end of the file"));
+        }
+        Ok(Self { len, pages })
+    }
+}
+
+fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Stream>> {
+    let mut numbers = Cursor::new(directory);
+    let count = numbers.u32().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+    let Some(lens) = numbers.take(count.saturating_mul(4)) else {
+        return Err(Error::damaged(PART, 0_u64, "more streams than it has room for"));
+    };
+    // A stream that was removed has a size of −1.
+    let lens: Vec<u32> = lens
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|len| u32::from_le_bytes(*len))
+        .map(|len| if len == u32::MAX { 0 } else { len })
+        .collect();
+    if lens.iter().map(|len| u64::from(*len)).sum::<u64>() > page_count * page_len {
+        return Err(Error::damaged(PART, 4_u64, "streams are larger than the file"));
+    }
+    lens.into_iter().map(|len| Stream::of(&mut numbers, len, page_len, page_count)).collect()
+}
+
+fn read_at(file: &mut dyn ReadSeek, at: u64, bytes: &mut [u8]) -> Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(bytes)?;
+    Ok(())
+}

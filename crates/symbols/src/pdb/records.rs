@@ -1,0 +1,111 @@
+//! Symbol records: the few kinds that name code.
+//!
+//! A record is its length (2 bytes, of what follows), its kind (2 bytes) and its content. Kinds and layouts: `cvinfo.h` of
+//! Microsoft's published sources.
+
+use etwkit_etl::bytes::Cursor;
+
+const S_END: u16 = 0x0006;
+const S_PROC_ID_END: u16 = 0x114F;
+const S_INLINE_SITE_END: u16 = 0x114E;
+const S_BLOCK: u16 = 0x1103;
+const S_WITH: u16 = 0x1104;
+const S_THUNK: u16 = 0x1102;
+const S_SEPARATED_CODE: u16 = 0x1132;
+const S_INLINE_SITE: u16 = 0x114D;
+const S_INLINE_SITE_2: u16 = 0x115D;
+const S_PUBLIC: u16 = 0x110E;
+/// Local and global functions, with the type in the type and in the id stream, and those that a debugger may patch.
+const S_FUNCTIONS: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
+/// Managed code that was compiled ahead of time, global and local.
+const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
+
+/// What matters of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Record<'a> {
+    Function(Function<'a>),
+    /// Code of the function before it that the linker put elsewhere.
+    Separated {
+        section: u16,
+        offset: u32,
+        len: u32,
+    },
+    InlineSite {
+        inlinee: u32,
+        annotations: &'a [u8],
+    },
+    Public {
+        section: u16,
+        offset: u32,
+        name: &'a [u8],
+    },
+    /// A scope that has no name.
+    Scope,
+    /// The end of the innermost scope.
+    End,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Function<'a> {
+    pub(super) section: u16,
+    pub(super) offset: u32,
+    pub(super) len: u32,
+    pub(super) name: &'a [u8],
+}
+
+/// The records that lie in `bytes`, until one does not fit.
+pub(super) struct Records<'a>(pub(super) Cursor<'a>);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let len = self.0.u16()?;
+        let content = self.0.take(usize::from(len))?;
+        let mut cursor = Cursor::new(content);
+        let kind = cursor.u16()?;
+        Some(record(kind, cursor).unwrap_or(Record::Other))
+    }
+}
+
+fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
+    Some(match kind {
+        S_END | S_PROC_ID_END | S_INLINE_SITE_END => Record::End,
+        S_BLOCK | S_WITH => Record::Scope,
+        S_PUBLIC => {
+            let (_flags, offset, section) = (cursor.u32()?, cursor.u32()?, cursor.u16()?);
+            Record::Public { section, offset, name: cursor.ansi() }
+        }
+        S_INLINE_SITE | S_INLINE_SITE_2 => {
+            cursor.take(8)?;
+            let inlinee = cursor.u32()?;
+            if kind == S_INLINE_SITE_2 {
+                cursor.take(4)?;
+            }
+            Record::InlineSite { inlinee, annotations: cursor.rest() }
+        }
+        S_SEPARATED_CODE => {
+            cursor.take(8)?;
+            let (len, _flags, offset, _of_parent, section) =
+                (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u16()?);
+            Record::Separated { section, offset, len }
+        }
+        S_THUNK => {
+            cursor.take(12)?;
+            let (offset, section, len, _kind) = (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u8()?);
+            Record::Function(Function { section, offset, len: u32::from(len), name: cursor.ansi() })
+        }
+        _ if S_FUNCTIONS.contains(&kind) || S_MANAGED.contains(&kind) => {
+            cursor.take(12)?;
+            let len = cursor.u32()?;
+            cursor.take(12)?;
+            let (offset, section, _flags) = (cursor.u32()?, cursor.u16()?, cursor.u8()?);
+            if S_MANAGED.contains(&kind) {
+                cursor.take(2)?;
+            }
+            Record::Function(Function { section, offset, len, name: cursor.ansi() })
+        }
+        _ => return None,
+    })
+}

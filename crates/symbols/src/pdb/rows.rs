@@ -1,0 +1,90 @@
+//! Lines and inlined functions of one function, put together: from each offset on the frames that hold.
+
+use super::inlines::{Range, Site};
+use super::lines::{Line, Place};
+use crate::table::{Frame, MAX_DEPTH};
+
+/// What is needed to name a frame.
+pub(super) trait Naming {
+    /// File and line of a place.
+    fn place(&mut self, place: Option<Place>) -> (Option<u32>, u32);
+    /// Number of the name of an inlined function.
+    fn inlinee(&mut self, id: u32) -> u32;
+}
+
+/// Calls `row` for each offset from which on something else holds, with the frames from the outermost to the innermost.
+///
+/// Of ranges at one depth the last begun holds. Where the ranges of a site leave out what a site in it covers, as compilers do, its
+/// caller is there, too, without a line.
+pub(super) fn sweep(
+    start: u32,
+    len: u32,
+    lines: &[Line],
+    sites: &[Site],
+    ranges: &mut [Range],
+    naming: &mut dyn Naming,
+    row: &mut dyn FnMut(u32, &[Frame]),
+) {
+    ranges.sort_by_key(|range| (range.start, depth(sites, range.site)));
+    let inside = |offset: &u32| *offset < len;
+    let mut offsets: Vec<u32> = lines.iter().map(|line| line.offset.wrapping_sub(start)).collect();
+    offsets.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
+    offsets.retain(inside);
+    offsets.sort_unstable();
+    offsets.dedup();
+    let (mut lines, mut ranges) = (lines.iter().peekable(), ranges.iter().peekable());
+    let mut outer = None;
+    let mut open: Vec<Option<Range>> = Vec::new();
+    let mut frames = Vec::new();
+    for offset in offsets {
+        while let Some(line) = lines.next_if(|line| line.offset.wrapping_sub(start) <= offset) {
+            outer = line.place;
+        }
+        while let Some(range) = ranges.next_if(|range| range.start <= offset) {
+            let depth = usize::from(depth(sites, range.site));
+            if depth + 1 < MAX_DEPTH {
+                open.resize(open.len().max(depth + 1), None);
+                if let Some(place) = open.get_mut(depth) {
+                    *place = Some(*range);
+                }
+            }
+        }
+        frames.clear();
+        let (file, line) = naming.place(outer);
+        frames.push(Frame { name: 0, file, line });
+        let innermost = open.iter().flatten().rfind(|range| range.end > offset);
+        if let Some(innermost) = innermost {
+            inlined(*innermost, offset, sites, &open, naming, &mut frames);
+        }
+        row(offset, &frames);
+    }
+}
+
+/// Adds the chain of calls that ends in a range.
+fn inlined(
+    innermost: Range,
+    offset: u32,
+    sites: &[Site],
+    open: &[Option<Range>],
+    naming: &mut dyn Naming,
+    frames: &mut Vec<Frame>,
+) {
+    let first = frames.len();
+    let mut next = Some(innermost.site);
+    while let Some((number, site)) =
+        next.and_then(|site| Some((site, sites.get(usize::try_from(site).ok()?)?)))
+    {
+        let range = open.get(usize::from(site.depth)).copied().flatten();
+        let range = range.filter(|range| range.site == number && range.end > offset);
+        let (file, line) = naming.place(range.and_then(|range| range.place));
+        frames.push(Frame { name: naming.inlinee(site.inlinee), file, line });
+        next = site.parent;
+    }
+    if let Some(chain) = frames.get_mut(first..) {
+        chain.reverse();
+    }
+}
+
+fn depth(sites: &[Site], site: u32) -> u16 {
+    usize::try_from(site).ok().and_then(|site| sites.get(site)).map_or(0, |site| site.depth)
+}

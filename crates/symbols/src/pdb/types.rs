@@ -1,0 +1,180 @@
+//! Names of inlined functions, which only the streams of ids and types have.
+//!
+//! Both streams are lists of records numbered from a first index. To find one, a skip list in the hash stream tells the position of
+//! every few hundredth; only the pieces that are needed are read. Kinds and layouts: `cvinfo.h` and `tpi.h` of Microsoft's published sources.
+
+use std::collections::BTreeMap;
+
+use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
+
+use super::msf::Msf;
+use crate::Result;
+
+const TYPE_STREAM: u16 = 2;
+const ID_STREAM: u16 = 4;
+const LF_FUNC_ID: u16 = 0x1601;
+const LF_MFUNC_ID: u16 = 0x1602;
+const LF_STRING_ID: u16 = 0x1605;
+/// Class, structure, interface: with a size in front of the name.
+const LF_CLASSES: [u16; 3] = [0x1504, 0x1505, 0x1519];
+const LF_UNION: u16 = 0x1506;
+const LF_ENUM: u16 = 0x1507;
+/// Without a skip list one is made, of steps of this many bytes.
+const STEP: u32 = 1 << 14;
+/// Pieces that are kept, bytes.
+const KEPT: usize = 64 << 20;
+/// Scopes in scopes; deeper ones are a loop.
+const DEEPEST: u32 = 16;
+
+pub(super) struct Names {
+    ids: Numbered,
+    types: Numbered,
+}
+
+impl Names {
+    pub(super) fn open(msf: &mut Msf<'_>) -> Result<Self> {
+        Ok(Self { ids: Numbered::open(msf, ID_STREAM)?, types: Numbered::open(msf, TYPE_STREAM)? })
+    }
+
+    /// Name of the function with that id, as `Scope::name`.
+    pub(super) fn function(&mut self, msf: &mut Msf<'_>, id: u32) -> Result<Option<String>> {
+        self.of_id(msf, id, DEEPEST)
+    }
+
+    fn of_id(&mut self, msf: &mut Msf<'_>, id: u32, depth: u32) -> Result<Option<String>> {
+        let Some((kind, content)) = self.ids.record(msf, id)? else { return Ok(None) };
+        let mut cursor = Cursor::new(&content);
+        let (Some(scope), Some(deeper)) = (cursor.u32(), depth.checked_sub(1)) else { return Ok(None) };
+        if kind == LF_STRING_ID {
+            return Ok(Some(text(cursor.ansi())));
+        }
+        cursor.take(4);
+        let name = text(cursor.ansi());
+        let scope = match kind {
+            LF_FUNC_ID if scope == 0 => None,
+            LF_FUNC_ID => self.of_id(msf, scope, deeper)?,
+            LF_MFUNC_ID => self.of_type(msf, scope)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(scope.map_or_else(|| name.clone(), |scope| format!("{scope}::{name}"))))
+    }
+
+    fn of_type(&mut self, msf: &mut Msf<'_>, index: u32) -> Result<Option<String>> {
+        let Some((kind, content)) = self.types.record(msf, index)? else { return Ok(None) };
+        Ok(name_of_type(kind, &content).map(text))
+    }
+}
+
+fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
+    let mut cursor = Cursor::new(content);
+    let fixed = match kind {
+        _ if LF_CLASSES.contains(&kind) => 16,
+        LF_UNION => 8,
+        LF_ENUM => 12,
+        _ => return None,
+    };
+    cursor.take(fixed)?;
+    if kind != LF_ENUM {
+        // The size: a number, or the kind of a longer number that follows.
+        let more = match cursor.u16()? {
+            0..0x8000 => 0,
+            0x8000 => 1,
+            0x8001 | 0x8002 => 2,
+            0x8003 | 0x8004 => 4,
+            0x8009 | 0x800A => 8,
+            _ => return None,
+        };
+        cursor.take(more)?;
+    }
+    Some(cursor.ansi())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A stream of numbered records.
+struct Numbered {
+    stream: u16,
+    first: u32,
+    end: u32,
+    /// (Number of a record, offset in the stream), from which to walk.
+    steps: Vec<(u32, u32)>,
+    /// Offset behind the last record.
+    stop: u32,
+    pieces: BTreeMap<usize, Vec<u8>>,
+    kept: usize,
+}
+
+impl Numbered {
+    fn open(msf: &mut Msf<'_>, stream: u16) -> Result<Self> {
+        let header = msf.part(stream, 0, 56)?;
+        let number = |at| u32_at(&header, at).unwrap_or_default();
+        let (start, first, end) = (number(4), number(8), number(12));
+        let stop = start.saturating_add(number(16)).min(msf.len(stream));
+        let hash_stream = u16_at(&header, 20).unwrap_or(u16::MAX);
+        let mut numbered =
+            Self { stream, first, end, steps: Vec::new(), stop, pieces: BTreeMap::new(), kept: 0 };
+        let list = msf.part(hash_stream, number(40), number(44))?;
+        let pairs = list.as_chunks::<8>().0.iter();
+        let pairs = pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
+        numbered.steps = pairs.collect();
+        let is_rising = numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
+        if numbered.steps.first() != Some(&(first, start)) || !is_rising {
+            numbered.steps = numbered.walk(msf, start)?;
+        }
+        Ok(numbered)
+    }
+
+    /// The skip list, if the file has none.
+    fn walk(&self, msf: &mut Msf<'_>, start: u32) -> Result<Vec<(u32, u32)>> {
+        let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
+        while number < self.end && at < self.stop {
+            steps.push((number, at));
+            // A record has 64 KiB at most.
+            let piece = msf.part(self.stream, at, STEP + (1 << 16))?;
+            let mut cursor = Cursor::new(&piece);
+            while cursor.position() < STEP as usize && number < self.end {
+                let Some(len) = cursor.u16() else { return Ok(steps) };
+                if cursor.take(usize::from(len)).is_none() {
+                    return Ok(steps);
+                }
+                number += 1;
+            }
+            at = at.saturating_add(u32::try_from(cursor.position()).unwrap_or(u32::MAX));
+        }
+        Ok(steps)
+    }
+
+    /// Kind and content of a record.
+    fn record(&mut self, msf: &mut Msf<'_>, number: u32) -> Result<Option<(u16, Vec<u8>)>> {
+        if !(self.first..self.end).contains(&number) {
+            return Ok(None);
+        }
+        let Some(step) = self.steps.partition_point(|(first, _)| *first <= number).checked_sub(1) else {
+            return Ok(None);
+        };
+        let Some((first, start)) = self.steps.get(step).copied() else { return Ok(None) };
+        if !self.pieces.contains_key(&step) {
+            let stop = self.steps.get(step + 1).map_or(self.stop, |(_, next)| (*next).min(self.stop));
+            let piece = msf.part(self.stream, start, stop.saturating_sub(start))?;
+            if self.kept + piece.len() > KEPT {
+                self.pieces.clear();
+                self.kept = 0;
+            }
+            self.kept += piece.len();
+            self.pieces.insert(step, piece);
+        }
+        let Some(piece) = self.pieces.get(&step) else { return Ok(None) };
+        let mut cursor = Cursor::new(piece);
+        for _ in first..number {
+            let Some(len) = cursor.u16() else { return Ok(None) };
+            if cursor.take(usize::from(len)).is_none() {
+                return Ok(None);
+            }
+        }
+        let content = cursor.u16().and_then(|len| cursor.take(usize::from(len)));
+        let Some((kind, content)) = content.and_then(<[u8]>::split_first_chunk::<2>) else { return Ok(None) };
+        Ok(Some((u16::from_le_bytes(*kind), content.to_vec())))
+    }
+}

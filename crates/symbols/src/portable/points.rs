@@ -1,0 +1,49 @@
+//! Sequence points: from which IL offset on which line holds.
+
+use etwkit_etl::bytes::Cursor;
+
+use super::metadata::{compressed, compressed_signed};
+
+/// Document and line at an IL offset: those of the last point at or before it.
+pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32, u32)> {
+    let mut cursor = Cursor::new(blob);
+    let _local_signature = compressed(&mut cursor)?;
+    let mut document = if document == 0 { compressed(&mut cursor)? } else { document };
+    let (mut offset, mut line, mut found) = (0_u32, None::<u32>, None);
+    let mut is_first = true;
+    while let Some(delta) = compressed(&mut cursor) {
+        if delta == 0 && !is_first {
+            document = compressed(&mut cursor)?;
+            continue;
+        }
+        offset = offset.checked_add(delta)?;
+        if offset > il_offset {
+            break;
+        }
+        is_first = false;
+        let lines = compressed(&mut cursor)?;
+        let columns = if lines == 0 {
+            i64::from(compressed(&mut cursor)?)
+        } else {
+            i64::from(compressed_signed(&mut cursor)?)
+        };
+        if lines == 0 && columns == 0 {
+            // Code that nobody wrote.
+            found = None;
+            continue;
+        }
+        let start = match line {
+            None => {
+                let (start, _column) = (compressed(&mut cursor)?, compressed(&mut cursor)?);
+                start
+            }
+            Some(last) => {
+                let (delta, _column) = (compressed_signed(&mut cursor)?, compressed_signed(&mut cursor)?);
+                last.checked_add_signed(delta)?
+            }
+        };
+        line = Some(start);
+        found = Some((document, start));
+    }
+    found
+}

@@ -1,0 +1,49 @@
+//! What a caller learns while symbols are loaded.
+
+use crate::Identity;
+
+/// A step on the way to the symbols of one module.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The search begins.
+    Started,
+    /// A server sends the file.
+    Received {
+        /// Who sends it.
+        server: &'a str,
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes of all, if the server told them.
+        total: Option<u64>,
+    },
+    /// A symbol file is read, which takes seconds for a large one.
+    Reading {
+        /// Where it is.
+        place: &'a str,
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// The search is over.
+    Finished {
+        /// Whether there are symbols.
+        is_loaded: bool,
+    },
+}
+
+/// Who wants to know. Several modules may be loaded at a time, each with a `Progress` of its own.
+pub trait Progress {
+    /// Tells a step.
+    fn event(&mut self, identity: &Identity, event: Event<'_>);
+}
+
+/// Nobody wants to know.
+impl Progress for () {
+    fn event(&mut self, _: &Identity, _: Event<'_>) {}
+}
+
+impl<F: FnMut(&Identity, Event<'_>)> Progress for F {
+    fn event(&mut self, identity: &Identity, event: Event<'_>) {
+        self(identity, event);
+    }
+}

@@ -1,0 +1,46 @@
+//! Is this the symbol file that was asked for?
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use crate::pdb::Pdb;
+use crate::{Error, Identity, Result, breakpad, pdb, portable};
+
+/// Kinds of symbol files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A PDB of native code, or of .NET before portable ones.
+    Pdb,
+    /// A portable PDB of .NET.
+    Portable,
+    /// Text symbols of Breakpad.
+    Breakpad,
+}
+
+/// Which kind of file it is, by its first bytes, if it is the right one.
+///
+/// # Errors
+/// If it is none of them, cannot be read, or belongs to another build.
+pub(crate) fn check(path: &Path, identity: &Identity) -> Result<Kind> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut begin = Vec::new();
+    file.by_ref().take(64).read_to_end(&mut begin)?;
+    file.seek(SeekFrom::Start(0))?;
+    if begin.starts_with(portable::MAGIC) {
+        identity.check_guid(portable::identity_of(&mut file)?)?;
+        return Ok(Kind::Portable);
+    }
+    if begin.starts_with(breakpad::MAGIC) {
+        let (guid, age) = breakpad::identity(&mut file)?;
+        identity.check(guid, age)?;
+        return Ok(Kind::Breakpad);
+    }
+    if !begin.starts_with(pdb::MAGIC.get(..24).unwrap_or_default()) {
+        let found = begin.get(..begin.len().min(24)).unwrap_or_default().escape_ascii().to_string();
+        return Err(Error::OtherFile { expected: "a symbol file", found: format!("\"{found}\"") });
+    }
+    let (guid, age) = Pdb::open(file)?.identity();
+    identity.check(guid, age)?;
+    Ok(Kind::Pdb)
+}

@@ -1,0 +1,174 @@
+//! Stores that are folders, and folders with symbol files.
+
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::check::{Kind, check};
+use super::{Attempt, Place, breakpad, places};
+use crate::{Error, Identity, Result};
+
+/// Bytes of a `file.ptr`; it holds one path.
+const POINTER_LEN: u64 = 4096;
+
+/// Where packed files are unpacked, and how large they may become.
+pub(super) struct Unpacking<'a> {
+    pub(super) store: Option<&'a Path>,
+    pub(super) limit: u64,
+}
+
+/// Looks into a store. `None` if it does not have the file; reasons for what it has and cannot be used go to `tried`.
+pub(super) fn find_in_store(
+    store: &Path,
+    identity: &Identity,
+    unpacking: &Unpacking<'_>,
+    tried: &mut Vec<Attempt>,
+) -> Option<(PathBuf, Kind)> {
+    let is_two_tier = store.join("index2.txt").is_file();
+    for place in places(identity, is_two_tier) {
+        let Some(path) = existing(store, &place) else { continue };
+        let found = if place.is_pointer {
+            pointed(&path, store, identity)
+        } else if place.is_packed {
+            unpacked(&path, identity, unpacking)
+        } else {
+            check(&path, identity).map(|kind| (path.clone(), kind))
+        };
+        match found {
+            Ok(found) => return Some(found),
+            Err(error) => {
+                tried.push(Attempt { place: path.display().to_string(), reason: error.to_string() });
+            }
+        }
+    }
+    None
+}
+
+/// Looks for a file of that name in a folder, without the folders of a store.
+pub(super) fn find_flat(
+    folder: &Path,
+    identity: &Identity,
+    tried: &mut Vec<Attempt>,
+) -> Option<(PathBuf, Kind)> {
+    for name in [identity.name().to_owned(), breakpad(identity.name())] {
+        let Some(path) = entry(folder, &name).filter(|path| path.is_file()) else { continue };
+        match check(&path, identity) {
+            Ok(kind) => return Some((path, kind)),
+            Err(error) => {
+                tried.push(Attempt { place: path.display().to_string(), reason: error.to_string() });
+            }
+        }
+    }
+    None
+}
+
+/// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems that have.
+fn existing(store: &Path, place: &Place) -> Option<PathBuf> {
+    let exact = store.join(place.path());
+    if exact.is_file() {
+        return Some(exact);
+    }
+    let mut path = store.to_owned();
+    for part in &place.parts {
+        path = entry(&path, part)?;
+    }
+    path.is_file().then_some(path)
+}
+
+fn entry(folder: &Path, name: &str) -> Option<PathBuf> {
+    let exact = folder.join(name);
+    if exact.exists() {
+        return Some(exact);
+    }
+    if cfg!(windows) {
+        return None;
+    }
+    let entries = fs::read_dir(folder).ok()?.filter_map(io::Result::ok);
+    let same = entries.filter(|entry| entry.file_name().to_string_lossy().eq_ignore_ascii_case(name));
+    // The order of a folder is that of the file system.
+    same.map(|entry| entry.path()).min()
+}
+
+/// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
+fn pointed(pointer: &Path, store: &Path, identity: &Identity) -> Result<(PathBuf, Kind)> {
+    let mut text = String::new();
+    fs::File::open(pointer)?.take(POINTER_LEN).read_to_string(&mut text)?;
+    let text = text.trim();
+    let path = match text.get(..5) {
+        Some(prefix) if prefix.eq_ignore_ascii_case("PATH:") => text.get(5..).unwrap_or_default().trim(),
+        Some(prefix) if prefix.to_ascii_uppercase().starts_with("MSG:") => {
+            return Err(Error::Unsupported("the store says why it does not have the file, in file.ptr"));
+        }
+        _ => text,
+    };
+    if !cfg!(windows) && (path.contains('\\') || path.get(1..2) == Some(":")) {
+        return Err(Error::Unsupported("it points to a path of Windows, which this system has not"));
+    }
+    let path = store.join(path);
+    check(&path, identity).map(|kind| (path, kind))
+}
+
+fn unpacked(packed: &Path, identity: &Identity, unpacking: &Unpacking<'_>) -> Result<(PathBuf, Kind)> {
+    let Some(store) = unpacking.store else {
+        return Err(Error::Unsupported("it is packed, and there is no cache folder to unpack it in"));
+    };
+    let into = stored_as(store, identity, identity.name());
+    keep(&into, |file| unpack(fs::File::open(packed)?, file, unpacking.limit), identity)
+        .map(|kind| (into, kind))
+}
+
+/// Copies a symbol file into a store.
+pub(super) fn copy(from: &Path, store: &Path, identity: &Identity, kind: Kind) -> Result<PathBuf> {
+    let name = if kind == Kind::Breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
+    let into = stored_as(store, identity, &name);
+    keep(&into, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?), identity)?;
+    Ok(into)
+}
+
+/// Where a store of ours has a file.
+pub(super) fn stored_as(store: &Path, identity: &Identity, name: &str) -> PathBuf {
+    store.join(identity.name()).join(identity.key()).join(name)
+}
+
+/// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks meanwhile, or after a crash,
+/// sees all of it or nothing.
+pub(super) fn keep(
+    into: &Path,
+    write: impl FnOnce(&mut fs::File) -> Result<()>,
+    identity: &Identity,
+) -> Result<Kind> {
+    let folder = into.parent().unwrap_or(into);
+    fs::create_dir_all(folder)?;
+    let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
+    write(file.as_file_mut())?;
+    file.flush()?;
+    let kind = check(file.path(), identity)?;
+    file.persist(into).map_err(|error| error.error)?;
+    Ok(kind)
+}
+
+/// The one file of a cabinet, as `makecab` and the store tools pack it.
+pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) -> Result<()> {
+    // The decoders of cabinets panic over some damaged blocks; that is an error of the file.
+    let unpack = std::panic::AssertUnwindSafe(|| -> Result<()> {
+        let mut cabinet = cab::Cabinet::new(packed)?;
+        let name = cabinet
+            .folder_entries()
+            .flat_map(|folder| folder.file_entries().map(|file| file.name().to_owned()))
+            .next();
+        let Some(name) = name else { return Err(Error::Unsupported("the cabinet is empty")) };
+        let size = u64::from(cabinet.get_file_entry(&name).map_or(0, cab::FileEntry::uncompressed_size));
+        if size > limit {
+            return Err(Error::TooLarge { size, limit });
+        }
+        let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
+        if copied == size { Ok(()) } else { Err(Error::damaged("cabinet", copied, "it is cut off")) }
+    });
+    std::panic::catch_unwind(unpack).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Error::Decoder(text.unwrap_or_default()))
+    })
+}

@@ -1,0 +1,255 @@
+//! Along the search path: stores from near to far, and back again with what was found.
+
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::check::Kind;
+use super::fetch::{Client, Refusal};
+use super::folder::{Unpacking, copy, find_flat, find_in_store, keep, stored_as, unpack};
+use super::{Attempt, Place, breakpad, places};
+use crate::search_path::{Element, Store};
+use crate::{Error, Event, Identity, Progress, Result, SearchPath};
+
+/// A symbol file that is the right one.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Where it can be opened.
+    pub(crate) path: PathBuf,
+    pub(crate) kind: Kind,
+    /// Where it came from: a path or URL.
+    pub(crate) source: String,
+}
+
+pub(crate) struct Search<'a> {
+    pub(crate) path: &'a SearchPath,
+    pub(crate) client: &'a Client,
+    /// Cache of the user, for what is packed in a folder.
+    pub(crate) cache: Option<&'a Path>,
+}
+
+impl Search<'_> {
+    /// The first right file. What was in the way goes to `tried`.
+    pub(crate) fn find(
+        &self,
+        identity: &Identity,
+        progress: &mut dyn Progress,
+        tried: &mut Vec<Attempt>,
+    ) -> Option<Found> {
+        self.path.elements().iter().find_map(|element| match element {
+            Element::Folder(folder) => self.in_folder(folder, identity, tried),
+            Element::Chain(stores) => self.in_chain(stores, identity, progress, tried),
+            Element::Unusable { text, reason } => {
+                tried.push(Attempt { place: text.clone(), reason: reason.clone() });
+                None
+            }
+        })
+    }
+
+    fn in_folder(&self, folder: &Path, identity: &Identity, tried: &mut Vec<Attempt>) -> Option<Found> {
+        let before = tried.len();
+        let unpacking = self.unpacking(self.cache);
+        let found =
+            find_in_store(folder, identity, &unpacking, tried).or_else(|| find_flat(folder, identity, tried));
+        if found.is_none() && tried.len() == before {
+            tried.push(missing_in(folder));
+        }
+        found.map(|(path, kind)| Found { source: path.display().to_string(), path, kind })
+    }
+
+    fn in_chain(
+        &self,
+        stores: &[Store],
+        identity: &Identity,
+        progress: &mut dyn Progress,
+        tried: &mut Vec<Attempt>,
+    ) -> Option<Found> {
+        for (far, store) in stores.iter().enumerate() {
+            let nearer: Vec<&Path> = stores.iter().take(far).rev().filter_map(folder_of).collect();
+            match store {
+                Store::Folder(folder) => {
+                    let nearest = nearer.last().copied().or(Some(folder));
+                    let unpacking = self.unpacking(nearest);
+                    let before = tried.len();
+                    let found = find_in_store(folder, identity, &unpacking, tried)
+                        .or_else(|| find_flat(folder, identity, tried));
+                    if let Some((path, kind)) = found {
+                        let source = path.display().to_string();
+                        return Some(Found { source, ..bring_nearer(path, kind, &nearer, identity, tried) });
+                    }
+                    // A cache that does not have it yet is not worth a word.
+                    if tried.len() == before && far + 1 == stores.len() {
+                        tried.push(missing_in(folder));
+                    }
+                }
+                Store::Server(server) => {
+                    let Some((first, rest)) = nearer.split_first() else {
+                        tried.push(Attempt {
+                            place: server.clone(),
+                            reason: "no cache folder to keep it in".to_owned(),
+                        });
+                        continue;
+                    };
+                    let found = self.at_server(server, first, identity, progress, tried);
+                    if let Some((path, kind, source)) = found {
+                        return Some(Found { source, ..bring_nearer(path, kind, rest, identity, tried) });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn unpacking<'p>(&self, store: Option<&'p Path>) -> Unpacking<'p> {
+        Unpacking { store, limit: self.client.limits().bytes }
+    }
+
+    /// Asks a server for all places until it has one of them, and keeps that in `store`.
+    fn at_server(
+        &self,
+        server: &str,
+        store: &Path,
+        identity: &Identity,
+        progress: &mut dyn Progress,
+        tried: &mut Vec<Attempt>,
+    ) -> Option<(PathBuf, Kind, String)> {
+        let before = tried.len();
+        let mut asked = places(identity, false);
+        if self.client.is_two_tier(server) {
+            asked = places(identity, true);
+        }
+        for place in asked {
+            let url = super::fetch::url(server, &place.parts);
+            match self.download(server, &place, store, identity, progress) {
+                Ok(Some((path, kind))) => return Some((path, kind, url)),
+                Ok(None) => {}
+                Err(Stop::Place(reason)) => tried.push(Attempt { place: url, reason }),
+                Err(Stop::Server(reason)) => {
+                    tried.push(Attempt { place: server.to_owned(), reason });
+                    return None;
+                }
+            }
+        }
+        if tried.len() == before {
+            tried.push(Attempt { place: server.to_owned(), reason: "does not have it".to_owned() });
+        }
+        None
+    }
+
+    fn download(
+        &self,
+        server: &str,
+        place: &Place,
+        store: &Path,
+        identity: &Identity,
+        progress: &mut dyn Progress,
+    ) -> std::result::Result<Option<(PathBuf, Kind)>, Stop> {
+        let limits = self.client.limits();
+        let mut refusal = None;
+        let mut receive = |file: &mut std::fs::File| -> Result<()> {
+            let mut received =
+                |bytes, total| progress.event(identity, Event::Received { server, bytes, total });
+            self.client.get(server, &place.parts, file, &mut received).map(drop).map_err(|why| {
+                refusal = Some(why);
+                // Told by `refusal`; nothing is kept.
+                Error::Unsupported("it did not come")
+            })
+        };
+        if place.is_pointer {
+            // Which file of this system is opened is not for a server to say.
+            return match receive(&mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?) {
+                Ok(()) => Err(Stop::Place(
+                    "a pointer to another place; those of servers are not followed".to_owned(),
+                )),
+                Err(_) => stop(refusal),
+            };
+        }
+        let is_breakpad = place
+            .parts
+            .last()
+            .is_some_and(|file| *file == breakpad(identity.name()) && file != identity.name());
+        let name = if is_breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
+        let into = stored_as(store, identity, &name);
+        let kept = keep(
+            &into,
+            |file| {
+                if !place.is_packed {
+                    return receive(file);
+                }
+                let mut packed = tempfile::tempfile_in(into.parent().unwrap_or(store))?;
+                receive(&mut packed)?;
+                packed.seek(SeekFrom::Start(0))?;
+                unpack(packed, file, limits.bytes)
+            },
+            identity,
+        );
+        match kept {
+            Ok(kind) => Ok(Some((into, kind))),
+            Err(_) if refusal.is_some() => {
+                remove_empty_folders(&into, store);
+                stop(refusal)
+            }
+            Err(error) => {
+                remove_empty_folders(&into, store);
+                Err(Stop::Place(error.to_string()))
+            }
+        }
+    }
+}
+
+/// Why a place of a server has no file: this place, or all of the server.
+enum Stop {
+    Place(String),
+    Server(String),
+}
+
+fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
+    match refusal {
+        None | Some(Refusal::Missing) => Ok(None),
+        Some(Refusal::Failed(reason)) => Err(Stop::Place(reason)),
+        Some(Refusal::Down(reason)) => Err(Stop::Server(reason)),
+    }
+}
+
+/// A cache does not fill with folders of what nobody has.
+fn remove_empty_folders(file: &Path, store: &Path) {
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != store) {
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
+
+/// Copies a file into all nearer stores, from far to near. The copy in the nearest is used; where copying fails, what is there.
+fn bring_nearer(
+    path: PathBuf,
+    kind: Kind,
+    nearer: &[&Path],
+    identity: &Identity,
+    tried: &mut Vec<Attempt>,
+) -> Found {
+    let mut found = Found { source: path.display().to_string(), path, kind };
+    for store in nearer {
+        match copy(&found.path, store, identity, kind) {
+            Ok(path) => found.path = path,
+            Err(error) => {
+                tried.push(Attempt {
+                    place: store.display().to_string(),
+                    reason: format!("cannot keep it: {error}"),
+                });
+            }
+        }
+    }
+    found
+}
+
+fn folder_of(store: &Store) -> Option<&Path> {
+    match store {
+        Store::Folder(folder) => Some(folder),
+        Store::Server(_) => None,
+    }
+}
+
+fn missing_in(folder: &Path) -> Attempt {
+    let reason = if folder.is_dir() { "does not have it" } else { "is no folder" };
+    Attempt { place: folder.display().to_string(), reason: reason.to_owned() }
+}

@@ -1,0 +1,41 @@
+//! The answer to an address.
+
+/// What a module has at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Name with namespaces and type, without parameters and return type: `std::vector<int>::push_back`.
+    pub name: String,
+    /// The name that the linker knows, if the symbol file has it: `?push_back@?$vector@H@std@@QEAAXH@Z`.
+    pub decorated: Option<String>,
+    /// Where it begins, bytes from the base of the module.
+    pub start_rva: u32,
+    /// Bytes, if the symbol file tells them; public symbols have none.
+    pub size: Option<u32>,
+    /// Whether the name is that of the nearest public symbol below, which tells no end.
+    pub is_public: bool,
+    /// Source file of the function at the address; where calls are inlined, that of the outermost call.
+    pub file: Option<String>,
+    /// Line in it, counted from 1.
+    pub line: Option<u32>,
+    /// Functions inlined at the address, innermost first. Empty for most addresses.
+    pub inlined: Vec<Inlined>,
+}
+
+/// A function that the compiler put into another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inlined {
+    /// Name, as that of [`Symbol`].
+    pub name: String,
+    /// Source file at the address.
+    pub file: Option<String>,
+    /// Line in it, counted from 1.
+    pub line: Option<u32>,
+}
+
+impl Symbol {
+    /// The full declaration, parameters and all, where the symbol file has the decorated name.
+    #[must_use]
+    pub fn signature(&self) -> Option<String> {
+        self.decorated.as_deref().and_then(crate::undecorate::signature)
+    }
+}

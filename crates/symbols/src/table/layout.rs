@@ -1,0 +1,54 @@
+//! Functions and public symbols made one list without overlaps.
+
+use super::writer::Function;
+
+/// A name at an address, as a symbol file has it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named {
+    pub(crate) start: u32,
+    /// Bytes; 0 for a public symbol, which tells none.
+    pub(crate) len: u32,
+    pub(crate) name: u32,
+    pub(crate) decorated: Option<u32>,
+    pub(crate) rows: Option<u32>,
+    /// Of several functions at one address, the first of these is taken.
+    pub(crate) is_preferred: bool,
+}
+
+/// Sorts, and lets every name end where the next one begins, or at its `limit`, which tells how far it may reach at most; names without
+/// a limit are left out. Public symbols at or inside of a function are covered by it.
+pub(crate) fn lay_out(
+    mut functions: Vec<Named>,
+    publics: &[Named],
+    limit: impl Fn(&Named) -> Option<u32>,
+) -> Vec<Function> {
+    functions.sort_by_key(|named| (named.start, !named.is_preferred));
+    functions.dedup_by_key(|named| named.start);
+    let mut all = Vec::with_capacity(functions.len() + publics.len());
+    let mut covered = 0;
+    let mut open = publics.iter().peekable();
+    for function in &functions {
+        while let Some(public) = open.next_if(|public| public.start < function.start) {
+            if public.start >= covered {
+                all.push(*public);
+            }
+        }
+        while open.next_if(|public| public.start == function.start).is_some() {}
+        all.push(*function);
+        covered = covered.max(function.start.saturating_add(function.len));
+    }
+    all.extend(open.filter(|public| public.start >= covered));
+    all.dedup_by_key(|named| named.start);
+    let nexts: Vec<u32> = all.iter().skip(1).map(|named| named.start).chain([u32::MAX]).collect();
+    let end = |named: &Named| {
+        let limit = limit(named)?;
+        Some(if named.len == 0 { limit } else { limit.min(named.start.saturating_add(named.len)) })
+    };
+    let ended = all.iter().zip(nexts).filter_map(|(named, next)| Some((named, end(named)?.min(next))));
+    ended
+        .map(|(named, end)| {
+            let Named { start, len, name, decorated, rows, .. } = *named;
+            Function { start, end, name, decorated, rows, is_public: len == 0 }
+        })
+        .collect()
+}

@@ -1,0 +1,247 @@
+//! Asking a [`Table`].
+
+use etwkit_etl::Guid;
+use etwkit_etl::bytes::{Cursor, guid_at, u32_at};
+
+use super::{CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION};
+use crate::symbol::{Inlined, Symbol};
+use crate::{Error, Result};
+
+const PART: &str = "table of symbols";
+
+/// Functions of one module, sorted by address.
+#[derive(Clone)]
+pub struct Table {
+    bytes: Vec<u8>,
+    functions: usize,
+    strings: usize,
+    /// Where the strings and the rows begin.
+    text_at: usize,
+    rows_at: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    start: u32,
+    end: u32,
+    name: u32,
+    decorated: u32,
+    rows: u32,
+    flags: u32,
+}
+
+impl Table {
+    /// Checks the header, the sizes and the checksum.
+    ///
+    /// # Errors
+    /// If the bytes are no table of this version, or damaged.
+    pub fn open(bytes: Vec<u8>) -> Result<Self> {
+        let damaged = |at: usize, why| Error::damaged(PART, at, why);
+        let number = |at| u32_at(&bytes, at).and_then(|number| usize::try_from(number).ok());
+        if !bytes.starts_with(&MAGIC) || u32_at(&bytes, MAGIC.len()) != Some(VERSION) {
+            return Err(damaged(0, "no table of this version"));
+        }
+        let sum = crc32fast::hash(bytes.get(CHECKSUM_AT + 4..).unwrap_or_default());
+        if u32_at(&bytes, CHECKSUM_AT) != Some(sum) {
+            return Err(damaged(CHECKSUM_AT, "its checksum is wrong"));
+        }
+        let (Some(functions), Some(strings), Some(text_len), Some(rows_len)) =
+            (number(36), number(40), number(44), number(48))
+        else {
+            return Err(damaged(0, "it is cut off"));
+        };
+        let text_at = functions
+            .checked_mul(FUNCTION_LEN)
+            .and_then(|len| len.checked_add(strings.checked_mul(4)?)?.checked_add(HEADER_LEN));
+        let rows_at = text_at.and_then(|at| at.checked_add(text_len));
+        let end = rows_at.and_then(|at| at.checked_add(rows_len));
+        match (text_at, rows_at) {
+            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => {
+                Ok(Self { functions, strings, text_at, rows_at, bytes })
+            }
+            _ => Err(damaged(36, "its sizes do not fit")),
+        }
+    }
+
+    /// GUID and age of the build that it is for.
+    #[must_use]
+    pub fn identity(&self) -> (Guid, u32) {
+        (guid_at(&self.bytes, 16).unwrap_or_default(), u32_at(&self.bytes, 32).unwrap_or_default())
+    }
+
+    /// Functions and public symbols.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.functions
+    }
+
+    /// Whether it names nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.functions == 0
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What is at an address, counted from the base of the module; `None` if nothing is known.
+    #[must_use]
+    pub fn resolve(&self, rva: u32) -> Option<Symbol> {
+        self.resolve_sorted(&[rva]).pop()?
+    }
+
+    /// What is at each of the addresses. Those of one function are found in one walk if they are sorted.
+    #[must_use]
+    pub fn resolve_sorted(&self, rvas: &[u32]) -> Vec<Option<Symbol>> {
+        let mut last: Option<(usize, Rows<'_>)> = None;
+        let mut one = |rva: u32| {
+            let nth = self.below(rva)?;
+            let entry = self.entry(nth).filter(|entry| rva < entry.end)?;
+            let wanted = rva.checked_sub(entry.start)?;
+            let rows = match last.take() {
+                Some((of, rows)) if of == nth && rows.start <= wanted => rows,
+                _ => self.rows(entry),
+            };
+            let (_, rows) = last.insert((nth, rows));
+            rows.advance(wanted);
+            self.symbol(entry, &rows.frames)
+        };
+        rvas.iter().map(|rva| one(*rva)).collect()
+    }
+
+    /// All functions and public symbols, in the order of their addresses, each as if asked for its first byte.
+    pub fn functions(&self) -> impl Iterator<Item = Symbol> {
+        (0..self.functions).filter_map(|nth| self.entry(nth)).filter_map(|entry| {
+            let mut rows = self.rows(entry);
+            rows.advance(0);
+            self.symbol(entry, &rows.frames)
+        })
+    }
+
+    /// Position of the last function that begins at or before the address.
+    fn below(&self, rva: u32) -> Option<usize> {
+        let (mut low, mut high) = (0, self.functions);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.entry(middle)?.start <= rva { low = middle + 1 } else { high = middle }
+        }
+        low.checked_sub(1)
+    }
+
+    fn entry(&self, nth: usize) -> Option<Entry> {
+        let mut cursor = Cursor::new(self.bytes.get(HEADER_LEN + nth.checked_mul(FUNCTION_LEN)?..)?);
+        let mut next = || cursor.u32();
+        let (start, end, name, decorated, rows, flags) =
+            (next()?, next()?, next()?, next()?, next()?, next()?);
+        Some(Entry { start, end, name, decorated, rows, flags })
+    }
+
+    fn symbol(&self, entry: Entry, frames: &[Frame]) -> Option<Symbol> {
+        let mut frames = frames.iter();
+        let outer = frames.next().copied().unwrap_or_default();
+        let text = |number: Option<u32>| number.and_then(|number| self.string(number)).map(str::to_owned);
+        let line = |frame: &Frame| (frame.line != 0).then_some(frame.line);
+        let mut inlined: Vec<Inlined> = frames
+            .filter_map(|frame| {
+                Some(Inlined { name: text(Some(frame.name))?, file: text(frame.file), line: line(frame) })
+            })
+            .collect();
+        inlined.reverse();
+        let is_public = entry.flags & PUBLIC != 0;
+        Some(Symbol {
+            name: text(Some(entry.name))?,
+            decorated: text((entry.decorated != NONE).then_some(entry.decorated)),
+            start_rva: entry.start,
+            size: if is_public { None } else { entry.end.checked_sub(entry.start) },
+            is_public,
+            file: text(outer.file),
+            line: line(&outer),
+            inlined,
+        })
+    }
+
+    /// The rows of a function, of which it may have none.
+    fn rows(&self, entry: Entry) -> Rows<'_> {
+        let at = usize::try_from(entry.rows).ok().filter(|_| entry.rows != NONE);
+        let bytes = at.and_then(|at| self.bytes.get(self.rows_at..)?.get(at..)).unwrap_or_default();
+        let mut rows =
+            Rows { numbers: Numbers(Cursor::new(bytes)), next: None, start: 0, frames: Vec::new() };
+        rows.next = rows.head();
+        rows
+    }
+
+    fn string(&self, number: u32) -> Option<&str> {
+        let number = usize::try_from(number).ok().filter(|number| *number < self.strings)?;
+        let offsets = self.bytes.get(HEADER_LEN + self.functions * FUNCTION_LEN..self.text_at)?;
+        let start = usize::try_from(u32_at(offsets, number * 4)?).ok()?;
+        let text = self.bytes.get(self.text_at..self.rows_at)?;
+        let end =
+            u32_at(offsets, number * 4 + 4).map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
+        std::str::from_utf8(text.get(start..end)?).ok()
+    }
+}
+
+/// A walk over the rows of one function.
+struct Rows<'a> {
+    numbers: Numbers<'a>,
+    /// Number of frames and offset of the next row.
+    next: Option<(usize, u32)>,
+    /// Offset of the row that holds now.
+    start: u32,
+    /// Its frames, outermost first.
+    frames: Vec<Frame>,
+}
+
+impl Rows<'_> {
+    /// To the row that holds at an offset in the function.
+    fn advance(&mut self, wanted: u32) {
+        while let Some((count, start)) = self.next.filter(|(_, start)| *start <= wanted) {
+            self.start = start;
+            self.next = if self.read(count).is_some() { self.head() } else { None };
+        }
+    }
+
+    fn head(&mut self) -> Option<(usize, u32)> {
+        let count = self.numbers.index()?.checked_sub(1)?;
+        Some((count, self.start.checked_add(self.numbers.next()?)?))
+    }
+
+    /// The frames of the next row, of which the first ones may be as before.
+    fn read(&mut self, count: usize) -> Option<()> {
+        let same = self.numbers.index()?;
+        if count > MAX_DEPTH || same > count || same > self.frames.len() {
+            self.frames.clear();
+            return None;
+        }
+        self.frames.truncate(same);
+        for depth in same..count {
+            let name = if depth == 0 { 0 } else { self.numbers.next()? };
+            let file = self.numbers.next()?.checked_sub(1);
+            self.frames.push(Frame { name, file, line: self.numbers.next()? });
+        }
+        Some(())
+    }
+}
+
+struct Numbers<'a>(Cursor<'a>);
+
+impl Numbers<'_> {
+    fn next(&mut self) -> Option<u32> {
+        let mut number = 0_u64;
+        for shift in (0..35).step_by(7) {
+            let byte = self.0.u8()?;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return u32::try_from(number).ok();
+            }
+        }
+        None
+    }
+
+    fn index(&mut self) -> Option<usize> {
+        self.next().and_then(|number| usize::try_from(number).ok())
+    }
+}

@@ -1,0 +1,207 @@
+//! PDB files taken apart, changed, and put together again, for what clang and lld do not write.
+
+use std::io::Cursor;
+
+use etwkit_symbols::Error;
+use etwkit_symbols::pdb::Pdb;
+use etwkit_symbols::table::Table;
+
+use crate::fixture;
+use crate::pdb::told;
+
+const NAME: &str = "shapes-x86_64.pdb";
+const PAGE: usize = 4096;
+const INFO: usize = 1;
+const IDS: usize = 4;
+const DBI: usize = 3;
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap())
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> usize {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+}
+
+/// The streams of a PDB whose directory fits into a page.
+fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
+    let directory_at = u32_at(pdb, u32_at(pdb, 52) * PAGE) * PAGE;
+    let directory = &pdb[directory_at..directory_at + u32_at(pdb, 44)];
+    let count = u32_at(directory, 0);
+    let mut page = 4 + 4 * count;
+    let mut one = |nth: usize| {
+        let len = u32_at(directory, 4 + 4 * nth);
+        let mut stream = Vec::new();
+        for _ in 0..len.div_ceil(PAGE) {
+            let at = u32_at(directory, page) * PAGE;
+            stream.extend(&pdb[at..at + PAGE]);
+            page += 4;
+        }
+        stream.truncate(len);
+        stream
+    };
+    (0..count).map(&mut one).collect()
+}
+
+/// The way back.
+fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = vec![0; 3 * PAGE];
+    let mut directory = u32::try_from(streams.len()).unwrap().to_le_bytes().to_vec();
+    for stream in streams {
+        directory.extend(u32::try_from(stream.len()).unwrap().to_le_bytes());
+    }
+    for stream in streams {
+        for page in stream.chunks(PAGE) {
+            directory.extend(u32::try_from(bytes.len() / PAGE).unwrap().to_le_bytes());
+            bytes.extend(page);
+            bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
+        }
+    }
+    let directory_page = u32::try_from(bytes.len() / PAGE).unwrap();
+    let directory_len = u32::try_from(directory.len()).unwrap();
+    assert!(directory.len() <= PAGE);
+    bytes.extend(directory);
+    bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
+    let page_count = u32::try_from(bytes.len() / PAGE).unwrap();
+    bytes[..32].copy_from_slice(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0");
+    for (at, number) in [(32, PAGE as u32), (36, 1), (40, page_count), (44, directory_len), (52, 2)] {
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+    bytes[2 * PAGE..2 * PAGE + 4].copy_from_slice(&directory_page.to_le_bytes());
+    bytes
+}
+
+fn table(streams: &[Vec<u8>]) -> Table {
+    Pdb::open(Cursor::new(pdb(streams))).unwrap().table().unwrap()
+}
+
+fn name(table: &Table, rva: u32) -> String {
+    told(table.resolve(rva).as_ref())
+}
+
+/// Offset of the numbers of the debug streams in the debug information.
+fn debug_streams_at(dbi: &[u8]) -> usize {
+    64 + [24, 28, 32, 36, 40, 52].map(|at| u32_at(dbi, at)).iter().sum::<usize>()
+}
+
+#[test]
+fn taken_apart_and_put_together_it_says_the_same() {
+    let streams = streams(&fixture(NAME));
+    assert_eq!(table(&streams).as_bytes(), crate::pdb::table(NAME).as_bytes());
+}
+
+#[test]
+fn the_age_is_that_of_the_debug_information() {
+    let mut streams = streams(&fixture(NAME));
+    let age = |streams: &[Vec<u8>]| Pdb::open(Cursor::new(pdb(streams))).unwrap().identity().1;
+    assert_eq!(age(&streams), 1);
+    streams[INFO][8] = 7;
+    assert_eq!(age(&streams), 1, "a tool that edited the file");
+    streams[DBI][8] = 3;
+    assert_eq!(age(&streams), 3);
+    streams[DBI].clear();
+    assert_eq!(age(&streams), 7, "no debug information");
+    let error = Pdb::open(Cursor::new(pdb(&streams))).unwrap().table().err().unwrap();
+    assert!(matches!(error, Error::Unsupported(_)), "{error}");
+}
+
+/// `plain_c`, 0x11 bytes at 0x1030, moved to 0x1400; `with_arguments` is gone.
+#[test]
+fn modules_that_were_rearranged_are_followed() {
+    let mut streams = streams(&fixture(NAME));
+    let pairs = |pairs: &[(u32, u32)]| -> Vec<u8> {
+        pairs.iter().flat_map(|(from, to)| [from.to_le_bytes(), to.to_le_bytes()].concat()).collect()
+    };
+    let to_source = pairs(&[
+        (0x1000, 0x1000),
+        (0x1030, 0),
+        (0x1050, 0x1050),
+        (0x1060, 0),
+        (0x1070, 0x1070),
+        (0x1400, 0x1030),
+        (0x1411, 0),
+    ]);
+    let from_source = pairs(&[
+        (0x1000, 0x1000),
+        (0x1030, 0x1400),
+        (0x1041, 0),
+        (0x1050, 0x1050),
+        (0x1060, 0),
+        (0x1070, 0x1070),
+    ]);
+    let at = debug_streams_at(&streams[DBI]);
+    let sections = u16_at(&streams[DBI], at + 2 * 5);
+    let first = u16::try_from(streams.len()).unwrap();
+    streams.extend([to_source, from_source]);
+    for (nth, stream) in [(3, first), (4, first + 1), (10, sections)] {
+        streams[DBI][at + 2 * nth..at + 2 * nth + 2].copy_from_slice(&stream.to_le_bytes());
+    }
+    let table = table(&streams);
+    assert_eq!(name(&table, 0x1400), "plain_c shapes.cpp:50");
+    assert_eq!(name(&table, 0x1410), "plain_c shapes.cpp:51");
+    assert_eq!(name(&table, 0x1411), "-");
+    assert_eq!(name(&table, 0x1030), "-");
+    assert_eq!(name(&table, 0x1060), "-");
+    assert_eq!(name(&table, 0x1050), "geometry::`anonymous namespace'::hidden shapes.cpp:42");
+    let part = Pdb::open(Cursor::new(pdb(&streams))).unwrap().table_of(&[0x1400]).unwrap();
+    assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
+}
+
+/// Scopes that lead back to themselves, ids that are no functions, and no list of positions in the stream.
+#[test]
+fn ids_that_make_no_sense() {
+    let whole = streams(&fixture(NAME));
+    let scaled = |streams: &[Vec<u8>]| table(streams).resolve(0x1014).unwrap().inlined[0].name.clone();
+    assert_eq!(scaled(&whole), "geometry::scaled");
+    // The second record: kind LF_FUNC_ID, then its scope, which is the first record, 0x1000.
+    let header = u32_at(&whole[IDS], 4);
+    let second = header + 2 + usize::from(u16_at(&whole[IDS], header));
+    assert_eq!((u16_at(&whole[IDS], second + 2), u32_at(&whole[IDS], second + 4)), (0x1601, 0x1000));
+    for (scope, expected) in
+        [(0_u32, "scaled"), (0x1001, "scaled"), (0x9999_9999, "scaled"), (0x1004, "scaled")]
+    {
+        let mut streams = whole.clone();
+        streams[IDS][second + 4..second + 8].copy_from_slice(&scope.to_le_bytes());
+        let name = scaled(&streams);
+        assert!(name.ends_with(expected) && name.len() < 500, "{scope:#x}: {name}");
+    }
+    let mut streams = whole.clone();
+    streams[IDS][second + 2] = 9;
+    assert_eq!(scaled(&streams), "<unnamed inlined function>");
+    let mut streams = whole;
+    streams[IDS][44..48].fill(0);
+    assert_eq!(scaled(&streams), "geometry::scaled", "without a skip list");
+}
+
+/// Whole-program optimisation names functions of other object files: by the list of imports of one and of exports of the other.
+#[test]
+fn inlined_functions_of_other_object_files() {
+    let mut streams = streams(&fixture(NAME));
+    let object = usize::from(u16_at(&streams[DBI], 64 + 34));
+    let (symbols_len, lines_len) = (u32_at(&streams[DBI], 64 + 36), u32_at(&streams[DBI], 64 + 44));
+    let site = (4..symbols_len).find(|at| streams[object][*at..].starts_with(&[0x4D, 0x11])).unwrap();
+    // Inlinee 0x1001 of the first site becomes the second import from the first object file.
+    assert_eq!(u32_at(&streams[object], site + 10), 0x1001);
+    streams[object][site + 10..site + 14].copy_from_slice(&0x8000_0001_u32.to_le_bytes());
+    // Its name is in the string table: that of this object file itself, put at the end of it.
+    let file = String::from_utf8_lossy(&streams[DBI][64 + 64..]).split('\0').next().unwrap().to_owned();
+    let names = (0..streams.len()).find(|nth| streams[*nth].starts_with(&[0xFE, 0xEF, 0xFE, 0xEF])).unwrap();
+    let len = u32_at(&streams[names], 8);
+    let mut text = file.into_bytes();
+    text.push(0);
+    let grown = u32::try_from(len + text.len()).unwrap();
+    streams[names][8..12].copy_from_slice(&grown.to_le_bytes());
+    streams[names].splice(12 + len..12 + len, text);
+    let name_at = u32::try_from(len).unwrap();
+    let mut more = Vec::new();
+    for words in [vec![0xF7, 16, name_at, 2, 77, 78], vec![0xF8, 8, 78, 0x1001]] {
+        words.into_iter().for_each(|word: u32| more.extend(word.to_le_bytes()));
+    }
+    let grown = u32::try_from(lines_len + more.len()).unwrap();
+    streams[DBI][64 + 44..64 + 48].copy_from_slice(&grown.to_le_bytes());
+    let end = symbols_len + lines_len;
+    streams[object].splice(end..end, more);
+    let symbol = table(&streams).resolve(0x1014).unwrap();
+    // Where it begins is told under the other number, so that there is no line.
+    assert_eq!(symbol.inlined[0].name, "geometry::scaled");
+}

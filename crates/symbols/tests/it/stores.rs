@@ -1,0 +1,199 @@
+//! Folders, stores, and tables that are kept.
+
+use std::path::Path;
+
+use etwkit_symbols::search_path::Defaults;
+use etwkit_symbols::{Identity, Options, Outcome, SearchPath, Symbols};
+
+use crate::{fixture, identity_of, of_another_build, write};
+
+const NAME: &str = "shapes-x86_64.pdb";
+
+fn load(path: &Path, options: Options, identity: &Identity) -> Outcome {
+    let path = SearchPath::parse([path.to_str().unwrap()], &Defaults::default());
+    Symbols::new(path, options).load(identity, &mut ())
+}
+
+fn source(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Loaded(module) => {
+            let names = module.resolve_sorted(&[0x1000]).unwrap();
+            assert_eq!(names[0].as_ref().unwrap().name, "geometry::Shape::area");
+            module.source.clone()
+        }
+        Outcome::Missing { tried } => panic!("{tried:?}"),
+    }
+}
+
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Loaded(module) => panic!("loaded from {}", module.source),
+        Outcome::Missing { tried } => tried.iter().map(|it| format!("{}; ", it.reason)).collect(),
+    }
+}
+
+/// A cabinet of one file in stored and in deflated blocks of 32 KiB, as `makecab` writes them. Checksums of 0 are not checked.
+pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut blocks = Vec::new();
+    for block in bytes.chunks(1 << 15) {
+        let mut data = b"CK".to_vec();
+        data.extend(miniz_oxide::deflate::compress_to_vec(block, 6));
+        blocks.extend([0; 4]);
+        blocks.extend(u16::try_from(data.len()).unwrap().to_le_bytes());
+        blocks.extend(u16::try_from(block.len()).unwrap().to_le_bytes());
+        blocks.extend(data);
+    }
+    let name = b"shapes-x86_64.pdb\0";
+    let (folder_at, file_at) = (36_u32, 44_u32);
+    let data_at = file_at + 16 + u32::try_from(name.len()).unwrap();
+    let count = u16::try_from(bytes.len().div_ceil(1 << 15)).unwrap();
+    let mut cabinet = b"MSCF\0\0\0\0".to_vec();
+    cabinet.extend((data_at + u32::try_from(blocks.len()).unwrap()).to_le_bytes());
+    cabinet.extend([0; 4]);
+    cabinet.extend(file_at.to_le_bytes());
+    cabinet.extend([0, 0, 0, 0, 3, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(cabinet.len(), folder_at as usize);
+    cabinet.extend(data_at.to_le_bytes());
+    cabinet.extend(count.to_le_bytes());
+    cabinet.extend(1_u16.to_le_bytes());
+    cabinet.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+    cabinet.extend([0; 6]);
+    cabinet.extend([0x21, 0x50, 0, 0, 0x20, 0]);
+    cabinet.extend(name);
+    cabinet.extend(blocks);
+    cabinet
+}
+
+#[test]
+fn a_store_and_a_plain_folder() {
+    let identity = identity_of(NAME);
+    let (store, flat) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(store.path().join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    write(flat.path().join(NAME), &fixture(NAME));
+    assert!(
+        source(&load(store.path(), Options::default(), &identity))
+            .ends_with(&format!("{}/{NAME}", identity.key()))
+    );
+    assert!(source(&load(flat.path(), Options::default(), &identity)).ends_with(NAME));
+    assert_eq!(
+        reason(&load(flat.path(), Options::default(), &of_another_build("else.pdb"))),
+        "does not have it; "
+    );
+    assert_eq!(reason(&load(&flat.path().join("no"), Options::default(), &identity)), "is no folder; ");
+}
+
+#[test]
+fn a_file_of_another_build_is_not_used() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), of_another_build(NAME));
+    write(folder.path().join(NAME), &fixture(NAME));
+    write(
+        folder.path().join(NAME).with_extension("sym"),
+        b"MODULE windows x86_64 000000000000000000000000000000011 x.pdb\n",
+    );
+    write(folder.path().join("store").join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    let outcome = load(folder.path(), Options::default(), &identity);
+    assert_eq!(reason(&outcome).matches("belongs to another build").count(), 2, "{outcome:?}");
+    assert!(
+        reason(&load(&folder.path().join("store"), Options::default(), &identity))
+            .contains("belongs to another build")
+    );
+    // The same GUID with another age is another build, too.
+    let right = identity_of(NAME);
+    let older = Identity::new(NAME, right.guid(), right.age() + 1).unwrap();
+    assert!(reason(&load(folder.path(), Options::default(), &older)).contains("belongs to another build"));
+}
+
+#[cfg(not(windows))]
+#[test]
+fn letters_of_a_store_from_windows_may_have_another_case() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    write(
+        folder.path().join("Shapes-X86_64.PDB").join(identity.key().to_lowercase()).join("SHAPES-x86_64.pdb"),
+        &fixture(NAME),
+    );
+    source(&load(folder.path(), Options::default(), &identity));
+}
+
+#[test]
+fn two_tiers_pointers_and_packed_files() {
+    let identity = identity_of(NAME);
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path();
+    write(base.join("two/index2.txt"), b"");
+    write(base.join("two/sh").join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    source(&load(&base.join("two"), Options::default(), &identity));
+
+    write(base.join("elsewhere/build.pdb"), &fixture(NAME));
+    let pointer = format!("PATH:{}\r\n", base.join("elsewhere/build.pdb").display());
+    write(base.join("ptr").join(NAME).join(identity.key()).join("file.ptr"), pointer.as_bytes());
+    assert!(source(&load(&base.join("ptr"), Options::default(), &identity)).ends_with("build.pdb"));
+
+    let packed_at = base.join("packed").join(NAME).join(identity.key()).join("shapes-x86_64.pd_");
+    write(&packed_at, &packed(&fixture(NAME)));
+    assert!(
+        reason(&load(&base.join("packed"), Options::default(), &identity))
+            .contains("no cache folder to unpack")
+    );
+    let options = Options { cache: Some(base.join("cache")), ..Options::default() };
+    let path = source(&load(&base.join("packed"), options, &identity));
+    assert!(Path::new(&path).starts_with(base.join("cache")), "{path}");
+}
+
+#[test]
+fn damaged_cabinets_are_errors() {
+    let (identity, whole) = (identity_of(NAME), packed(&fixture(NAME)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME).join(identity.key()).join("shapes-x86_64.pd_");
+    let options = Options { cache: Some(folder.path().join("cache")), ..Options::default() };
+    for at in (0..whole.len()).step_by(97).chain([whole.len() / 2, whole.len() - 1]) {
+        write(&path, &whole[..at]);
+        assert!(!reason(&load(folder.path(), options.clone(), &identity)).is_empty(), "cut at {at}");
+    }
+}
+
+#[test]
+fn a_second_run_opens_no_symbol_file() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let (store, tables) = (folder.path().join("store"), folder.path().join("tables"));
+    write(store.join(NAME), &fixture(NAME));
+    let options = || Options { tables: Some(tables.clone()), ..Options::default() };
+    assert!(source(&load(&store, options(), &identity)).ends_with(".pdb"));
+    std::fs::remove_dir_all(&store).unwrap();
+    let kept = source(&load(&store, options(), &identity));
+    assert!(kept.ends_with(&format!("{NAME}-{}-v1.etwsym", identity.key())), "{kept}");
+
+    // A damaged table, and that of another build, are made again.
+    let whole = std::fs::read(&kept).unwrap();
+    write(store.join(NAME), &fixture(NAME));
+    let i686 = {
+        load(&store, options(), &identity_of(NAME));
+        crate::pdb::table("shapes-i686.pdb").as_bytes().to_vec()
+    };
+    let mut flipped = whole.clone();
+    flipped[200] ^= 1;
+    for damaged in [flipped, i686, whole[..100].to_vec(), Vec::new()] {
+        std::fs::write(&kept, &damaged).unwrap();
+        let outcome = load(&store, options(), &identity);
+        assert!(source(&outcome).ends_with(".pdb"));
+        let Outcome::Loaded(module) = outcome else { unreachable!() };
+        assert!(module.tried[0].reason.contains("made again"), "{:?}", module.tried);
+        assert_eq!(std::fs::read(&kept).unwrap(), whole);
+    }
+    let refresh = Options { is_refresh: true, ..options() };
+    assert!(source(&load(&store, refresh, &identity)).ends_with(".pdb"));
+}
+
+#[test]
+fn large_files_are_read_in_parts() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    write(folder.path().join(NAME), &fixture(NAME));
+    let tables = folder.path().join("tables");
+    let options = Options { whole_bytes: 1000, tables: Some(tables.clone()), ..Options::default() };
+    let Outcome::Loaded(module) = load(folder.path(), options, &identity) else { panic!() };
+    let names = module.resolve_sorted(&[0x1000, 0x1136]).unwrap();
+    assert_eq!((names[0].as_ref().unwrap().name.as_str(), &names[1]), ("geometry::Shape::area", &None));
+    assert!(!tables.exists());
+    // Gone meanwhile.
+    std::fs::remove_file(folder.path().join(NAME)).unwrap();
+    assert!(module.resolve_sorted(&[0x1000]).is_err());
+}
