@@ -81,10 +81,10 @@ impl SearchPath {
         Self { elements: parser.elements }
     }
 
-    /// Asks `folder` after all others.
+    /// Asks `folder` before all others: it is near, and whoever put it there meant it.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.elements.push(Element::Folder(folder.into()));
+        self.elements.insert(0, Element::Folder(folder.into()));
         self
     }
 

@@ -63,7 +63,11 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     report.tried = module.tried.clone();
     match module.resolve_sorted(&file.rvas) {
         Ok(answer) => {
-            report.named = answer.iter().flatten().count();
+            let is_named = |rva: &&u32| {
+                let place = file.rvas.binary_search(rva).ok();
+                place.and_then(|place| answer.get(place)).is_some_and(Option::is_some)
+            };
+            report.named = file.frames.iter().filter(is_named).count();
             report.source = Some(module.source);
             (report, Some(answer))
         }
@@ -78,7 +82,7 @@ fn report(file: &Wanted) -> NamedFile {
     NamedFile {
         identity: file.identity.clone(),
         module: file.module.clone(),
-        addresses: file.rvas.len(),
+        addresses: file.frames.len(),
         named: 0,
         source: None,
         tried: Vec::new(),

@@ -57,8 +57,8 @@ impl Names<'_> {
             }
             Ok(())
         })?;
-        for (file, (wanted, answer)) in self.wanted.files.iter().zip(self.answers).enumerate() {
-            for symbol in answer.iter().flatten().flatten() {
+        for (file, wanted) in self.wanted.files.iter().enumerate() {
+            for symbol in wanted.frames.iter().filter_map(|rva| self.symbol((file, *rva))) {
                 let id = rows.len() as i32;
                 let key = (file, symbol.start_rva, symbol.name.clone());
                 if *ids.of_symbol.entry(key).or_insert(id) == id {
@@ -83,7 +83,7 @@ impl Names<'_> {
             for mut frame in old_frames(batch, rows.len())? {
                 let place = self.wanted.place(frame.module_id, frame.rva, frame.method_id);
                 match place.filter(|(file, _)| self.is_answered(Some(*file))) {
-                    Some(place) => self.name(&mut frame, place, ids),
+                    Some(place) => self.give_name(&mut frame, place, ids),
                     None => frame.method_id = frame.method_id.and_then(|old| ids.old(old)),
                 }
                 rows.push(&frame);
@@ -93,10 +93,15 @@ impl Names<'_> {
         Ok(rows.take())
     }
 
-    fn name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {
+    fn give_name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {
         let symbol = self.symbol(place);
         let key = symbol.map(|symbol| (place.0, symbol.start_rva, symbol.name.clone()));
         frame.method_id = key.and_then(|key| ids.of_symbol.get(&key).copied());
+        // A caller's address is that behind the call: line and inlined functions are those of the call. Its name is not asked for there, since a
+        // function can be interrupted at its first instruction.
+        let before = u32::from(self.wanted.is_caller(frame.frame_id as usize));
+        let call = self.symbol((place.0, place.1.saturating_sub(before)));
+        let symbol = call.filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva)).or(symbol);
         frame.source_file = symbol.and_then(|symbol| symbol.file.clone());
         frame.line = symbol.and_then(|symbol| symbol.line).and_then(|line| i32::try_from(line).ok());
         let inlined = symbol.map_or_else(Vec::new, |s| s.inlined.iter().map(|i| i.name.as_str()).collect());

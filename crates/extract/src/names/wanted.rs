@@ -7,7 +7,13 @@ use etwkit_symbols::Identity;
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
-use etwkit_trace::table::{Frame, Method, Module, Row};
+use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
+
+/// Frames whose calls are known at most: far more than an extract has.
+const MAX_FRAMES: usize = 1 << 28;
+
+/// Module, offset in it and method of a frame.
+type Place = (Option<i32>, Option<i64>, Option<i32>);
 
 /// A symbol file, and what is asked of it.
 #[derive(Debug)]
@@ -16,7 +22,9 @@ pub(super) struct Wanted {
     /// File name of the module, and the first of the modules that have it.
     pub(super) module: String,
     pub(super) module_id: i32,
-    /// Offsets in the module, ascending, each once.
+    /// Offsets in the module that frames have, ascending, each once.
+    pub(super) frames: Vec<u32>,
+    /// Those that are asked for: of callers the byte before, too.
     pub(super) rvas: Vec<u32>,
 }
 
@@ -30,6 +38,8 @@ pub(super) struct AllWanted {
     pub(super) unknown: BTreeMap<String, usize>,
     /// Whether a method is .NET code, by position in the table.
     is_managed: Vec<bool>,
+    /// Whether a frame called another one, by position in the table: its address is that behind the call.
+    is_caller: Vec<bool>,
 }
 
 impl AllWanted {
@@ -42,19 +52,50 @@ impl AllWanted {
             all.is_managed.extend((0..batch.num_rows()).map(|row| process.get(row).is_some()));
             Ok(())
         })?;
+        all.read_callers(source)?;
+        let mut next = 0;
         source.scan(Frame::TABLE, &["module_id", "rva", "method_id"], &mut |batch| {
             let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
             let method = int32(batch, "method_id")?;
             for row in 0..batch.num_rows() {
-                all.frame(&names, module.get(row), rva.get(row), method.get(row));
+                all.frame(&names, next, (module.get(row), rva.get(row), method.get(row)));
+                next += 1;
             }
             Ok(())
         })?;
         for file in &mut all.files {
-            file.rvas.sort_unstable();
-            file.rvas.dedup();
+            for rvas in [&mut file.frames, &mut file.rvas] {
+                rvas.sort_unstable();
+                rvas.dedup();
+            }
         }
         Ok(all)
+    }
+
+    fn read_callers(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
+        let mut frame_of_node: Vec<i32> = Vec::new();
+        source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
+            let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
+            for row in 0..batch.num_rows() {
+                frame_of_node.push(frame.get(row).unwrap_or(-1));
+                let parent = parent.get(row).and_then(|parent| usize::try_from(parent).ok());
+                let caller = parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());
+                // What a damaged file claims must not take all memory.
+                let Some(caller) = caller.filter(|caller| *caller < MAX_FRAMES) else { continue };
+                if self.is_caller.len() <= caller {
+                    self.is_caller.resize(caller + 1, false);
+                }
+                if let Some(is_caller) = self.is_caller.get_mut(caller) {
+                    *is_caller = true;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a frame called another one in some stack.
+    pub(super) fn is_caller(&self, frame: usize) -> bool {
+        self.is_caller.get(frame).is_some_and(|is_caller| *is_caller)
     }
 
     fn read_modules(&mut self, source: &dyn TableSource) -> Result<Vec<String>, SinkError> {
@@ -75,6 +116,7 @@ impl AllWanted {
                             identity,
                             module: name.clone(),
                             module_id,
+                            frames: Vec::new(),
                             rvas: Vec::new(),
                         });
                         self.files.len() - 1
@@ -87,14 +129,18 @@ impl AllWanted {
         Ok(names)
     }
 
-    fn frame(&mut self, names: &[String], module: Option<i32>, rva: Option<i64>, method: Option<i32>) {
+    fn frame(&mut self, names: &[String], frame: usize, (module, rva, method): Place) {
         if self.is_managed(method) {
             return;
         }
+        let before = u32::from(self.is_caller(frame));
         let Some(module) = module.and_then(|id| usize::try_from(id).ok()) else { return };
         let file = self.of_module.get(module).copied().flatten().and_then(|file| self.files.get_mut(file));
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
-            (Some(file), Some(rva)) => file.rvas.push(rva),
+            (Some(file), Some(rva)) => {
+                file.frames.push(rva);
+                file.rvas.extend([rva, rva.saturating_sub(before)]);
+            }
             (Some(_), None) => {}
             (None, _) => {
                 if let Some(name) = names.get(module) {

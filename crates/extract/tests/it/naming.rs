@@ -62,6 +62,7 @@ fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
         (Some(0), Some(0x2000), Some(0)),
         (Some(2), Some(0x50), None),
         (None, None, None),
+        (Some(0), Some(0x1020), None),
     ];
     let frames = places.iter().zip(0..).map(|((module_id, rva, method_id), frame_id)| Frame {
         frame_id,
@@ -72,7 +73,9 @@ fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
     });
     writer.write(Frame::TABLE, batch(frames)).unwrap();
     let stack = |id| Stack { stack_id: id, parent_id: None, frame_id: id, depth: 0 };
-    writer.write(Stack::TABLE, batch((0..places.len() as i32).map(stack))).unwrap();
+    // The last frame called the first.
+    let called = Stack { stack_id: 9, parent_id: Some(8), frame_id: 0, depth: 1 };
+    writer.write(Stack::TABLE, batch((0..places.len() as i32).map(stack).chain([called]))).unwrap();
     let sample = |id| CpuSample {
         ts_ns: i64::from(id),
         stack_id: id,
@@ -122,7 +125,7 @@ fn frames(target: &Path) -> Vec<String> {
     (0..frame.num_rows()).map(told).collect()
 }
 
-const NAMED: [&str; 8] = [
+const NAMED: [&str; 9] = [
     "app::CreateProcess c:\\src\\app.cpp:11",
     "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
     "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
@@ -131,6 +134,8 @@ const NAMED: [&str; 8] = [
     "Shop.Cart.Add",
     "-",
     "-",
+    // The line of the call, which ends in front of the address.
+    "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
 ];
 
 #[test]
@@ -144,7 +149,7 @@ fn native_frames_get_names_and_the_rest_stays() {
     let naming = name(&target, &folder.path("symbols"));
 
     let [file] = naming.files.as_slice() else { panic!("{:?}", naming.files) };
-    assert_eq!((file.module.as_str(), file.addresses, file.named), ("app.exe", 4, 3));
+    assert_eq!((file.module.as_str(), file.addresses, file.named), ("app.exe", 5, 4));
     assert!(file.source.as_ref().unwrap().ends_with("app.sym"));
     assert_eq!(naming.unknown, [("odd.dll".to_owned(), 1)]);
     assert_eq!(frames(&target), NAMED);
