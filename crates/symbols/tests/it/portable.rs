@@ -5,7 +5,7 @@ use etwkit_symbols::portable::{Portable, SourceLine, embedded};
 use etwkit_symbols::search_path::Defaults;
 use etwkit_symbols::{Identity, Options, Outcome, SearchPath, Symbols};
 
-use crate::write;
+use crate::{fixture, write};
 
 const GUID: Guid = Guid::literal("0ad9b6fe-1f04-4bd4-9e69-73e6a6f2c1a3");
 
@@ -163,4 +163,32 @@ fn damaged_ones_are_errors_or_have_no_lines() {
         }
         assert!(Portable::open(whole[..at].to_vec()).is_err(), "cut at {at}");
     }
+}
+
+/// The lines that Mono.Cecil was told to write.
+#[test]
+fn a_file_of_another_writer() {
+    const HIDDEN: u32 = 0xFE_EFEE;
+    let plain = Portable::open(fixture("methods.pdb")).unwrap();
+    let carried = embedded(&fixture("methods-embedded.exe")).unwrap().unwrap();
+    let carried = Portable::open(carried).unwrap();
+    let text = String::from_utf8(fixture("methods.txt")).unwrap();
+    let mut points = 0;
+    for point in text.lines() {
+        let mut words = point.split(' ');
+        let token = u32::from_str_radix(words.next().unwrap(), 16).unwrap();
+        let mut number = || words.next().unwrap().parse::<u32>().unwrap();
+        let (il_offset, line) = (number(), number());
+        let expected = SourceLine { file: "c:\\src\\methods.cs".to_owned(), line };
+        for file in [&plain, &carried] {
+            assert_eq!(
+                file.source_line(token, il_offset),
+                Some(expected.clone()).filter(|_| line != HIDDEN),
+                "{point}"
+            );
+        }
+        points += 1;
+    }
+    assert_eq!(points, text.lines().count());
+    assert!(points > 10);
 }
