@@ -12,7 +12,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
     Plan {
         cpus: options.cpus.unwrap_or(4),
         seconds: 1,
-        modules: MODULES.into_iter().zip(0..).map(|(plan, identity)| ModulePlan { identity, ..plan }).collect(),
+        modules: MODULES
+            .into_iter()
+            .zip(0..)
+            .map(|(plan, identity)| ModulePlan { identity, ..plan })
+            .collect(),
         programs: PROGRAMS.into_iter().collect(),
         threads: THREADS.into_iter().collect(),
         files: FILES.iter().map(|path| FilePlan { path }).collect(),

@@ -5,7 +5,8 @@ use crate::plan::{Born, FilePlan, HybridPlan, ModulePlan, Plan, ProgramPlan, Rou
 use crate::table::{Code, Event, File, Path, Port, Program, Table, Thread};
 
 /// Frames of a wait behind the function that waits.
-pub(crate) const WAITS: &str = "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
+pub(crate) const WAITS: &str =
+    "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
 /// Frames of a thread that was taken off its processor.
 const PREEMPTED: &str = "nt!KiDpcInterrupt nt!KiDispatchInterrupt nt!KiSwapContext";
 /// Frames of a thread that begins.
@@ -174,7 +175,8 @@ impl Builder {
     /// A part of a program that is reached by the same frames and goes on with one of these.
     pub(crate) fn code(&mut self, root: &[&str], leaves: &[&str]) -> Code {
         let paths = leaves.iter().map(|leaf| self.path(&[root, &[leaf]].concat())).collect();
-        let preempted = self.path(&[root, &[leaves.first().copied().unwrap_or_default(), PREEMPTED]].concat());
+        let preempted =
+            self.path(&[root, &[leaves.first().copied().unwrap_or_default(), PREEMPTED]].concat());
         self.plan.codes.push(CodePlan { paths, preempted })
     }
 

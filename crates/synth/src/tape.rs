@@ -10,7 +10,8 @@ use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::writer::{
-    KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style, TraceWriter,
+    KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style,
+    TraceWriter,
 };
 
 use crate::payload::Payload;

@@ -2,7 +2,7 @@
 //! its image: a filter driver asks a service whenever a section of an image is made. The processors are hardly busy.
 
 use super::windows::{
-    DRIVERS, EXPLORER, MICROSOFT, FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
+    DRIVERS, EXPLORER, FOR_THREAD, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
     SYSCALL, USER, USER32, WAIT_FOR_OBJECT, background, image, machine, reading, service, user_program,
 };
 use crate::Options;
@@ -46,10 +46,20 @@ const fn tool(alias: &'static str, name: &'static str, pdb: &'static str, size: 
 
 /// The first one is the driver.
 const IMAGES: [ModulePlan; 14] = [
-    image(("nwshield", "nwshield.sys", "nwshield.pdb"), DRIVERS, (0xFFFF_F806_2A10_0000, 0x5_8000), &NORTHWALL),
+    image(
+        ("nwshield", "nwshield.sys", "nwshield.pdb"),
+        DRIVERS,
+        (0xFFFF_F806_2A10_0000, 0x5_8000),
+        &NORTHWALL,
+    ),
     image(("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"), SHIELD, (0x7FF7_1B90_0000, 0x9_4000), &NORTHWALL),
     image(("nwengine", "nwengine.dll", "nwengine.pdb"), SHIELD, (0x7FF9_3B40_0000, 0x61_2000), &NORTHWALL),
-    image(("FLTLIB", "fltLib.dll", "fltLib.pdb"), super::windows::SYSTEM32, (0x7FF9_67A0_0000, 0xB000), &MICROSOFT),
+    image(
+        ("FLTLIB", "fltLib.dll", "fltLib.pdb"),
+        super::windows::SYSTEM32,
+        (0x7FF9_67A0_0000, 0xB000),
+        &MICROSOFT,
+    ),
     image(("git-bash", "git-bash.exe", "git-bash.pdb"), GIT_FOLDER, (0x1_4000_0000, 0x2_4000), &GIT),
     tool("mintty", "mintty.exe", "mintty.pdb", 0xB_6000),
     tool("bash", "bash.exe", "bash.pdb", 0x24_E000),
@@ -103,7 +113,12 @@ const TOOLS: [Tool; 6] = [
     msys_tool!(9, "hostname", "/usr/bin/hostname", "hostname!main hostname!localhost"),
     msys_tool!(10, "id", "/usr/bin/id -un", "id!main id!print_user"),
     msys_tool!(11, "cygpath", "/usr/bin/cygpath -u -f -", "cygpath!main cygpath!do_pathconv"),
-    msys_tool!(12, "dircolors", "/usr/bin/dircolors -b /etc/DIR_COLORS", "dircolors!main dircolors!dc_parse_stream"),
+    msys_tool!(
+        12,
+        "dircolors",
+        "/usr/bin/dircolors -b /etc/DIR_COLORS",
+        "dircolors!main dircolors!dc_parse_stream"
+    ),
     Tool {
         name: "git.exe",
         line: "git.exe rev-parse --git-dir --is-inside-git-dir",
@@ -122,7 +137,8 @@ const FORK: &str = "bash!command_substitute bash!make_child msys-2.0!fork msys-2
 const SPAWN: &str = "bash!shell_execve msys-2.0!execve msys-2.0!child_info_spawn::worker";
 const GETS_MESSAGE: &str = "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxSleepThread";
 const EXPLORER_MAIN: &str = "explorer!CTray::MainThreadProc explorer!CTray::_MessageLoop";
-const LAUNCHES: &str = "explorer!CTaskListWnd::_Launch shell32!ShellExecuteExW shell32!CShellExecute::_DoExecute";
+const LAUNCHES: &str =
+    "explorer!CTaskListWnd::_Launch shell32!ShellExecuteExW shell32!CShellExecute::_DoExecute";
 const CREATE: &str = "KERNELBASE!CreateProcessW KERNELBASE!CreateProcessInternalW";
 const NT_CREATE: &str = "ntdll!NtCreateUserProcess nt!KiSystemServiceCopyEnd nt!NtCreateUserProcess";
 /// A section of an image is made, and the filter driver asks about it.
@@ -166,11 +182,8 @@ fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Ste
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
     let code = b.code(&[USER, EXPLORER_MAIN, LAUNCHES], &["shell32!CShellExecute::_PrepareEnvironment"]);
     let git_bash = git_bash(b, port, explorer);
-    let mut steps = vec![
-        Step::Click(waits, at_ms),
-        Step::Mark("Git Bash clicked"),
-        Step::Run(code, 2_000, 4_000),
-    ];
+    let mut steps =
+        vec![Step::Click(waits, at_ms), Step::Mark("Git Bash clicked"), Step::Run(code, 2_000, 4_000)];
     steps.extend(creates(b, &[USER, EXPLORER_MAIN, LAUNCHES], port, git_bash));
     steps
 }
@@ -216,7 +229,7 @@ fn scanner(b: &mut Builder, port: Port) {
     let pool = [
         Step::Take(takes, port),
         Step::Run(unpacks, 150, 500),
-        Step::ReadAsked(reads, reading(signatures, 16, 65_536, (engine, 11_000, 19_000))),
+        Step::ReadAsked(reads, reading(signatures, 17, 65_536, (engine, 12_000, 21_000))),
         Step::Run(emulator, 18_000, 42_000),
         Step::Answer(answers),
     ];
@@ -245,8 +258,14 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
         frames.iter().chain(parts).map(|part| (*part).to_owned()).collect()
     };
     let text = |parts: &[&'static str]| inner(parts).join(" ");
-    let prepares = b.code(&[&text(&[CREATE])], &["KERNELBASE!BasepCreateProcessParameters", "ntdll!RtlCreateProcessParametersEx"]);
-    let begins = b.code(&[&text(&[CREATE, NT_CREATE])], &["nt!PspBuildCreateProcessContext", "nt!ObOpenObjectByNameEx nt!ObpLookupObjectName"]);
+    let prepares = b.code(
+        &[&text(&[CREATE])],
+        &["KERNELBASE!BasepCreateProcessParameters", "ntdll!RtlCreateProcessParametersEx"],
+    );
+    let begins = b.code(
+        &[&text(&[CREATE, NT_CREATE])],
+        &["nt!PspBuildCreateProcessContext", "nt!ObOpenObjectByNameEx nt!ObpLookupObjectName"],
+    );
     let asking = text(&[CREATE, NT_CREATE, SECTION, ASKS]);
     let sends = b.path(&[&asking, "nt!IofCompleteRequest nt!IopfCompleteRequest nt!KeInsertQueueEx"]);
     let waits = b.waits(&[&asking]);
@@ -254,8 +273,12 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
         &[&text(&[CREATE, NT_CREATE])],
         &["nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace", "nt!PspAllocateThread nt!KeInitThread"],
     );
-    let inserts = b.path(&[&text(&[CREATE, NT_CREATE]), "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread"]);
-    let tells = b.code(&[&text(&[CREATE])], &["KERNELBASE!BasepConstructSxsCreateProcessMessage", "ntdll!CsrClientCallServer"]);
+    let inserts =
+        b.path(&[&text(&[CREATE, NT_CREATE]), "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread"]);
+    let tells = b.code(
+        &[&text(&[CREATE])],
+        &["KERNELBASE!BasepConstructSxsCreateProcessMessage", "ntdll!CsrClientCallServer"],
+    );
     vec![
         Step::Begin(child.call, None),
         Step::Run(prepares, 300, 900),
@@ -283,14 +306,18 @@ fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
 }
 
 /// A program of Git Bash with its main thread, which a step starts.
-fn program(b: &mut Builder, parent: Program, (name, line, images): (&'static str, &'static str, &'static [Module]), start: &str) -> (Program, Thread) {
+fn program(
+    b: &mut Builder,
+    parent: Program,
+    (name, line, images): (&'static str, &'static str, &'static [Module]),
+    start: &str,
+) -> (Program, Thread) {
     let ids = (b.id(), b.pid(parent));
     let program = b.program(user_program(ids, name, line, images));
     let thread = b.thread(program, 8, start);
     b.is_started(thread);
     (program, thread)
 }
-
 
 /// The launcher: it starts the terminal and waits for its end.
 fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
@@ -338,7 +365,10 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let (program, thread) = program(b, parent, name, "msys-2.0!dll_crt0_0");
     let main = [USER, MSYS_MAIN, BASH_MAIN];
     let mut steps = loads(b, &main);
-    let parses = b.code(&main, &["bash!yyparse bash!yylex", "bash!expand_word_list_internal", "bash!execute_simple_command"]);
+    let parses = b.code(
+        &main,
+        &["bash!yyparse bash!yylex", "bash!expand_word_list_internal", "bash!execute_simple_command"],
+    );
     for tool in &TOOLS {
         let (output, ended) = (b.event(0), b.event(0));
         let child = subshell(b, port, program, Some((tool, output)), ended);
@@ -350,7 +380,8 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let child = subshell(b, port, program, None, ended);
     steps.push(Step::Run(parses, 900, 2_600));
     steps.extend(forks(b, port, &main, child, None, ended));
-    let prompt = b.path(&[main[0], main[1], "bash!main bash!reader_loop bash!rl_display_prompt", WRITES_PIPE]);
+    let prompt =
+        b.path(&[main[0], main[1], "bash!main bash!reader_loop bash!rl_display_prompt", WRITES_PIPE]);
     let reads = b.waits(&[main[0], main[1], "bash!main bash!reader_loop bash!readline", WAIT_FOR_OBJECT]);
     let never = b.event(0);
     steps.extend([
@@ -375,14 +406,21 @@ fn forks(
     let [user, msys, bash] = main;
     let mut steps = creates(b, &[user, msys, bash, FORK], port, child);
     let reads = b.waits(&[user, msys, bash, READS_PIPE]);
-    let waits = b.waits(&[user, msys, bash, "bash!wait_for msys-2.0!wait4 msys-2.0!cygwait", WAITS_FOR_CHILD]);
+    let waits =
+        b.waits(&[user, msys, bash, "bash!wait_for msys-2.0!wait4 msys-2.0!cygwait", WAITS_FOR_CHILD]);
     steps.extend(output.map(|output| Step::Await(reads, reason::EXECUTIVE, output)));
     steps.push(Step::Await(waits, FOR_THREAD, ended));
     steps
 }
 
 /// A copy of the shell, which starts a tool or does a little itself.
-fn subshell(b: &mut Builder, port: Port, parent: Program, tool: Option<(&Tool, Event)>, ended: Event) -> Child {
+fn subshell(
+    b: &mut Builder,
+    port: Port,
+    parent: Program,
+    tool: Option<(&Tool, Event)>,
+    ended: Event,
+) -> Child {
     let name = ("bash.exe", "/usr/bin/bash --login -i", BASH_IMAGES);
     let (program, thread) = program(b, parent, name, "msys-2.0!dll_crt0_0");
     let main = [USER, MSYS_MAIN, BASH_MAIN];
@@ -396,7 +434,12 @@ fn subshell(b: &mut Builder, port: Port, parent: Program, tool: Option<(&Tool, E
         let tool_ended = b.event(0);
         let child = run_tool(b, program, tool, output, tool_ended);
         steps.extend(creates(b, &[USER, MSYS_MAIN, BASH_MAIN, SPAWN], port, child));
-        let waits = b.waits(&[USER, MSYS_MAIN, "msys-2.0!child_info_spawn::worker msys-2.0!cygwait", WAITS_FOR_CHILD]);
+        let waits = b.waits(&[
+            USER,
+            MSYS_MAIN,
+            "msys-2.0!child_info_spawn::worker msys-2.0!cygwait",
+            WAITS_FOR_CHILD,
+        ]);
         steps.push(Step::Await(waits, FOR_THREAD, tool_ended));
     }
     steps.push(Step::Set(b.path(&[USER, MSYS_MAIN, "msys-2.0!do_exit", EXITS]), ended));

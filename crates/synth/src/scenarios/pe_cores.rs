@@ -15,7 +15,8 @@ static WINGTIP: Maker = Maker {
     version: "12.1.0.0",
     sources: r"D:\wingtip\media\",
 };
-const FOLDER: (&str, &str) = (r"\Device\HarddiskVolume3\Program Files\Wingtip\", r"C:\Program Files\Wingtip\");
+const FOLDER: (&str, &str) =
+    (r"\Device\HarddiskVolume3\Program Files\Wingtip\", r"C:\Program Files\Wingtip\");
 const IMAGES: [ModulePlan; 2] = [
     image(("Encoder", "WingEncoder.exe", "WingEncoder.pdb"), FOLDER, (0x7FF6_7A90_0000, 0x38_0000), &WINGTIP),
     image(("Catalog", "WingCatalog.exe", "WingCatalog.pdb"), FOLDER, (0x7FF7_E3B0_0000, 0x27_0000), &WINGTIP),
@@ -47,7 +48,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
     let indexes = b.code(
         &[main[0], main[1], "Catalog!CWorker::IndexImage"],
-        &["Catalog!CFeature::Extract", "Catalog!CFeature::Extract Catalog!CGradient::Row", "Catalog!CIndex::Insert"],
+        &[
+            "Catalog!CFeature::Extract",
+            "Catalog!CFeature::Extract Catalog!CGradient::Row",
+            "Catalog!CIndex::Insert",
+        ],
     );
     let steps = [Step::Run(indexes, 60_000, 140_000), Step::Sleep(pauses, 2_000, 9_000)];
     for _ in 0..6 {

@@ -2,8 +2,8 @@
 //! a processor, since others compute that are less important than the first and more important than the second.
 
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32, WAIT_FOR_OBJECT, background,
-    image, machine, user_program,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32, WAIT_FOR_OBJECT,
+    background, image, machine, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan, reason};
@@ -19,7 +19,12 @@ static FABRIKAM: Maker = Maker {
 const FOLDER: (&str, &str) =
     (r"\Device\HarddiskVolume3\Program Files\Fabrikam\Console\", r"C:\Program Files\Fabrikam\Console\");
 const IMAGES: [ModulePlan; 2] = [
-    image(("Console", "PlantConsole.exe", "PlantConsole.pdb"), FOLDER, (0x7FF6_2B40_0000, 0x2A_0000), &FABRIKAM),
+    image(
+        ("Console", "PlantConsole.exe", "PlantConsole.pdb"),
+        FOLDER,
+        (0x7FF6_2B40_0000, 0x2A_0000),
+        &FABRIKAM,
+    ),
     image(("Render", "TrendRender.exe", "TrendRender.pdb"), FOLDER, (0x7FF7_9D10_0000, 0x1F_0000), &FABRIKAM),
 ];
 const CONSOLE: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];

@@ -2,12 +2,13 @@
 //! its turn again and again; a backup that is less important hardly runs at all.
 
 use super::windows::{
-    KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine, user_program,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, WAIT_FOR_OBJECT, background,
+    image, machine, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan};
 use crate::script::{Builder, Step};
-use crate::table::{Module, Thread};
+use crate::table::{Event, Module, Program, Thread};
 
 static TAILSPIN: Maker = Maker {
     company: "Tailspin Toys",
@@ -34,31 +35,59 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let baker = b.program(user_program(baker_ids, "LightBaker.exe", "LightBaker.exe castle.scene", BAKER));
     let player = b.program(user_program(player_ids, "ToyPlayer.exe", "ToyPlayer.exe march.ogg", PLAYER));
     let backup = b.program(user_program(backup_ids, "NightBackup.exe", "NightBackup.exe /all", BACKUP));
-    for _ in 0..cpus + 2 {
-        let thread = b.thread(baker, 8, "Baker!CBakeJob::ThreadProc");
-        bakes(&mut b, thread);
+    // Three threads for two processors: they are done before the next part of the picture is due.
+    let parts: Vec<Event> = (0..cpus + cpus / 2).map(|_| b.event(0)).collect();
+    hands_out(&mut b, baker, &parts);
+    for part in parts {
+        bakes(&mut b, baker, part);
     }
     let thread = b.thread(player, 8, "Player!CMixer::ThreadProc");
     let main = [USER, "Player!CMixer::ThreadProc"];
-    periodic(&mut b, thread, main, "FillBuffer", ["Player!CMixer::Fill", "Player!CDecoder::Next"], (9_000, 11_000));
+    periodic(
+        &mut b,
+        thread,
+        main,
+        "NextBuffer",
+        ["Player!CMixer::Fill", "Player!CDecoder::Next"],
+        (9_000, 11_000),
+    );
     let thread = b.thread(backup, 6, "Backup!CCopier::ThreadProc");
     let main = [USER, "Backup!CCopier::ThreadProc"];
-    periodic(&mut b, thread, main, "PackBlock", ["Backup!CPacker::Deflate", "Backup!CPacker::Crc"], (4_000, 8_000));
+    periodic(
+        &mut b,
+        thread,
+        main,
+        "NextBlock",
+        ["Backup!CPacker::Deflate", "Backup!CPacker::Crc"],
+        (4_000, 8_000),
+    );
     b.finish()
 }
 
-/// Computes for long and pauses for a moment.
-fn bakes(b: &mut Builder, thread: Thread) {
-    let main = [USER, "Baker!CBakeJob::ThreadProc"];
+/// Gives each of the others a part of the picture, again and again.
+fn hands_out(b: &mut Builder, program: Program, parts: &[Event]) {
+    let thread = b.thread(program, 10, "Baker!CScheduler::ThreadProc");
+    let main = [USER, "Baker!CScheduler::ThreadProc"];
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
+    let posts = b.path(&[main[0], main[1], "Baker!CScheduler::Post", SETS_EVENT]);
+    let steps = parts.iter().map(|part| Step::Set(posts, *part));
+    let steps: Vec<Step> = steps.chain([Step::Sleep(pauses, 520_000, 620_000)]).collect();
+    b.script(thread, &[Step::Sleep(pauses, 30_000, 60_000)], &steps);
+}
+
+/// Computes for long and waits for the next part.
+fn bakes(b: &mut Builder, program: Program, part: Event) {
+    let thread = b.thread(program, 8, "Baker!CBakeJob::ThreadProc");
+    let main = [USER, "Baker!CBakeJob::ThreadProc"];
+    let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
     let traces = b.code(
         &[main[0], main[1], "Baker!CBakeJob::BakeTile"],
         &["Baker!CBvh::Intersect", "Baker!CBvh::Intersect Baker!CTriangle::Hit", "Baker!CSampler::Next"],
     );
-    b.script(thread, &[], &[Step::Run(traces, 180_000, 320_000), Step::Sleep(pauses, 8_000, 25_000)]);
+    b.script(thread, &[], &[Step::Await(idles, FOR_THREAD, part), Step::Run(traces, 230_000, 330_000)]);
 }
 
-/// Sleeps and computes a little, which the truth tells as calls.
+/// Sleeps until something is due and computes a little, which the truth tells as calls.
 fn periodic(
     b: &mut Builder,
     thread: Thread,
@@ -70,8 +99,8 @@ fn periodic(
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
     let works = b.code(&main, &leaves);
     let steps = [
-        Step::Sleep(pauses, low, high),
         Step::Begin(call, None),
+        Step::Sleep(pauses, low, high),
         Step::Run(works, low / 3, high / 3),
         Step::End,
     ];

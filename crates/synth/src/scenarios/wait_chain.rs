@@ -20,8 +20,18 @@ const FOLDER: (&str, &str) =
     (r"\Device\HarddiskVolume3\Program Files\Contoso\Ledger\", r"C:\Program Files\Contoso\Ledger\");
 const IMAGES: [ModulePlan; 3] = [
     image(("Ledger", "Ledger.exe", "Ledger.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
-    image(("OrderService", "OrderService.exe", "OrderService.pdb"), FOLDER, (0x7FF7_12C0_0000, 0x1C_0000), &CONTOSO),
-    image(("StoreService", "StoreService.exe", "StoreService.pdb"), FOLDER, (0x7FF6_E7A0_0000, 0x16_0000), &CONTOSO),
+    image(
+        ("OrderService", "OrderService.exe", "OrderService.pdb"),
+        FOLDER,
+        (0x7FF7_12C0_0000, 0x1C_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("StoreService", "StoreService.exe", "StoreService.pdb"),
+        FOLDER,
+        (0x7FF6_E7A0_0000, 0x16_0000),
+        &CONTOSO,
+    ),
 ];
 const LEDGER: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32, RPCRT4];
 const ORDERS: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, RPCRT4];
@@ -53,12 +63,33 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let [loader, order, query, page] = [0; 4].map(|_| Station { asked: b.event(0), answered: b.event(0) });
     window(&mut b, ledger, loader);
     let main = [USER, "Ledger!CLoader::ThreadProc", "Ledger!CLoader::LoadOrder"];
-    station(&mut b, (ledger, 8), main, loader, [SETS_EVENT, CALLS, WAIT_FOR_OBJECT], (order, reason::WR_LPC_REPLY));
+    station(
+        &mut b,
+        (ledger, 8),
+        main,
+        loader,
+        [SETS_EVENT, CALLS, WAIT_FOR_OBJECT],
+        (order, reason::WR_LPC_REPLY),
+    );
     let main = [USER, "OrderService!ServerThread", "OrderService!COrders::Open"];
     let asks = "OrderService!CQueryQueue::Push";
-    station(&mut b, (orders, 9), main, order, [ANSWERS, asks, RECEIVES], (query, reason::WR_ALERT_BY_THREAD_ID));
+    station(
+        &mut b,
+        (orders, 9),
+        main,
+        order,
+        [ANSWERS, asks, RECEIVES],
+        (query, reason::WR_ALERT_BY_THREAD_ID),
+    );
     let main = [USER, "OrderService!CQueryThread::Run", "OrderService!CQueryThread::Execute"];
-    station(&mut b, (orders, 9), main, query, [SETS_EVENT, CALLS, WAIT_FOR_OBJECT], (page, reason::WR_LPC_REPLY));
+    station(
+        &mut b,
+        (orders, 9),
+        main,
+        query,
+        [SETS_EVENT, CALLS, WAIT_FOR_OBJECT],
+        (page, reason::WR_LPC_REPLY),
+    );
     disk(&mut b, store, page);
     b.finish()
 }

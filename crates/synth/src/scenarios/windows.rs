@@ -199,7 +199,8 @@ fn indexer(b: &mut Builder) {
         &["SearchIndexer!CWordBreaker::Next", "SearchIndexer!CInvertedIndex::Merge"],
     );
     let reading = reading(file, 1, 8192, (code, 300, 900));
-    let steps = [Step::Sleep(waits, 250_000, 700_000), Step::Read(reads, reading), Step::Run(code, 800, 4000)];
+    let steps =
+        [Step::Sleep(waits, 250_000, 700_000), Step::Read(reads, reading), Step::Run(code, 800, 4000)];
     b.script(thread, &[], &steps);
 }
 
