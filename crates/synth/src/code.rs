@@ -132,3 +132,59 @@ pub(crate) fn pdb_guid(plan: &ModulePlan) -> Guid {
     let (low, high) = (mix(plan.identity.wrapping_add(100)), mix(plan.identity.wrapping_add(200)));
     Guid::from_bytes((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, SCENARIOS};
+
+    #[test]
+    fn functions_lie_in_their_images_one_behind_the_other() {
+        for scenario in &SCENARIOS {
+            let plan = scenario.plan(&Options::default()).unwrap();
+            for (module, image) in plan.modules.iter() {
+                let mut end = TEXT;
+                for function in plan.code.of(module) {
+                    let FunctionPlan { rva, size, name, .. } = &plan.code.functions[function];
+                    assert!(*rva >= end && rva + size <= image.size, "{}!{name}", image.alias);
+                    end = rva + size;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn images_of_a_process_do_not_overlap() {
+        for scenario in &SCENARIOS {
+            let plan = scenario.plan(&Options::default()).unwrap();
+            for (_, program) in plan.programs.iter() {
+                let ranges = program.modules.iter().map(|module| {
+                    let image = &plan.modules[*module];
+                    (image.base, image.base + u64::from(image.size), image.name)
+                });
+                let mut ranges: Vec<_> = ranges.collect();
+                ranges.sort_unstable();
+                assert!(ranges.windows(2).all(|w| w[0].1 <= w[1].0), "{}: {ranges:x?}", program.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_has_the_images_of_all_frames_of_its_threads() {
+        for scenario in &SCENARIOS {
+            let plan = scenario.plan(&Options::default()).unwrap();
+            let kernel = plan.programs.iter().next().unwrap().1.modules;
+            for (_, thread) in plan.threads.iter() {
+                let images = plan.programs[thread.program].modules;
+                let Some(script) = thread.script else { continue };
+                for path in plan.scripts[script].paths(&plan.codes) {
+                    for function in &plan.code.paths[path].functions {
+                        let FunctionPlan { module, name, .. } = &plan.code.functions[*function];
+                        let known = images.contains(module) || kernel.contains(module);
+                        assert!(known, "{name} in {}", plan.programs[thread.program].name);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -78,6 +78,30 @@ pub(crate) struct ScriptPlan {
     pub(crate) begins: Path,
 }
 
+#[cfg(test)]
+impl ScriptPlan {
+    /// All stacks that a thread can have.
+    pub(crate) fn paths(&self, codes: &Table<Code, CodePlan>) -> Vec<Path> {
+        let of_code = |code: Code| {
+            let plan = &codes[code];
+            plan.paths.iter().copied().chain([plan.preempted]).collect::<Vec<_>>()
+        };
+        let of_step = |step: &Step| match *step {
+            Step::Run(code, ..) => of_code(code),
+            Step::Sleep(path, ..) | Step::Click(path, _) | Step::Await(path, ..) | Step::Set(path, _) => {
+                vec![path]
+            }
+            Step::Read(path, reading) | Step::ReadAsked(path, reading) => {
+                [vec![path], of_code(reading.code)].concat()
+            }
+            Step::Ask(path, ask) => vec![path, ask.waits],
+            Step::Take(path, _) | Step::Answer(path) | Step::Start(path, _) => vec![path],
+            Step::Begin(..) | Step::End | Step::Mark(_) => Vec::new(),
+        };
+        self.steps.iter().flat_map(of_step).chain([self.begins]).collect()
+    }
+}
+
 /// A part of a program.
 #[derive(Debug, Clone)]
 pub(crate) struct CodePlan {

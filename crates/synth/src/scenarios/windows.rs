@@ -54,7 +54,7 @@ const MODULES: [ModulePlan; 18] = [
     windows(("user32", "user32.dll", "user32.pdb"), SYSTEM32, 0x7FF9_6B20_0000, 0x0019_E000),
     windows(("rpcrt4", "rpcrt4.dll", "rpcrt4.pdb"), SYSTEM32, 0x7FF9_6B90_0000, 0x0012_3000),
     windows(("explorer", "explorer.exe", "explorer.pdb"), WINDOWS, 0x7FF6_4D2F_0000, 0x0047_C000),
-    windows(("shell32", "shell32.dll", "shell32.pdb"), SYSTEM32, 0x7FF9_6A00_0000, 0x0074_4000),
+    windows(("shell32", "shell32.dll", "shell32.pdb"), SYSTEM32, 0x7FF9_6D00_0000, 0x0074_4000),
     windows(("dwmcore", "dwmcore.dll", "dwmcore.pdb"), SYSTEM32, 0x7FF9_6420_0000, 0x002F_7000),
     windows(("dwm", "dwm.exe", "dwm.pdb"), SYSTEM32, 0x7FF6_9E1C_0000, 0x0001_B000),
     windows(("svchost", "svchost.exe", "svchost.pdb"), SYSTEM32, 0x7FF7_3C5A_0000, 0x0001_1000),
