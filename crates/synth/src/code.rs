@@ -76,7 +76,7 @@ impl CodeMap {
     pub(crate) fn lay_out(&mut self, modules: &mut Table<Module, ModulePlan>) {
         for module in modules.keys() {
             let functions: Vec<Function> = self.of(module).collect();
-            let stride = (modules[module].size - 2 * TEXT) / (functions.len() as u32 + 1) & !0xF;
+            let stride = ((modules[module].size - 2 * TEXT) / (functions.len() as u32 + 1)) & !0xF;
             for (function, place) in functions.into_iter().zip(0..) {
                 let plan = &mut self.functions[function];
                 plan.rva = TEXT + place * stride;

@@ -5,7 +5,7 @@
 use std::io::{Seek, Write};
 
 use super::times::TICK_NS;
-use super::{Happening, Sim};
+use super::{Happening, Sim, kind};
 use crate::Result;
 use crate::plan::{HybridPlan, Plan};
 use crate::table::{Cpu, Table, Thread};
@@ -109,6 +109,27 @@ impl<W: Write + Seek> Sim<W> {
             // Policy 4 (automatic) of a machine with two kinds of processors, and its parts.
             p.u32(4).u32(1).u32(4).u32(5).u32(3).u32(2).u32(3).u32(8).u32(5000);
         })
+    }
+
+    /// What the description of the machine says of the processors: numbers, names, speeds.
+    pub(super) fn describe_cores(&mut self) -> Result<()> {
+        let Some(hybrid) = self.plan.hybrid else { return Ok(()) };
+        let count = self.cpus.len();
+        self.tape.kernel(0, kind::CONFIG_PROCESSOR_NUMBER, Some((0, 0)), |p| {
+            p.u32(count as u32);
+            for number in 0..count {
+                p.u16(0).bytes(&[number as u8, 0]);
+            }
+        })?;
+        for cpu in self.cpus.keys() {
+            let mhz = self.nominal_mhz(hybrid, cpu);
+            self.tape.kernel(0, kind::CONFIG_PROCESSOR, Some((0, 0)), |p| {
+                p.u32(cpu.0 as u32).u32(0).u32(mhz);
+                p.wide_fixed("Acme Hybrid", 64);
+                p.wide_fixed("AMD64 Family 99 Model 1 Stepping 0", 128).wide_fixed("AcmeSilicon", 16);
+            })?;
+        }
+        Ok(())
     }
 
     /// Looks how busy the processors were, tells their frequencies, parks and unparks.

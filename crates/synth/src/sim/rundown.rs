@@ -46,6 +46,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
         self.machine()?;
+        self.describe_cores()?;
         self.core_rundown()?;
         for (file, plan) in self.plan.files.iter() {
             let path = plan.nt_path();
