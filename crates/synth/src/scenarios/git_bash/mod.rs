@@ -1,161 +1,26 @@
 //! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a virus scanner has read
 //! its image: a filter driver asks a service whenever a section of an image is made. The processors are hardly busy.
 
+mod code;
+
 use super::windows::{
-    DRIVERS, EXPLORER, FOR_THREAD, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
-    SYSCALL, USER, USER32, WAIT_FOR_OBJECT, background, image, machine, reading, service, user_program,
+    FOR_THREAD, READS_FILE, SLEEPS, SYSCALL, USER, WAIT_FOR_OBJECT, background, machine, reading, service,
+    user_program,
 };
 use crate::Options;
-use crate::plan::{Maker, ModulePlan, Plan, reason};
+use crate::plan::{Plan, reason};
 use crate::script::{Ask, Builder, Step};
 use crate::table::{Event, File, Module, Port, Program, Thread};
+use code::{
+    ASKS, BASH_EXE, BASH_IMAGES, BASH_MAIN, CREATE, EXITS, EXPLORER_IMAGES, EXPLORER_MAIN, FORK,
+    GETS_MESSAGE, GIT_BASH_IMAGES, IMAGES, LAUNCHES, MINTTY_IMAGES, MSYS, MSYS_MAIN, NT_CREATE, READS_PIPE,
+    SCANNER_IMAGES, SECTION, SPAWN, TOOLS, Tool, WAITS_FOR_CHILD, WRITES_PIPE,
+};
 
 /// Seconds for each opening.
 const SECONDS: u32 = 13;
 /// Milliseconds until the user clicks.
 const CLICK_MS: u32 = 1000;
-
-static GIT: Maker = Maker {
-    company: "The Git Development Community",
-    product: "Git for Windows",
-    version: "2.44.0.1",
-    sources: r"D:\git-sdk-64\usr\src\",
-};
-static NORTHWALL: Maker = Maker {
-    company: "Northwall Security",
-    product: "Northwall Endpoint Shield",
-    version: "11.2.540.0",
-    sources: r"E:\shield\src\",
-};
-
-type Folder = (&'static str, &'static str);
-const GIT_FOLDER: Folder = (r"\Device\HarddiskVolume3\Program Files\Git\", r"C:\Program Files\Git\");
-const GIT_BIN: Folder =
-    (r"\Device\HarddiskVolume3\Program Files\Git\usr\bin\", r"C:\Program Files\Git\usr\bin\");
-const MINGW_BIN: Folder =
-    (r"\Device\HarddiskVolume3\Program Files\Git\mingw64\bin\", r"C:\Program Files\Git\mingw64\bin\");
-const SHIELD: Folder =
-    (r"\Device\HarddiskVolume3\Program Files\Northwall\Shield\", r"C:\Program Files\Northwall\Shield\");
-
-/// Programs of MSYS are all linked to this address, and are not moved.
-const MSYS_EXE: u64 = 0x1_0040_0000;
-
-const fn tool(alias: &'static str, name: &'static str, pdb: &'static str, size: u32) -> ModulePlan {
-    image((alias, name, pdb), GIT_BIN, (MSYS_EXE, size), &GIT)
-}
-
-/// The first one is the driver.
-const IMAGES: [ModulePlan; 14] = [
-    image(
-        ("nwshield", "nwshield.sys", "nwshield.pdb"),
-        DRIVERS,
-        (0xFFFF_F806_2A10_0000, 0x5_8000),
-        &NORTHWALL,
-    ),
-    image(("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"), SHIELD, (0x7FF7_1B90_0000, 0x9_4000), &NORTHWALL),
-    image(("nwengine", "nwengine.dll", "nwengine.pdb"), SHIELD, (0x7FF9_3B40_0000, 0x61_2000), &NORTHWALL),
-    image(
-        ("FLTLIB", "fltLib.dll", "fltLib.pdb"),
-        super::windows::SYSTEM32,
-        (0x7FF9_67A0_0000, 0xB000),
-        &MICROSOFT,
-    ),
-    image(("git-bash", "git-bash.exe", "git-bash.pdb"), GIT_FOLDER, (0x1_4000_0000, 0x2_4000), &GIT),
-    tool("mintty", "mintty.exe", "mintty.pdb", 0xB_6000),
-    tool("bash", "bash.exe", "bash.pdb", 0x24_E000),
-    image(("msys-2.0", "msys-2.0.dll", "msys-2.0.pdb"), GIT_BIN, (0x1_8004_0000, 0x33_0000), &GIT),
-    tool("uname", "uname.exe", "uname.pdb", 0x1_B000),
-    tool("hostname", "hostname.exe", "hostname.pdb", 0x1_A000),
-    tool("id", "id.exe", "id.pdb", 0x1_F000),
-    tool("cygpath", "cygpath.exe", "cygpath.pdb", 0x1_C000),
-    tool("dircolors", "dircolors.exe", "dircolors.pdb", 0x1_E000),
-    image(("git", "git.exe", "git.pdb"), MINGW_BIN, (0x1_4000_0000, 0x3D_1000), &GIT),
-];
-
-const fn own(index: usize) -> Module {
-    Module(OWN + index)
-}
-
-const MSYS: Module = own(7);
-const SCANNER_IMAGES: &[Module] = &[own(1), NTDLL, KERNEL32, KERNELBASE, own(2), own(3)];
-const EXPLORER_IMAGES: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL32];
-const GIT_BASH_IMAGES: &[Module] = &[own(4), NTDLL, KERNEL32, KERNELBASE];
-const MINTTY_IMAGES: &[Module] = &[own(5), NTDLL, KERNEL32, KERNELBASE, USER32, MSYS];
-const BASH_IMAGES: &[Module] = &[own(6), NTDLL, KERNEL32, KERNELBASE, MSYS];
-
-/// A program that bash starts: name, command line, images, what it computes.
-struct Tool {
-    name: &'static str,
-    line: &'static str,
-    images: &'static [Module],
-    path: &'static str,
-    /// Name of the call that starts it.
-    call: &'static str,
-    main: &'static str,
-}
-
-macro_rules! msys_tool {
-    ($index:literal, $name:literal, $line:literal, $main:literal) => {
-        Tool {
-            name: concat!($name, ".exe"),
-            line: $line,
-            images: &[own($index), NTDLL, KERNEL32, KERNELBASE, MSYS],
-            path: concat!(r"Program Files\Git\usr\bin\", $name, ".exe"),
-            call: concat!("CreateProcess ", $name, ".exe"),
-            main: $main,
-        }
-    };
-}
-
-/// What the profile of the shell runs, each in a subshell.
-const TOOLS: [Tool; 6] = [
-    msys_tool!(8, "uname", "/usr/bin/uname -s", "uname!main uname!print_element"),
-    msys_tool!(9, "hostname", "/usr/bin/hostname", "hostname!main hostname!localhost"),
-    msys_tool!(10, "id", "/usr/bin/id -un", "id!main id!print_user"),
-    msys_tool!(11, "cygpath", "/usr/bin/cygpath -u -f -", "cygpath!main cygpath!do_pathconv"),
-    msys_tool!(
-        12,
-        "dircolors",
-        "/usr/bin/dircolors -b /etc/DIR_COLORS",
-        "dircolors!main dircolors!dc_parse_stream"
-    ),
-    Tool {
-        name: "git.exe",
-        line: "git.exe rev-parse --git-dir --is-inside-git-dir",
-        images: &[own(13), NTDLL, KERNEL32, KERNELBASE],
-        path: r"Program Files\Git\mingw64\bin\git.exe",
-        call: "CreateProcess git.exe",
-        main: "git!cmd_main git!run_builtin git!cmd_rev_parse git!setup_git_directory_gently",
-    },
-];
-
-const BASH_EXE: &str = r"Program Files\Git\usr\bin\bash.exe";
-/// Frames of the main threads.
-const MSYS_MAIN: &str = "msys-2.0!_cygtls::call msys-2.0!_cygtls::call2 msys-2.0!dll_crt0_1";
-const BASH_MAIN: &str = "bash!main bash!reader_loop bash!execute_command bash!execute_command_internal";
-const FORK: &str = "bash!command_substitute bash!make_child msys-2.0!fork msys-2.0!frok::parent";
-const SPAWN: &str = "bash!shell_execve msys-2.0!execve msys-2.0!child_info_spawn::worker";
-const GETS_MESSAGE: &str = "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxSleepThread";
-const EXPLORER_MAIN: &str = "explorer!CTray::MainThreadProc explorer!CTray::_MessageLoop";
-const LAUNCHES: &str =
-    "explorer!CTaskListWnd::_Launch shell32!ShellExecuteExW shell32!CShellExecute::_DoExecute";
-const CREATE: &str = "KERNELBASE!CreateProcessW KERNELBASE!CreateProcessInternalW";
-const NT_CREATE: &str = "ntdll!NtCreateUserProcess nt!KiSystemServiceCopyEnd nt!NtCreateUserProcess";
-/// A section of an image is made, and the filter driver asks about it.
-const SECTION: &str = "nt!PspBuildCreateProcessContext nt!MmCreateSpecialImageSection nt!MiCreateSection \
-    nt!MiCreateImageOrDataSection nt!FsRtlAcquireToCreateMappedSection nt!FsFilterPerformCallbacks \
-    FLTMGR!FltpPreFsFilterOperation FLTMGR!FltpPerformPreCallbacks";
-const ASKS: &str = "nwshield!CSectionFilter::PreAcquireForSection nwshield!CScanClient::AskService \
-    FLTMGR!FltSendMessage";
-const WAITS_FOR_CHILD: &str = "ntdll!NtWaitForMultipleObjects nt!KiSystemServiceCopyEnd \
-    nt!NtWaitForMultipleObjects nt!ObWaitForMultipleObjects";
-const READS_PIPE: &str = "bash!read_comsub msys-2.0!read msys-2.0!fhandler_pipe::raw_read ntdll!NtReadFile \
-    nt!KiSystemServiceCopyEnd nt!NtReadFile nt!IopSynchronousServiceTail";
-const WRITES_PIPE: &str = "msys-2.0!write msys-2.0!fhandler_pipe::raw_write ntdll!NtWriteFile \
-    nt!KiSystemServiceCopyEnd nt!NtWriteFile nt!IofCallDriver Npfs!NpFsdWrite Npfs!NpWriteDataQueue \
-    nt!IofCompleteRequest nt!IopCompleteRequest nt!KeSetEvent";
-const EXITS: &str = "ntdll!RtlExitUserProcess ntdll!NtTerminateProcess nt!KiSystemServiceCopyEnd \
-    nt!NtTerminateProcess nt!PspTerminateThreadByPointer nt!PspExitThread nt!PspExitProcess nt!KeSetProcess";
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), SECONDS, &IMAGES, true);
