@@ -13,10 +13,10 @@ pub(crate) mod reason {
     pub(crate) const WR_USER_REQUEST: u8 = 13;
     pub(crate) const WR_QUEUE: u8 = 15;
     pub(crate) const WR_LPC_REPLY: u8 = 17;
-    pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
     pub(crate) const WR_TERMINATED: u8 = 22;
     pub(crate) const WR_QUANTUM_END: u8 = 30;
     pub(crate) const WR_PREEMPTED: u8 = 32;
+    pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
 }
 
 /// A whole scenario.

@@ -17,7 +17,7 @@ const CHECK: i64 = 100_000 * MICROSECOND;
 /// Looks in a row that find a processor idle until it is parked.
 const IDLE_CHECKS: u32 = 3;
 
-/// Parts of the payloads, and ids and versions of the events.
+// Ids and versions of the events.
 const PERFORMANCE_RUNDOWN: (u16, u8) = (64, 4);
 const PARK: (u16, u8) = (14, 0);
 const UNPARK: (u16, u8) = (15, 0);
