@@ -96,7 +96,8 @@ Example:
 const SYNTH_EXAMPLE: &str = "\
 Example:
   etwkit synth list
-  etwkit synth write office --out office.etl --scale 60     and office.truth.json";
+  etwkit synth write office --out office.etl --scale 60     and office.truth.json
+  etwkit synth write git-bash --out bash.etl                and bash.truth.json and the folder bash.symbols";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
@@ -264,7 +265,8 @@ pub(crate) struct SynthArgs {
 pub(crate) enum SynthCommand {
     /// List the scenarios
     List,
-    /// Write a trace of a scenario, and what is true of it into NAME.truth.json beside it
+    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code has names, symbol files
+    /// (NAME.symbols)
     Write(SynthWriteArgs),
 }
 
@@ -276,7 +278,7 @@ pub(crate) struct SynthWriteArgs {
     /// The trace to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Length of the recording in seconds; the number of events grows with it
+    /// How many times as long as the shortest recording of the scenario (office: seconds); the number of events grows with it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(etwkit_synth::MAX_SCALE)))]
     pub(crate) scale: u32,

@@ -1,8 +1,11 @@
 //! Scenario traces with known truth: a small machine is simulated, its events are written through the writer of
 //! [`etwkit_etl`], and what is true of them is summed up on the way.
 //!
-//! The same arguments give the same bytes. A trace of scale N is N seconds long, and its events grow with it; memory
-//! does not, since nothing is kept but sums.
+//! The same arguments give the same bytes. A trace of scale N is N times as long as the shortest one of its scenario, and its
+//! events grow with it. Memory does not, since nothing is kept but sums; only scenarios that tell of single calls keep those,
+//! and have a smaller largest scale.
+//!
+//! Scenarios whose code has names have symbol files, too ([`Scenario::symbols`]).
 //!
 //! ```
 //! use std::io::Cursor;
@@ -18,18 +21,23 @@
 
 #![forbid(unsafe_code)]
 
+mod code;
 mod office;
 mod payload;
 mod plan;
 mod rng;
+mod scenarios;
+mod script;
 mod sim;
 mod stacks;
+mod symbols;
 mod table;
 mod tape;
 pub mod truth;
 
 use std::io::{Seek, Write};
 
+pub use symbols::SymbolFile;
 pub use truth::Truth;
 
 /// Why a trace could not be written.
@@ -40,10 +48,12 @@ pub enum Error {
     #[error(transparent)]
     Write(#[from] etwkit_etl::writer::WriteError),
     /// The scale is not one that a scenario has.
-    #[error("a scale of {scale} is not possible: expected 1 to {MAX_SCALE}")]
+    #[error("a scale of {scale} is not possible: expected 1 to {max}")]
     Scale {
         /// What was asked for.
         scale: u32,
+        /// The largest one of the scenario.
+        max: u32,
     },
     /// The machine cannot have so many processors.
     #[error("{cpus} processors are not possible: expected 1 to {MAX_CPUS}")]
@@ -56,7 +66,7 @@ pub enum Error {
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The largest scale: a day and a bit.
+/// The largest scale of any scenario: a day and a bit.
 pub const MAX_SCALE: u32 = 100_000;
 
 /// Most processors of a simulated machine.
@@ -65,7 +75,7 @@ pub const MAX_CPUS: u16 = 64;
 /// What a trace is to be like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Length in seconds.
+    /// How many times as long as the shortest trace of the scenario; in seconds for `office`.
     pub scale: u32,
     /// Other seeds give other traces of the same kind.
     pub seed: u64,
@@ -88,15 +98,53 @@ pub struct Scenario {
     pub name: &'static str,
     /// What happens in it.
     pub description: &'static str,
-    plan: fn() -> plan::Plan,
+    /// The largest scale that it has.
+    pub max_scale: u32,
+    plan: fn(&Options) -> plan::Plan,
 }
 
+/// The largest scale of scenarios whose truth grows with them.
+const MAX_SCRIPT_SCALE: u32 = 100;
+
 /// All scenarios.
-pub static SCENARIOS: [Scenario; 1] = [Scenario {
-    name: "office",
-    description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
-    plan: office::plan,
-}];
+pub static SCENARIOS: [Scenario; 6] = [
+    Scenario {
+        name: "office",
+        description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
+        max_scale: MAX_SCALE,
+        plan: office::plan,
+    },
+    Scenario {
+        name: "git-bash",
+        description: "Git Bash takes ten seconds to open, since a virus scanner reads each image of a process that starts",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::git_bash::plan,
+    },
+    Scenario {
+        name: "wait-chain",
+        description: "a window waits for a thread, that one for a service and so on: five waits over three processes, then the disk",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::wait_chain::plan,
+    },
+    Scenario {
+        name: "priority-inversion",
+        description: "an important thread waits for a lock whose unimportant holder gets no processor",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::priority_inversion::plan,
+    },
+    Scenario {
+        name: "starvation",
+        description: "more threads compute than there are processors: a player waits its turn, a backup hardly runs",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::starvation::plan,
+    },
+    Scenario {
+        name: "pe-cores",
+        description: "a program of low priority crowds on the efficient cores while performant ones idle and get parked",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::pe_cores::plan,
+    },
+];
 
 /// The scenario of that name.
 #[must_use]
@@ -110,17 +158,7 @@ impl Scenario {
     /// # Errors
     /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine, [`Error::Write`] if the sink fails.
     pub fn write<W: Write + Seek>(&self, sink: W, options: &Options) -> Result<(W, Truth)> {
-        if !(1..=MAX_SCALE).contains(&options.scale) {
-            return Err(Error::Scale { scale: options.scale });
-        }
-        let mut plan = (self.plan)();
-        if let Some(cpus) = options.cpus {
-            if !(1..=MAX_CPUS).contains(&cpus) {
-                return Err(Error::Cpus { cpus });
-            }
-            plan.cpus = cpus;
-        }
-        let (sink, mut truth) = sim::Sim::new(plan, sink, options)?.run()?;
+        let (sink, mut truth) = sim::Sim::new(self.plan(options)?, sink, options)?.run()?;
         truth.made = truth::Made {
             format_version: truth::FORMAT_VERSION,
             scenario: self.name.to_owned(),
@@ -129,5 +167,24 @@ impl Scenario {
             compressed: options.compressed,
         };
         Ok((sink, truth))
+    }
+
+    /// Symbol files of the images of a trace; none for a scenario whose code has no names. They are the same whatever the
+    /// seed and the scale.
+    ///
+    /// # Errors
+    /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine.
+    pub fn symbols(&self, options: &Options) -> Result<Vec<SymbolFile>> {
+        Ok(symbols::files(&self.plan(options)?))
+    }
+
+    fn plan(&self, options: &Options) -> Result<plan::Plan> {
+        if !(1..=self.max_scale).contains(&options.scale) {
+            return Err(Error::Scale { scale: options.scale, max: self.max_scale });
+        }
+        if let Some(cpus) = options.cpus.filter(|cpus| !(1..=MAX_CPUS).contains(cpus)) {
+            return Err(Error::Cpus { cpus });
+        }
+        Ok((self.plan)(options))
     }
 }

@@ -1,21 +1,52 @@
 //! Scenario `office`: an editor, a mail program that synchronises, and a document service that both ask; an updater
 //! that ends, a viewer that starts; kernel workers. Four processors, about half busy, all kinds of waits.
 
-use crate::plan::{Action, FilePlan, ModulePlan, Plan, ProgramPlan, ThreadPlan};
-use crate::table::{Module, Program, Thread};
+use crate::Options;
+use crate::code::CodeMap;
+use crate::plan::{Action, Born, FilePlan, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan};
+use crate::table::{Module, Program, Table, Thread};
 
 use Action::{AwaitSignal, Call, Compute, Input, Post, Read, Reply, Serve, Signal, Sleep, TakeWork, Write};
 
-pub(crate) fn plan() -> Plan {
+pub(crate) fn plan(options: &Options) -> Plan {
     Plan {
-        cpus: 4,
-        modules: MODULES.into_iter().collect(),
+        cpus: options.cpus.unwrap_or(4),
+        seconds: 1,
+        modules: MODULES
+            .into_iter()
+            .zip(0..)
+            .map(|(plan, identity)| ModulePlan { identity, ..plan })
+            .collect(),
         programs: PROGRAMS.into_iter().collect(),
         threads: THREADS.into_iter().collect(),
         files: FILES.iter().map(|path| FilePlan { path }).collect(),
         marks: &[(100, "Document opened"), (900, "Document saved")],
+        routines: ROUTINES,
+        disk_us: (60, 260),
+        hybrid: None,
+        code: CodeMap::default(),
+        scripts: Table::default(),
+        codes: Table::default(),
+        events: Table::default(),
+        ports: Table::default(),
     }
 }
+
+const NTOSKRNL: u64 = 0xFFFF_F802_1A40_0000;
+const STORPORT: u64 = 0xFFFF_F802_1F20_0000;
+const NTDLL: u64 = 0x7FFB_6C3D_0000;
+const I8042PRT: u64 = 0xFFFF_F802_2107_0000;
+
+const ROUTINES: Routines = Routines {
+    idle: NTOSKRNL + 0x3F_B2DF,
+    in_dpc: STORPORT + 0x2000,
+    timer: NTOSKRNL + 0x2140,
+    disk: (STORPORT + 0x1080, STORPORT + 0x2140),
+    keyboard: (I8042PRT + 0x1080, I8042PRT + 0x2140),
+};
+
+static ACME: Maker =
+    Maker { company: "Acme", product: "Acme Office", version: "4.2.0.17", sources: r"D:cme\src" };
 
 const SYSTEM32: (&str, &str) = (r"\Device\HarddiskVolume3\Windows\System32\", r"C:\Windows\System32\");
 const KERNEL: (&str, &str) = (r"\SystemRoot\system32\", r"C:\Windows\system32\");
@@ -23,26 +54,26 @@ const DRIVERS: (&str, &str) = (r"\SystemRoot\System32\drivers\", r"C:\Windows\Sy
 const APPS: (&str, &str) = (r"\Device\HarddiskVolume3\Program Files\Acme\", r"C:\Program Files\Acme\");
 
 const fn module(
-    name: &'static str,
-    folder: (&'static str, &'static str),
+    (name, pdb): (&'static str, &'static str),
+    (nt_folder, dos_folder): (&'static str, &'static str),
     base: u64,
     size: u32,
 ) -> ModulePlan {
-    ModulePlan { name, nt_folder: folder.0, dos_folder: folder.1, base, size }
+    ModulePlan { name, nt_folder, dos_folder, base, size, alias: name, pdb, maker: &ACME, identity: 0 }
 }
 
 /// The first four are known to the simulator; see [`crate::stacks`].
 const MODULES: [ModulePlan; 10] = [
-    module("ntoskrnl.exe", KERNEL, 0xFFFF_F802_1A40_0000, 0x0104_6000),
-    module("storport.sys", DRIVERS, 0xFFFF_F802_1F20_0000, 0x000C_0000),
-    module("ntdll.dll", SYSTEM32, 0x7FFB_6C3D_0000, 0x001F_8000),
-    module("kernel32.dll", SYSTEM32, 0x7FFB_6AB1_0000, 0x000B_F000),
-    module("editor.exe", APPS, 0x7FF6_1D4A_0000, 0x0031_0000),
-    module("mailsync.exe", APPS, 0x7FF7_80C2_0000, 0x0030_0000),
-    module("docservice.exe", APPS, 0x7FF6_A11E_0000, 0x0032_0000),
-    module("updater.exe", APPS, 0x7FF6_F03B_0000, 0x0030_8000),
-    module("viewer.exe", APPS, 0x7FF7_3355_0000, 0x0030_4000),
-    module("i8042prt.sys", DRIVERS, 0xFFFF_F802_2107_0000, 0x0002_4000),
+    module(("ntoskrnl.exe", "ntoskrnl.pdb"), KERNEL, NTOSKRNL, 0x0104_6000),
+    module(("storport.sys", "storport.pdb"), DRIVERS, STORPORT, 0x000C_0000),
+    module(("ntdll.dll", "ntdll.pdb"), SYSTEM32, NTDLL, 0x001F_8000),
+    module(("kernel32.dll", "kernel32.pdb"), SYSTEM32, 0x7FFB_6AB1_0000, 0x000B_F000),
+    module(("editor.exe", "editor.pdb"), APPS, 0x7FF6_1D4A_0000, 0x0031_0000),
+    module(("mailsync.exe", "mailsync.pdb"), APPS, 0x7FF7_80C2_0000, 0x0030_0000),
+    module(("docservice.exe", "docservice.pdb"), APPS, 0x7FF6_A11E_0000, 0x0032_0000),
+    module(("updater.exe", "updater.pdb"), APPS, 0x7FF6_F03B_0000, 0x0030_8000),
+    module(("viewer.exe", "viewer.pdb"), APPS, 0x7FF7_3355_0000, 0x0030_4000),
+    module(("i8042prt.sys", "i8042prt.pdb"), DRIVERS, I8042PRT, 0x0002_4000),
 ];
 
 const fn program(pid: u32, parent: u32, name: &'static str, line: &'static str) -> ProgramPlan {
@@ -82,7 +113,17 @@ const PROGRAMS: [ProgramPlan; 7] = [
 ];
 
 const fn thread(tid: u32, program: usize, priority: u8, work: &'static [(u64, Action)]) -> ThreadPlan {
-    ThreadPlan { tid, program: Program(program), priority, work, born: None, dies: None }
+    ThreadPlan {
+        tid,
+        program: Program(program),
+        priority,
+        work,
+        script: None,
+        born: Born::Before,
+        dies: None,
+        start: NTDLL + 0x6_CEB0,
+        efficient: false,
+    }
 }
 
 const WINDOW: &[(u64, Action)] = &[
@@ -128,9 +169,9 @@ const THREADS: [ThreadPlan; 20] = [
     ThreadPlan { dies: Some(560), ..thread(6672, 5, 6, UPDATE) },
     ThreadPlan { dies: Some(560), ..thread(6684, 5, 6, UPDATE) },
     ThreadPlan { dies: Some(560), ..thread(6692, 5, 6, UPDATE) },
-    ThreadPlan { born: Some((Thread(2), 300)), ..thread(7020, 6, 9, VIEW) },
-    ThreadPlan { born: Some((Thread(16), 300)), ..thread(7044, 6, 8, VIEW) },
-    ThreadPlan { born: Some((Thread(5), 400)), dies: Some(800), ..thread(5388, 3, 8, SYNC) },
+    ThreadPlan { born: Born::At(Thread(2), 300), ..thread(7020, 6, 9, VIEW) },
+    ThreadPlan { born: Born::At(Thread(16), 300), ..thread(7044, 6, 8, VIEW) },
+    ThreadPlan { born: Born::At(Thread(5), 400), dies: Some(800), ..thread(5388, 3, 8, SYNC) },
     thread(4232, 2, 7, SYNC),
 ];
 

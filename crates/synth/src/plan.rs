@@ -1,7 +1,9 @@
 //! What a scenario consists of: the machine, its programs, and what their threads do. Data only; [`crate::sim`]
 //! brings it to life.
 
-use crate::table::{File, Module, Program, Table, Thread};
+use crate::code::CodeMap;
+use crate::script::{CodePlan, EventPlan, PortPlan, ScriptPlan};
+use crate::table::{Code, Event, File, Module, Port, Program, Script, Table, Thread};
 
 /// Why a thread waits (`KWAIT_REASON`).
 pub(crate) mod reason {
@@ -14,18 +16,55 @@ pub(crate) mod reason {
     pub(crate) const WR_TERMINATED: u8 = 22;
     pub(crate) const WR_QUANTUM_END: u8 = 30;
     pub(crate) const WR_PREEMPTED: u8 = 32;
+    pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
 }
 
 /// A whole scenario.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) cpus: u16,
+    /// Seconds of a trace of scale 1.
+    pub(crate) seconds: u32,
     pub(crate) modules: Table<Module, ModulePlan>,
     pub(crate) programs: Table<Program, ProgramPlan>,
     pub(crate) threads: Table<Thread, ThreadPlan>,
     pub(crate) files: Table<File, FilePlan>,
     /// Marks: per mille of the duration, text.
     pub(crate) marks: &'static [(u32, &'static str)],
+    pub(crate) routines: Routines,
+    /// How long the disk takes for a transfer, from..to, in microseconds.
+    pub(crate) disk_us: (u32, u32),
+    /// Processors of different kinds.
+    pub(crate) hybrid: Option<HybridPlan>,
+    /// What threads with a script do; empty where none has one.
+    pub(crate) code: CodeMap,
+    pub(crate) scripts: Table<Script, ScriptPlan>,
+    pub(crate) codes: Table<Code, CodePlan>,
+    pub(crate) events: Table<Event, EventPlan>,
+    pub(crate) ports: Table<Port, PortPlan>,
+}
+
+/// Addresses of code that interrupts run, and of the idle loop.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Routines {
+    pub(crate) idle: u64,
+    /// Where samples hit a DPC; they hit the 256 bytes behind it, too.
+    pub(crate) in_dpc: u64,
+    /// DPC of the timer.
+    pub(crate) timer: u64,
+    /// Interrupt and DPC of the disk.
+    pub(crate) disk: (u64, u64),
+    /// Interrupt and DPC of the keyboard.
+    pub(crate) keyboard: (u64, u64),
+}
+
+/// Performance and efficiency cores: the last processors are efficient.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HybridPlan {
+    /// Efficient ones among four processors.
+    pub(crate) efficient_of_four: u16,
+    /// Nominal frequency in MHz of efficient and performant ones.
+    pub(crate) mhz: (u32, u32),
 }
 
 /// An image.
@@ -39,6 +78,23 @@ pub(crate) struct ModulePlan {
     pub(crate) dos_folder: &'static str,
     pub(crate) base: u64,
     pub(crate) size: u32,
+    /// What frames call it: `nt`.
+    pub(crate) alias: &'static str,
+    /// File name of its PDB.
+    pub(crate) pdb: &'static str,
+    pub(crate) maker: &'static Maker,
+    /// From which its link time and the identity of its PDB follow.
+    pub(crate) identity: u64,
+}
+
+/// Who made an image, as its version resource tells it.
+#[derive(Debug)]
+pub(crate) struct Maker {
+    pub(crate) company: &'static str,
+    pub(crate) product: &'static str,
+    pub(crate) version: &'static str,
+    /// Folder of the sources.
+    pub(crate) sources: &'static str,
 }
 
 impl ModulePlan {
@@ -77,10 +133,26 @@ pub(crate) struct ThreadPlan {
     pub(crate) priority: u8,
     /// What it does, again and again: chance per mille of each action, in this order.
     pub(crate) work: &'static [(u64, Action)],
-    /// The thread that starts it and when, in per mille of the duration. `None`: it runs from before.
-    pub(crate) born: Option<(Thread, u32)>,
+    /// What it does, if that is a script.
+    pub(crate) script: Option<Script>,
+    pub(crate) born: Born,
     /// When it ends, in per mille of the duration. `None`: it runs on.
     pub(crate) dies: Option<u32>,
+    /// Address of its start function.
+    pub(crate) start: u64,
+    /// It runs on efficient cores only.
+    pub(crate) efficient: bool,
+}
+
+/// Where a thread comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Born {
+    /// It runs from before.
+    Before,
+    /// That thread starts it, and when, in per mille of the duration.
+    At(Thread, u32),
+    /// A step of a script starts it.
+    Started,
 }
 
 /// Something that a thread does. Durations are in microseconds.

@@ -21,7 +21,7 @@
 //! repeat an earlier one of the same program and kind, recent ones more often. That trace has no context switches; for their
 //! stacks the same law is assumed.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, reason};
 use crate::rng::{Rng, mix};
 use crate::table::{Module, Program, Table};
 
@@ -34,7 +34,6 @@ const DIGITS: u32 = 6;
 const DIGIT_BITS: u32 = 7;
 
 const NTOSKRNL: Module = Module(0);
-const STORPORT: Module = Module(1);
 const NTDLL: Module = Module(2);
 const KERNEL32: Module = Module(3);
 
@@ -45,6 +44,8 @@ pub(crate) enum Taken {
     Sample,
     /// A switch: in a wait with that reason.
     Wait(u8),
+    /// A switch of a thread that did not wait: it was preempted, or is new.
+    Resumed,
     /// In a system call that readies another thread.
     Ready,
 }
@@ -57,6 +58,7 @@ impl Taken {
         match self {
             Self::Sample => 0,
             Self::Ready => 1,
+            Self::Resumed => 2 + usize::from(reason::EXECUTIVE),
             Self::Wait(reason) => (2 + usize::from(reason)).min(KINDS - 1),
         }
     }
@@ -118,16 +120,6 @@ impl Stacks {
         self.had.iter().map(|(_, [samples, ..])| samples.distinct).sum()
     }
 
-    /// An address in a driver, as a DPC has it.
-    pub(crate) fn driver_address(&self, rng: &mut Rng) -> u64 {
-        self.modules[STORPORT] + 0x2000 + 4 * rng.below(64)
-    }
-
-    /// An address of the idle loop.
-    pub(crate) fn idle_address(&self) -> u64 {
-        self.modules[NTOSKRNL] + 0x3F_B2DF
-    }
-
     /// Puts the frames of a stack of the program into `frames`.
     pub(crate) fn take(&mut self, program: Program, taken: Taken, rng: &mut Rng, frames: &mut Frames) {
         let Some(had) = self.had[program].get_mut(taken.index()) else { return };
@@ -152,6 +144,7 @@ impl Stacks {
         let kernel = self.modules[NTOSKRNL];
         let (first, depth) = match taken {
             Taken::Sample => (0x10_0000 + 0x400 * (mix(number ^ 5) % 48), 3),
+            Taken::Resumed => return self.kernel_code(Taken::Wait(reason::EXECUTIVE), number, out),
             Taken::Wait(reason) => (0x22_5000 + 0x800 * u64::from(reason), 9),
             Taken::Ready => (0x24_1000, 6),
         };
@@ -165,6 +158,7 @@ impl Stacks {
         let ntdll = self.modules[NTDLL];
         match taken {
             Taken::Sample => {}
+            Taken::Resumed => out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason::EXECUTIVE) + 0x14),
             Taken::Wait(reason) => out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason) + 0x14),
             Taken::Ready => out.push(ntdll + 0x9_C2A4),
         }
@@ -194,7 +188,7 @@ mod tests {
 
     #[test]
     fn distinct_numbers_are_distinct_stacks_and_they_get_rare_as_they_do_in_the_recording() {
-        let plan = crate::office::plan();
+        let plan = crate::office::plan(&crate::Options::default());
         let mut stacks = Stacks::new(&plan);
         let (mut rng, mut frames) = (Rng::new(3), Frames::default());
         let mut seen = HashSet::new();
@@ -217,7 +211,7 @@ mod tests {
 
     #[test]
     fn frames_of_a_program_lie_in_its_image() {
-        let plan = crate::office::plan();
+        let plan = crate::office::plan(&crate::Options::default());
         let mut stacks = Stacks::new(&plan);
         let (mut rng, mut frames) = (Rng::new(3), Frames::default());
         let module = &plan.modules[Module(4)];

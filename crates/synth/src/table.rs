@@ -12,7 +12,7 @@ pub(crate) trait Key: Copy {
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(pub(crate) usize);
 
         impl Key for $name {
@@ -38,6 +38,18 @@ keys! {
     Module
     /// A file that programs read and write.
     File
+    /// A function of an image.
+    Function
+    /// A call stack.
+    Path
+    /// What threads wait for and signal.
+    Event
+    /// Where requests to servers wait.
+    Port
+    /// A part of a program: call stacks that samples hit.
+    Code
+    /// What a thread does, step by step.
+    Script
 }
 
 /// Rows by their key.
@@ -64,6 +76,18 @@ impl<K: Key, T> Table<K, T> {
 
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Adds a row behind the others.
+    pub(crate) fn push(&mut self, row: T) -> K {
+        self.rows.push(row);
+        K::new(self.rows.len() - 1)
+    }
+}
+
+impl<K, T> Default for Table<K, T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), key: PhantomData }
     }
 }
 

@@ -6,9 +6,12 @@
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
+use etwkit_etl::Guid;
+use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::writer::{
-    KernelContext, KernelEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style, TraceWriter,
+    KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style,
+    TraceWriter,
 };
 
 use crate::payload::Payload;
@@ -35,6 +38,8 @@ pub(crate) struct Counts {
     pub(crate) kernel: BTreeMap<Kind, u64>,
     /// By class, version and type.
     pub(crate) classic: BTreeMap<(&'static str, u16, u8), u64>,
+    /// Events of Microsoft-Windows-Kernel-Processor-Power by id and version.
+    pub(crate) power: BTreeMap<(u16, u8), u64>,
     pub(crate) headers: BTreeMap<&'static str, u64>,
     pub(crate) cpus: BTreeMap<u16, u64>,
 }
@@ -135,6 +140,39 @@ impl<W: Write + Seek> Tape<W> {
         Ok(self.now)
     }
 
+    /// Writes an event of Microsoft-Windows-Kernel-Processor-Power of that id and version.
+    pub(crate) fn processor_power(
+        &mut self,
+        event: (u16, u8),
+        payload: impl FnOnce(&mut Payload),
+    ) -> Result<()> {
+        self.processor_power_at(event, payload).map(|_| ())
+    }
+
+    /// The same. Returns its time.
+    pub(crate) fn processor_power_at(
+        &mut self,
+        (id, version): (u16, u8),
+        payload: impl FnOnce(&mut Payload),
+    ) -> Result<i64> {
+        self.now += 1;
+        self.payload.0.clear();
+        payload(&mut self.payload);
+        let event = ManifestEvent {
+            timestamp: self.now,
+            provider: PROCESSOR_POWER,
+            descriptor: Descriptor { id, version, level: 4, keyword: 1, ..Descriptor::default() },
+            process_id: 4,
+            payload: &self.payload.0,
+            ..ManifestEvent::default()
+        };
+        self.writer.write(0, event)?;
+        self.latest.insert(0, self.now);
+        *self.counts.power.entry((id, version)).or_default() += 1;
+        self.counts.add(0, "event64", 1);
+        Ok(self.now)
+    }
+
     /// Writes a record of the merge step, with the time of the event that comes next.
     pub(crate) fn merge(&mut self, cpu: u16, record: &MergeRecord<'_>) -> Result<()> {
         self.writer.write_merge_record(cpu, self.now + 1, record)?;
@@ -213,6 +251,8 @@ fn session_options(cpus: u16, options: &Options) -> SessionOptions {
     }
 }
 
+/// Class of the events on power and frequency of processors.
+pub(crate) const PROCESSOR_POWER: Guid = Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948cc6027");
 const IMAGE_ID: &str = "b3e675d7-2554-4f18-830b-2762732560de";
 const SYSTEM_CONFIG: &str = "9b79ee91-b5fd-41c0-a243-4248e266e9d0";
 

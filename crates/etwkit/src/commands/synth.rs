@@ -1,10 +1,10 @@
 //! `etwkit synth`: traces whose numbers are known, because the machine they come from is simulated.
 
 use std::io::{BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_synth::{Options, SCENARIOS, Scenario, Truth};
+use etwkit_synth::{Options, SCENARIOS, Scenario, SymbolFile, Truth};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
 use crate::exit::Exit;
@@ -35,18 +35,23 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         let names: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
         bail!("there is no scenario \"{}\"; there are: {}", args.scenario, names.join(", "));
     };
-    let truth_path = args.out.with_extension("truth.json");
-    for path in [&args.out, &truth_path] {
-        out_file::check(path, args.force)?;
-    }
     let options =
         Options { scale: args.scale, seed: args.seed, compressed: args.compressed, cpus: args.cpus };
-    let (bytes, truth) = write_files(scenario, &options, &args.out, &truth_path, args.force)?;
+    let symbols = scenario.symbols(&options)?;
+    let beside = Beside::of(&args.out, symbols);
+    for path in [&args.out, &beside.truth].into_iter().chain(&beside.symbols) {
+        out_file::check(path, args.force)?;
+    }
+    let (bytes, truth) = write_files(scenario, &options, &args.out, &beside, args.force)?;
     let mut table = Table::pairs();
     let seconds = truth.header.duration_ns as f64 / 1e9;
+    for (name, path) in [("trace", &args.out), ("truth", &beside.truth)]
+        .into_iter()
+        .chain(beside.symbols.iter().map(|folder| ("symbols", folder)))
+    {
+        table.row([name.to_owned(), path.display().to_string()]);
+    }
     for (name, value) in [
-        ("trace", args.out.display().to_string()),
-        ("truth", truth_path.display().to_string()),
         ("bytes", grouped(bytes)),
         ("events", grouped(truth.counts.total)),
         ("bytes an event", format!("{:.1}", bytes as f64 / truth.counts.total.max(1) as f64)),
@@ -59,21 +64,36 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     Ok(Exit::Answered)
 }
 
+/// What is written beside a trace.
+struct Beside {
+    truth: PathBuf,
+    /// Folder of the symbol files; `None` if the scenario has none.
+    symbols: Option<PathBuf>,
+    files: Vec<SymbolFile>,
+}
+
+impl Beside {
+    fn of(trace: &Path, files: Vec<SymbolFile>) -> Self {
+        let symbols = if files.is_empty() { None } else { Some(trace.with_extension("symbols")) };
+        Self { truth: trace.with_extension("truth.json"), symbols, files }
+    }
+}
+
 /// Writes a scenario as it is if no option says otherwise.
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
     let Some(scenario) = etwkit_synth::find(name) else { bail!("there is no scenario \"{name}\"") };
     let options = Options { scale, ..Options::default() };
-    write_files(scenario, &options, out, &out.with_extension("truth.json"), true)?;
+    write_files(scenario, &options, out, &Beside::of(out, scenario.symbols(&options)?), true)?;
     Ok(())
 }
 
-/// Writes both files under other names and renames them when they are complete, the trace last: where there is a
-/// trace, there is its truth. Returns the bytes of the trace.
+/// Writes all files under other names and renames them when they are complete, the trace last: where there is a
+/// trace, there is what belongs to it. Returns the bytes of the trace.
 fn write_files(
     scenario: &Scenario,
     options: &Options,
     out: &Path,
-    truth_path: &Path,
+    beside: &Beside,
     force: bool,
 ) -> anyhow::Result<(u64, Truth)> {
     let mut sink = BufWriter::with_capacity(OUT_BUFFER, temporary_beside(out)?);
@@ -83,12 +103,21 @@ fn write_files(
     };
     let trace =
         sink.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(|| cannot(out))?;
-    let mut told = temporary_beside(truth_path)?;
-    let mut text = serde_json::to_string_pretty(&truth)?;
-    text.push('\n');
-    told.write_all(text.as_bytes()).with_context(|| cannot(truth_path))?;
-    for (file, path) in [(told, truth_path), (trace, out)] {
-        out_file::keep(file, path, force)?;
+    for file in &beside.files {
+        let Some(folder) = &beside.symbols else { break };
+        let path = folder.join(&file.path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        }
+        write_text(&path, &file.text, force)?;
     }
+    write_text(&beside.truth, &(serde_json::to_string_pretty(&truth)? + "\n"), force)?;
+    out_file::keep(trace, out, force)?;
     Ok((bytes, truth))
+}
+
+fn write_text(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
+    let mut file = temporary_beside(path)?;
+    file.write_all(text.as_bytes()).with_context(|| cannot(path))?;
+    out_file::keep(file, path, force)
 }

@@ -22,9 +22,23 @@ pub(super) struct Open {
     write: bool,
     /// The cache does it, the disk is not needed.
     cached: bool,
-    /// 0 while the file is being opened.
+    /// It is open.
+    opened: bool,
+    /// Of the transfer; 0 between transfers.
     bytes: u32,
     started: i64,
+    /// Transfers that are left, and bytes of each; `None`: one that has any size.
+    parts: Option<(u32, u32)>,
+}
+
+/// A transfer that the disk has done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    pub(super) file: File,
+    pub(super) write: bool,
+    pub(super) bytes: u32,
+    pub(super) init: i64,
+    pub(super) complete: i64,
 }
 
 /// A request to the disk.
@@ -50,14 +64,30 @@ impl<W: Write + Seek> Sim<W> {
     /// Starts to open a file, to read or write it afterwards.
     pub(super) fn open(&mut self, cpu: Cpu, thread: Thread, write: bool, cached: u64) -> Result<()> {
         let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
+        self.open_file(cpu, thread, (file, write), None)?;
+        let cached = self.rng.chance(cached);
+        if let Some(open) = &mut self.threads[thread].io {
+            open.cached = cached;
+        }
+        Ok(())
+    }
+
+    /// Starts to open a file, to read or write it on the disk afterwards, in so many parts of so many bytes.
+    pub(super) fn open_file(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        (file, write): (File, bool),
+        parts: Option<(u32, u32)>,
+    ) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let path = self.plan.files[file].nt_path();
         let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CREATE, None, |p| {
             p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u32(tid);
             p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
         })?;
-        let cached = self.rng.chance(cached);
-        self.threads[thread].io = Some(Open { file, write, cached, bytes: 0, started });
+        let open = Open { file, write, cached: false, opened: false, bytes: 0, started, parts };
+        self.threads[thread].io = Some(open);
         Ok(())
     }
 
@@ -65,11 +95,20 @@ impl<W: Write + Seek> Sim<W> {
     /// for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
-            self.finish_io(cpu, thread, open)?;
+            self.end_transfer(cpu, thread, open)?;
+            let left = open.parts.map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
+            if left.is_none_or(|(parts, _)| parts == 0) {
+                self.close(cpu, thread, open)?;
+            } else {
+                self.threads[thread].io = Some(Open { bytes: 0, parts: left, ..open });
+            }
             return Ok(false);
         }
-        self.end_operation(cpu, thread, ("create", open.started, 0))?;
-        open.bytes = 4096 * self.rng.between(1, 16);
+        if !open.opened {
+            self.end_operation(cpu, thread, ("create", open.started, 0))?;
+            open.opened = true;
+        }
+        open.bytes = open.parts.map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
         let offset = 4096 * self.rng.below(100_000);
         let (tid, _) = self.ids(Some(thread));
         let operation = if open.write { kind::FILE_WRITE } else { kind::FILE_READ };
@@ -92,13 +131,14 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(address(IRP, tid)).u32(tid);
         })?;
         self.disk.push_back(Request { thread, file, write, bytes, offset, init });
-        let service = i64::from(self.rng.between(60, 260)) * MICROSECOND + i64::from(bytes / 512);
+        let (low, high) = self.plan.disk_us;
+        let service = i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())
     }
 
-    pub(super) fn complete(&mut self, cpu: Cpu, request: &Request) -> Result<()> {
+    pub(super) fn complete(&mut self, cpu: Cpu, request: &Request) -> Result<Done> {
         let (tid, pid) = self.ids(Some(request.thread));
         let elapsed = self.tape.next() - request.init;
         let kind = if request.write { kind::DISK_WRITE } else { kind::DISK_READ };
@@ -118,13 +158,16 @@ impl<W: Write + Seek> Sim<W> {
         ] {
             sums.add(request, elapsed * TICK_NS, service * TICK_NS);
         }
-        Ok(())
+        let Request { file, write, bytes, init, .. } = *request;
+        Ok(Done { file, write, bytes, init, complete: time })
     }
 
-    /// Ends the read or write of a thread and closes its file.
-    fn finish_io(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
+    fn end_transfer(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
         let name = if open.write { "write" } else { "read" };
-        self.end_operation(cpu, thread, (name, open.started, open.bytes))?;
+        self.end_operation(cpu, thread, (name, open.started, open.bytes))
+    }
+
+    fn close(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CLOSE, None, |p| {
             p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u64(file_key(open.file)).u32(tid);

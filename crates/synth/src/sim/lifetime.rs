@@ -2,14 +2,14 @@
 
 use std::io::{Seek, Write};
 
-use etwkit_etl::Guid;
 use etwkit_etl::writer::MergeRecord;
 
 use super::times::{TICK_NS, state};
 use super::{Sim, kind};
 use crate::Result;
+use crate::code::pdb_guid;
 use crate::payload::Payload;
-use crate::plan::{ModulePlan, ProgramPlan, ThreadPlan, reason};
+use crate::plan::{Born, Maker, ModulePlan, ProgramPlan, ThreadPlan, reason};
 use crate::rng::mix;
 use crate::table::{Cpu, Module, Program, Thread};
 use crate::tape::{Kind, T0};
@@ -22,6 +22,8 @@ pub(super) struct ProgramState {
     pub(super) stop: Option<i64>,
 }
 
+/// Age of all PDBs.
+pub(crate) const PDB_AGE: u32 = 1;
 /// `ExitStatus` of a process that runs.
 pub(super) const STILL_ACTIVE: u32 = 0x103;
 
@@ -29,10 +31,7 @@ impl<W: Write + Seek> Sim<W> {
     /// Starts the threads that this one has to start by now.
     pub(super) fn start_threads(&mut self, cpu: Cpu, creator: Thread) -> Result<()> {
         for thread in self.threads.keys() {
-            let Some((by, per_mille)) = self.plan.threads[thread].born.filter(|(by, _)| *by == creator)
-            else {
-                continue;
-            };
+            let Born::At(by, per_mille) = self.plan.threads[thread].born else { continue };
             let due = T0 + (self.end - T0) / 1000 * i64::from(per_mille);
             if by == creator && self.threads[thread].account.is_new() && due <= self.tape.now() {
                 self.start_thread(cpu, creator, thread)?;
@@ -41,20 +40,21 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    fn start_thread(&mut self, cpu: Cpu, creator: Thread, thread: Thread) -> Result<()> {
+    pub(super) fn start_thread(&mut self, cpu: Cpu, creator: Thread, thread: Thread) -> Result<()> {
         let ids = self.ids(Some(creator));
         let plan = self.plan.threads[thread];
         let program = self.plan.programs[plan.program];
         if !self.programs[plan.program].alive {
             let payload = |p: &mut Payload| process_payload(p, &program, STILL_ACTIVE);
             let start = self.tape.kernel(cpu.0 as u16, kind::PROCESS_START, Some(ids), payload)?;
+            self.script_stack(cpu, creator, start)?;
             self.programs[plan.program] = ProgramState { alive: true, start: Some(start), stop: None };
             self.threads[thread].loads_images = true;
         }
         let payload = |p: &mut Payload| thread_payload(p, &plan, program.pid);
         self.tape.kernel(cpu.0 as u16, kind::THREAD_START, Some(ids), payload)?;
         self.threads[thread].alive = true;
-        self.make_ready(cpu, thread, false)
+        self.make_ready(cpu, thread, None)
     }
 
     pub(super) fn load_images(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
@@ -81,7 +81,7 @@ impl<W: Write + Seek> Sim<W> {
             // Rundown of user images has no thread in its header; neither has it a time stamp.
             let rundown = matches!(kind, kind::IMAGE_DC_START | kind::IMAGE_DC_END);
             let ids = if rundown && !plan.is_kernel() { None } else { Some(self.ids(thread)) };
-            let stamp = if ids.is_some() { stamp(*module) } else { 0 };
+            let stamp = if ids.is_some() { stamp(&plan) } else { 0 };
             self.tape.kernel(cpu.0 as u16, kind, ids, |p| image_payload(p, &plan, pid, stamp))?;
         }
         Ok(())
@@ -89,10 +89,9 @@ impl<W: Write + Seek> Sim<W> {
 
     fn identity(&mut self, cpu: Cpu, module: Module, process_id: u32) -> Result<()> {
         let plan = self.plan.modules[module];
-        let (image_base, time_date_stamp) = (plan.base, stamp(module));
-        let name = plan.name;
-        let version = "4.2.0.17";
-        let strings = [name, name, version, version, "1033", "Acme Office", "Acme", version, "", ""];
+        let (image_base, time_date_stamp) = (plan.base, stamp(&plan));
+        let (name, Maker { company, product, version, .. }) = (plan.name, plan.maker);
+        let strings = [name, name, version, version, "1033", product, company, version, "", ""];
         let records = [
             MergeRecord::FileVersion { image_size: plan.size, time_date_stamp, strings },
             MergeRecord::ImageInfo {
@@ -105,9 +104,9 @@ impl<W: Write + Seek> Sim<W> {
             MergeRecord::DbgIdRsds {
                 image_base,
                 process_id,
-                guid: guid(module),
-                age: 1,
-                pdb_name: &pdb_name(name),
+                guid: pdb_guid(&plan),
+                age: PDB_AGE,
+                pdb_name: plan.pdb,
             },
         ];
         records.iter().try_for_each(|record| self.tape.merge(cpu.0 as u16, record))
@@ -146,18 +145,8 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 /// Link time of an image.
-const fn stamp(module: Module) -> u32 {
-    0x6400_0000 + (mix(module.0 as u64) >> 40) as u32
-}
-
-fn guid(module: Module) -> Guid {
-    let (low, high) = (mix(module.0 as u64 + 100), mix(module.0 as u64 + 200));
-    Guid::from_bytes((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
-}
-
-fn pdb_name(image: &str) -> String {
-    let stem = image.rsplit_once('.').map_or(image, |(stem, _)| stem);
-    format!("{stem}.pdb")
+const fn stamp(plan: &ModulePlan) -> u32 {
+    0x6400_0000 + (mix(plan.identity) >> 40) as u32
 }
 
 /// S-1-5-18, or a user of a domain.
@@ -185,7 +174,7 @@ pub(super) fn thread_payload(p: &mut Payload, plan: &ThreadPlan, pid: u32) {
     let user_stack = if pid == 4 { 0 } else { 0xA1_0000_0000 + 0x10_0000 * u64::from(plan.tid) };
     p.u32(pid).u32(plan.tid).u64(kernel_stack).u64(kernel_stack - 0x6000);
     p.u64(user_stack).u64(user_stack.saturating_sub(0x4000)).u64(0xF);
-    p.u64(0x7FFB_6C3D_0000 + 0x6_CEB0).u64(user_stack.saturating_add(0x20_0000)).u32(0);
+    p.u64(plan.start).u64(user_stack.saturating_add(0x20_0000)).u32(0);
     p.bytes(&[plan.priority, 5, 2, 0]);
 }
 

@@ -3,27 +3,32 @@
 //! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor, all else
 //! is sums.
 
+mod cores;
 mod io;
 mod kind;
 mod lifetime;
+mod observe;
 mod rundown;
 mod sampling;
 mod schedule;
+mod script;
 mod times;
 mod work;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::io::{Seek, Write};
 
-use crate::plan::Plan;
+use crate::plan::{Born, Plan};
 use crate::rng::Rng;
 use crate::stacks::{Frames, Stacks};
-use crate::table::{Cpu, Program, Table, Thread};
+use crate::table::{Cpu, Event, Path, Port, Program, Table, Thread};
 use crate::tape::{SECOND, T0, Tape};
 use crate::truth::Truth;
 use crate::{Options, Result};
 use io::Request;
+pub(crate) use lifetime::PDB_AGE;
+use observe::Observer;
 use schedule::{CpuState, ThreadState};
 
 /// Something that will happen.
@@ -45,6 +50,8 @@ enum Happening {
     DiskDone,
     /// A mark is set.
     Mark(usize),
+    /// The system looks how busy the processors are.
+    PowerCheck,
 }
 
 /// A trace in the making.
@@ -74,11 +81,18 @@ pub(crate) struct Sim<W> {
     disk: VecDeque<Request>,
     disk_free_at: i64,
     disk_completed_at: Option<i64>,
+    events: Table<Event, script::EventState>,
+    ports: Table<Port, script::PortState>,
+    observer: Observer,
+    /// Stacks of samples of threads with a script, with the innermost address; and the last one.
+    hit: BTreeSet<(Path, u64)>,
+    last_hit: Option<Path>,
+    cores: cores::CoresState,
 }
 
 impl<W: Write + Seek> Sim<W> {
     pub(crate) fn new(plan: Plan, sink: W, options: &Options) -> Result<Self> {
-        let length = i64::from(options.scale) * SECOND;
+        let length = i64::from(options.scale) * i64::from(plan.seconds) * SECOND;
         Ok(Self {
             tape: Tape::new(sink, plan.cpus, options)?,
             rng: Rng::new(options.seed),
@@ -99,6 +113,12 @@ impl<W: Write + Seek> Sim<W> {
             disk: VecDeque::new(),
             disk_free_at: T0,
             disk_completed_at: None,
+            events: plan.events.iter().map(|(_, event)| script::EventState::new(event)).collect(),
+            ports: plan.ports.keys().map(|_| script::PortState::default()).collect(),
+            observer: Observer::new(&plan),
+            hit: BTreeSet::new(),
+            last_hit: None,
+            cores: cores::CoresState::new(&plan),
             plan,
         })
     }
@@ -135,8 +155,9 @@ impl<W: Write + Seek> Sim<W> {
             let time = T0 + (self.end - T0) / 1000 * i64::from(*per_mille);
             self.plan_at(time, Happening::Mark(index));
         }
+        self.plan_power_checks();
         for thread in self.threads.keys() {
-            if self.plan.threads[thread].born.is_none() {
+            if self.plan.threads[thread].born == Born::Before {
                 self.threads[thread].alive = true;
                 let time = now + 10 * i64::from(self.rng.between(10, 2000));
                 self.plan_at(time, Happening::Timer(thread));
@@ -156,6 +177,7 @@ impl<W: Write + Seek> Sim<W> {
             Happening::Input(thread) => self.input(thread),
             Happening::DiskDone => self.disk_done(),
             Happening::Mark(index) => self.mark(index),
+            Happening::PowerCheck => self.power_check(),
         }
     }
 }

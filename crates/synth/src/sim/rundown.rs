@@ -9,7 +9,7 @@ use super::times::TICK_NS;
 use super::{Sim, kind, sampling};
 use crate::Result;
 use crate::payload::Payload;
-use crate::plan::{VOLUME, file_key};
+use crate::plan::{Born, VOLUME, file_key};
 use crate::table::{Cpu, Module};
 use crate::tape::{Counts, Kind, SECOND};
 use crate::truth::{EventCounts, Header, Process, Times, Truth};
@@ -37,6 +37,7 @@ impl<W: Write + Seek> Sim<W> {
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;
+        self.core_rundown()?;
         let base = self.plan.modules[Module(0)].base;
         self.event(kind::KERNEL_BASE, |p| {
             p.u64(base);
@@ -45,6 +46,8 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
         self.machine()?;
+        self.describe_cores()?;
+        self.core_rundown()?;
         for (file, plan) in self.plan.files.iter() {
             let path = plan.nt_path();
             self.tape.kernel(0, kind::FILE_RUNDOWN, None, |p| {
@@ -72,10 +75,10 @@ impl<W: Write + Seek> Sim<W> {
         for program in self.plan.programs.keys() {
             let mut threads = self.plan.threads.iter().filter(|(_, thread)| thread.program == program);
             let idle = self.plan.programs[program].pid == 0;
-            self.programs[program].alive = idle || threads.any(|(_, thread)| thread.born.is_none());
+            self.programs[program].alive = idle || threads.any(|(_, thread)| thread.born == Born::Before);
         }
         for thread in self.threads.keys() {
-            self.threads[thread].alive = self.plan.threads[thread].born.is_none();
+            self.threads[thread].alive = self.plan.threads[thread].born == Born::Before;
         }
     }
 
@@ -122,11 +125,13 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Completes the trace and its truth.
     pub(super) fn finish(mut self) -> Result<(W, Truth)> {
+        self.finish_cores();
+        self.truth.waited_for = self.waited_for();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
         truth.header = Header { cpu_count: self.plan.cpus, perf_freq: SECOND, duration_ns: Self::ns(end) };
         truth.counts = counts.told();
-        truth.samples.stacks.distinct = self.stacks.distinct_of_samples();
+        truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
         for (cpu, state) in self.cpus.iter() {
             truth.cpus.entry(cpu.0 as u16).or_default().busy_ns = state.busy_until(end) * TICK_NS;
         }
@@ -163,12 +168,15 @@ impl Counts {
         let classic = |((class, version, opcode), n): (&(&str, u16, u8), &u64)| {
             (format!("{class}/0/{version}/{opcode}"), *n)
         };
+        let power = |((id, version), n): (&(u16, u8), &u64)| {
+            (format!("{}/{id}/{version}/0", crate::tape::PROCESSOR_POWER), *n)
+        };
         EventCounts {
             total: self.cpus.values().sum(),
             by_header: self.headers.iter().map(|(header, n)| ((*header).to_owned(), *n)).collect(),
             by_cpu: self.cpus.clone(),
             kernel: self.kernel.iter().map(kernel).collect(),
-            provider: self.classic.iter().map(classic).collect(),
+            provider: self.classic.iter().map(classic).chain(self.power.iter().map(power)).collect(),
         }
     }
 }

@@ -4,11 +4,13 @@ use std::io::{Seek, Write};
 
 use etwkit_etl::writer::StackOwner;
 
+use super::observe::Cause;
 use super::times::TICK_NS;
 use super::{Happening, Sim, kind};
 use crate::Result;
+use crate::plan::ModulePlan;
 use crate::stacks::Taken;
-use crate::table::{Cpu, Module, Thread};
+use crate::table::{Cpu, Thread};
 use crate::tape::{Kind, T0};
 use crate::truth::Mark;
 
@@ -16,10 +18,6 @@ use crate::truth::Mark;
 pub(super) const INTERVAL: i64 = 10_000;
 /// Per mille of samples that hit a DPC.
 const DPC_SAMPLES: u64 = 4;
-/// Driver of the keyboard.
-const KEYBOARD: Module = Module(9);
-/// Driver of the disk.
-const DISK_PORT: Module = Module(1);
 const IN_DPC: u8 = 1;
 
 impl<W: Write + Seek> Sim<W> {
@@ -29,11 +27,10 @@ impl<W: Write + Seek> Sim<W> {
         let current = self.cpus[cpu].current;
         let in_dpc = self.rng.chance(DPC_SAMPLES);
         let address = match current {
-            _ if in_dpc => self.stacks.driver_address(&mut self.rng),
-            None => self.stacks.idle_address(),
+            _ if in_dpc => self.plan.routines.in_dpc + 4 * self.rng.below(64),
+            None => self.plan.routines.idle,
             Some(thread) => {
-                let program = self.plan.threads[thread].program;
-                self.stacks.take(program, Taken::Sample, &mut self.rng, &mut self.frames);
+                self.take_frames(thread, Taken::Sample);
                 let leaf = self.frames.kernel.first().or(self.frames.user.first());
                 leaf.copied().unwrap_or_default()
             }
@@ -48,9 +45,10 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
-            return self.end_dpc(cpu, kind::DPC, DISK_PORT, dpc_start);
+            return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
         }
-        if current.is_some() {
+        if let Some(thread) = current {
+            self.count_functions(thread);
             let (kernel, user) = self.write_stack(cpu, StackOwner { timestamp, process_id, thread_id })?;
             let stacks = &mut self.truth.samples.stacks;
             stacks.samples_with_any_stack += 1;
@@ -72,9 +70,11 @@ impl<W: Write + Seek> Sim<W> {
         *samples.by_core.entry(cpu).or_default() += 1;
         if busy {
             *samples.busy_by_core.entry(cpu).or_default() += 1;
-            let inside = |base: u64, size: u32| (base..base + u64::from(size)).contains(&address);
-            let module = self.plan.modules.iter().find(|(_, m)| inside(m.base, m.size));
-            let path = module.map_or_else(|| "?".to_owned(), |(_, m)| m.dos_path());
+            // Images of different processes may have the same address.
+            let of_process = self.plan.programs.iter().filter(|(_, plan)| plan.pid == 0 || plan.pid == pid);
+            let images = of_process.flat_map(|(_, plan)| plan.modules).map(|m| &self.plan.modules[*m]);
+            let module = images.into_iter().find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
+            let path = module.map_or_else(|| "?".to_owned(), ModulePlan::dos_path);
             let modules = samples.exclusive_by_module.entry(process.clone()).or_default();
             *modules.entry(path).or_default() += 1;
         }
@@ -86,16 +86,15 @@ impl<W: Write + Seek> Sim<W> {
         &mut self,
         cpu: Cpu,
         kind: Kind,
-        module: Module,
+        routine: u64,
         body: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
         let start = self.begin_interrupt(cpu);
         body(self)?;
-        self.end_dpc(cpu, kind, module, start)
+        self.end_dpc(cpu, kind, routine, start)
     }
 
-    fn end_dpc(&mut self, cpu: Cpu, kind: Kind, module: Module, start: i64) -> Result<()> {
-        let routine = self.plan.modules[module].base + 0x2140;
+    fn end_dpc(&mut self, cpu: Cpu, kind: Kind, routine: u64, start: i64) -> Result<()> {
         let end = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
             p.time(start).u64(routine);
         })?;
@@ -110,9 +109,8 @@ impl<W: Write + Seek> Sim<W> {
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
     }
 
-    fn isr(&mut self, cpu: Cpu, module: Module, vector: u16) -> Result<()> {
+    fn isr(&mut self, cpu: Cpu, routine: u64, vector: u16) -> Result<()> {
         let start = self.begin_interrupt(cpu);
-        let routine = self.plan.modules[module].base + 0x1080;
         let end = self.tape.kernel(cpu.0 as u16, kind::ISR, None, |p| {
             p.time(start).u64(routine).bytes(&[1]).u16(vector).bytes(&[0]);
         })?;
@@ -124,27 +122,33 @@ impl<W: Write + Seek> Sim<W> {
     /// A timer that fires on some processor.
     pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
         let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
-        self.dpc(cpu, kind::TIMER_DPC, Module(0), |sim| sim.make_ready(cpu, thread, true))
+        let routine = self.plan.routines.timer;
+        self.dpc(cpu, kind::TIMER_DPC, routine, |sim| sim.make_ready(cpu, thread, Some(Cause::Timer)))
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
-        self.isr(Cpu(0), KEYBOARD, 0x91)?;
-        self.dpc(Cpu(0), kind::DPC, KEYBOARD, |sim| sim.make_ready(Cpu(0), thread, true))
+        let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
+        self.isr(cpu, isr, 0x91)?;
+        self.dpc(cpu, kind::DPC, dpc, |sim| sim.make_ready(cpu, thread, Some(Cause::Input)))
     }
 
     /// The disk interrupts; the request that is done is completed in the DPC.
     pub(super) fn disk_done(&mut self) -> Result<()> {
         let Some(request) = self.disk.pop_front() else { return Ok(()) };
-        let cpu = Cpu(self.cpus.len() - 1);
-        self.isr(cpu, DISK_PORT, 0xB1)?;
-        self.dpc(cpu, kind::DPC, DISK_PORT, |sim| {
-            sim.complete(cpu, &request)?;
-            sim.make_ready(cpu, request.thread, true)
+        let (cpu, (isr, dpc)) = (Cpu(self.cpus.len() - 1), self.plan.routines.disk);
+        self.isr(cpu, isr, 0xB1)?;
+        self.dpc(cpu, kind::DPC, dpc, |sim| {
+            let transfer = sim.complete(cpu, &request)?;
+            sim.make_ready(cpu, request.thread, Some(Cause::Disk(transfer)))
         })
     }
 
     pub(super) fn mark(&mut self, index: usize) -> Result<()> {
         let Some((_, text)) = self.plan.marks.get(index).copied() else { return Ok(()) };
+        self.set_mark(text)
+    }
+
+    pub(super) fn set_mark(&mut self, text: &str) -> Result<()> {
         let time = self.tape.kernel(0, kind::MARK, None, |p| {
             p.ansi(text);
         })?;

@@ -1,9 +1,12 @@
 //! Who runs where: switches, readiness, preemption, quanta.
 
+use std::collections::VecDeque;
 use std::io::{Seek, Write};
 
 use etwkit_etl::writer::{StackOwner, StackPart};
 
+use super::observe::Cause;
+use super::script::ScriptState;
 use super::times::{Account, Out, state};
 use super::{Happening, Sim, kind};
 use crate::plan::{ThreadPlan, reason};
@@ -25,7 +28,9 @@ pub(super) struct CpuState {
     /// Counts switches, so that what was planned for a slice is void behind it.
     pub(super) slice: u64,
     /// A look for a better thread is planned.
-    dispatching: bool,
+    pub(super) dispatching: bool,
+    /// It is not used to save power.
+    pub(super) parked: bool,
     /// When the thread that runs will have computed enough.
     pub(super) until: i64,
     /// When it was switched in.
@@ -44,6 +49,8 @@ pub(super) struct ThreadState {
     quantum: i64,
     /// Position in its work.
     pub(super) step: usize,
+    /// State of its script.
+    pub(super) script: ScriptState,
     /// It waits for a signal; or so many came before it waited.
     pub(super) awaiting: bool,
     pub(super) signals: u32,
@@ -66,6 +73,7 @@ impl ThreadState {
             left: 0,
             quantum: QUANTUM,
             step: 0,
+            script: ScriptState::default(),
             awaiting: false,
             signals: 0,
             client: None,
@@ -92,7 +100,7 @@ impl<W: Write + Seek> Sim<W> {
         if let Some(thread) = self.cpus[cpu].current {
             self.threads[thread].quantum = QUANTUM;
         }
-        let next = self.pop_ready();
+        let next = self.pop_ready(cpu);
         self.switch(cpu, next, state, reason)
     }
 
@@ -107,7 +115,8 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
         })?;
         if let Some(old) = old {
-            self.threads[old].account.switch_out(Out { time, state, reason });
+            let slice = self.threads[old].account.switch_out(Out { time, state, reason });
+            self.ran(cpu, old, slice);
             self.threads[old].last_cpu = cpu;
         }
         let processor = &mut self.cpus[cpu];
@@ -122,7 +131,10 @@ impl<W: Write + Seek> Sim<W> {
         let Some(new) = new else { return Ok(()) };
         let waited = self.threads[new].account.switch_in(time);
         self.start_slice(cpu, new, time);
-        let taken = Taken::Wait(waited.unwrap_or(reason::EXECUTIVE));
+        let taken = waited.map_or(Taken::Resumed, |waited| Taken::Wait(waited.reason));
+        if let Some(waited) = waited {
+            self.wait_ended(new, waited, time);
+        }
         self.stack(cpu, new, StackOwner { timestamp: time, process_id: new_pid, thread_id: new_tid }, taken)?;
         Ok(())
     }
@@ -142,12 +154,14 @@ impl<W: Write + Seek> Sim<W> {
         self.plan_at(until, Happening::Computed(cpu, slice));
     }
 
-    /// Makes a thread ready, on a processor whose thread or DPC does it.
-    pub(super) fn make_ready(&mut self, cpu: Cpu, thread: Thread, from_dpc: bool) -> Result<()> {
+    /// Makes a thread ready, on a processor whose thread does it, or a DPC for a cause.
+    pub(super) fn make_ready(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
+        let from_dpc = dpc.is_some();
         let time = self.tape.kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
             p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
         })?;
+        self.wait_ends(cpu, thread, dpc);
         self.threads[thread].account.readied(time);
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
@@ -171,7 +185,10 @@ impl<W: Write + Seek> Sim<W> {
     /// if that is less important.
     fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
         let last = self.threads[thread].last_cpu;
-        let free = |cpu: &Cpu| !self.cpus[*cpu].dispatching;
+        let free = |cpu: &Cpu| {
+            let state = &self.cpus[*cpu];
+            !state.dispatching && !state.parked && self.may_run(*cpu, thread)
+        };
         let idle = |cpu: &Cpu| self.cpus[*cpu].current.is_none();
         let all = || self.cpus.keys().filter(free);
         let priority = |cpu: &Cpu| self.cpus[*cpu].current.map_or(0, |t| self.plan.threads[t].priority);
@@ -182,25 +199,27 @@ impl<W: Write + Seek> Sim<W> {
             .filter(|cpu| idle(cpu) || priority(cpu) < self.plan.threads[thread].priority)
     }
 
-    fn best_ready(&self) -> Option<u8> {
-        let by_priority = (0u8..).zip(&self.ready);
-        by_priority.filter(|(_, queue)| !queue.is_empty()).map(|(priority, _)| priority).last()
+    fn best_ready(&self, cpu: Cpu) -> Option<u8> {
+        let some = |queue: &VecDeque<Thread>| queue.iter().any(|thread| self.may_run(cpu, *thread));
+        self.ready.iter().rposition(some).map(|priority| priority as u8)
     }
 
-    fn pop_ready(&mut self) -> Option<Thread> {
-        self.ready.iter_mut().rev().find_map(std::collections::VecDeque::pop_front)
+    fn pop_ready(&mut self, cpu: Cpu) -> Option<Thread> {
+        let queue = usize::from(self.best_ready(cpu)?);
+        let place = self.ready.get(queue)?.iter().position(|thread| self.may_run(cpu, *thread))?;
+        self.ready.get_mut(queue)?.remove(place)
     }
 
     pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
         self.cpus[cpu].dispatching = false;
-        let Some(best) = self.best_ready() else { return Ok(()) };
+        let Some(best) = self.best_ready(cpu) else { return Ok(()) };
         match self.cpus[cpu].current {
             None => {
-                let next = self.pop_ready();
+                let next = self.pop_ready(cpu);
                 self.switch(cpu, next, state::RUNNING, 0)
             }
             Some(current) if self.plan.threads[current].priority < best => {
-                let next = self.pop_ready();
+                let next = self.pop_ready(cpu);
                 self.put_back(cpu, current, false);
                 self.switch(cpu, next, state::READY, reason::WR_PREEMPTED)
             }
@@ -210,8 +229,8 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn quantum_end(&mut self, cpu: Cpu) -> Result<()> {
         let Some(current) = self.cpus[cpu].current else { return Ok(()) };
-        if self.best_ready().is_some_and(|best| best >= self.plan.threads[current].priority) {
-            let next = self.pop_ready();
+        if self.best_ready(cpu).is_some_and(|best| best >= self.plan.threads[current].priority) {
+            let next = self.pop_ready(cpu);
             self.put_back(cpu, current, true);
             return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
         }
@@ -240,9 +259,17 @@ impl<W: Write + Seek> Sim<W> {
         owner: StackOwner,
         taken: Taken,
     ) -> Result<(usize, usize)> {
-        let program = self.plan.threads[thread].program;
-        self.stacks.take(program, taken, &mut self.rng, &mut self.frames);
+        self.take_frames(thread, taken);
         self.write_stack(cpu, owner)
+    }
+
+    /// Puts a stack of a thread into `self.frames`.
+    pub(super) fn take_frames(&mut self, thread: Thread, taken: Taken) {
+        let plan = &self.plan.threads[thread];
+        match plan.script {
+            Some(script) => self.script_frames(thread, script, taken),
+            None => self.stacks.take(plan.program, taken, &mut self.rng, &mut self.frames),
+        }
     }
 
     /// Writes the stack in `self.frames`: whole, or each part as a key.

@@ -22,6 +22,14 @@ pub(super) struct Out {
     pub(super) reason: u8,
 }
 
+/// A wait that is over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waited {
+    pub(super) reason: u8,
+    pub(super) since: i64,
+    pub(super) readied: i64,
+}
+
 /// Sums of one thread, in ticks until they are told.
 #[derive(Debug, Default)]
 pub(super) struct Account {
@@ -32,12 +40,30 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn switch_out(&mut self, out: Out) {
-        if let Some(since) = self.running_since.take() {
-            self.sums.run_ns += out.time - since;
-        }
+    /// Returns how long the thread ran.
+    pub(super) fn switch_out(&mut self, out: Out) -> i64 {
+        let slice = self.running_since.take().map_or(0, |since| out.time - since);
+        self.sums.run_ns += slice;
         self.out = (out.state != state::TERMINATED).then_some(out);
         self.readied = None;
+        slice
+    }
+
+    /// Since when it waits, if it was not readied yet.
+    pub(super) fn waits_since(&self) -> Option<i64> {
+        self.out.filter(|out| out.state == state::WAITING && self.readied.is_none()).map(|out| out.time)
+    }
+
+    /// Ticks until now of running, waiting and being ready.
+    pub(super) fn so_far(&self, now: i64) -> [i64; 3] {
+        let run = self.running_since.map_or(0, |since| now - since);
+        let (wait, ready) = match (self.out, self.readied) {
+            (Some(out), _) if out.state == state::READY => (0, now - out.time),
+            (Some(out), Some(readied)) => (readied - out.time, now - readied),
+            (Some(out), None) => (now - out.time, 0),
+            (None, _) => (0, 0),
+        };
+        [self.sums.run_ns + run, self.sums.wait_ns + wait, self.sums.ready_ns + ready]
     }
 
     /// Whether the thread was never readied and never ran.
@@ -49,8 +75,8 @@ impl Account {
         self.readied.get_or_insert(time);
     }
 
-    /// Returns the reason of the wait that ends, if it was one.
-    pub(super) fn switch_in(&mut self, time: i64) -> Option<u8> {
+    /// Returns the wait that ends, if it was one.
+    pub(super) fn switch_in(&mut self, time: i64) -> Option<Waited> {
         self.sums.switches_in += 1;
         self.running_since = Some(time);
         let out = self.out.take()?;
@@ -63,7 +89,7 @@ impl Account {
         self.sums.wait_ns += readied - out.time;
         *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;
         self.sums.ready_ns += time - readied;
-        Some(out.reason)
+        Some(Waited { reason: out.reason, since: out.time, readied })
     }
 
     /// The sums in nanoseconds and what is open, if the trace ends at that time.

@@ -15,13 +15,15 @@ const SMALL_IO: u32 = 25 * MICROSECOND as u32;
 const REMEMBERED: u32 = 8;
 
 /// What becomes of the thread.
-enum Then {
+pub(super) enum Then {
     /// It does the next action at once.
     GoesOn,
     /// It computes so many ticks.
     Computes(i64),
     /// It waits, for that reason.
     Waits(u8),
+    /// It ends.
+    Ends,
 }
 
 impl<W: Write + Seek> Sim<W> {
@@ -36,6 +38,8 @@ impl<W: Write + Seek> Sim<W> {
                 self.io_step(cpu, thread, open)?
             } else if self.threads[thread].dies_at <= self.tape.now() {
                 return self.end_thread(cpu, thread);
+            } else if let Some(script) = self.plan.threads[thread].script {
+                self.next_step(cpu, thread, script)?
             } else {
                 self.next_action(cpu, thread)?
             };
@@ -46,6 +50,7 @@ impl<W: Write + Seek> Sim<W> {
                     return Ok(());
                 }
                 Then::Waits(reason) => return self.block(cpu, state::WAITING, reason),
+                Then::Ends => return self.end_thread(cpu, thread),
             }
         }
     }
@@ -54,7 +59,10 @@ impl<W: Write + Seek> Sim<W> {
         Ok(if self.go_on(cpu, thread, open)? {
             Then::Waits(reason::EXECUTIVE)
         } else if self.threads[thread].io.is_some() {
-            Then::Computes(self.rng.around(SMALL_IO))
+            Then::Computes(match self.between_transfers(thread) {
+                Some(ticks) => ticks,
+                None => self.rng.around(SMALL_IO),
+            })
         } else {
             Then::GoesOn
         })
@@ -90,7 +98,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    fn wake_after(&mut self, low: u32, high: u32, happening: Happening) -> Then {
+    pub(super) fn wake_after(&mut self, low: u32, high: u32, happening: Happening) -> Then {
         let time = self.tape.now() + MICROSECOND * i64::from(self.rng.between(low, high));
         self.plan_at(time, happening);
         Then::Waits(reason::DELAY_EXECUTION)
@@ -104,7 +112,7 @@ impl<W: Write + Seek> Sim<W> {
     fn signal(&mut self, cpu: Cpu, other: Thread) -> Result<Then> {
         let target = &mut self.threads[other];
         if std::mem::take(&mut target.awaiting) {
-            self.make_ready(cpu, other, false)?;
+            self.make_ready(cpu, other, None)?;
         } else {
             target.signals = (target.signals + 1).min(REMEMBERED);
         }
@@ -124,7 +132,7 @@ impl<W: Write + Seek> Sim<W> {
     fn call(&mut self, cpu: Cpu, client: Thread) -> Result<Then> {
         self.questions.push_back(client);
         if let Some(server) = self.idle_servers.pop_front() {
-            self.make_ready(cpu, server, false)?;
+            self.make_ready(cpu, server, None)?;
         }
         Ok(Then::Waits(reason::WR_LPC_REPLY))
     }
@@ -141,7 +149,7 @@ impl<W: Write + Seek> Sim<W> {
 
     fn reply(&mut self, cpu: Cpu, server: Thread) -> Result<Then> {
         if let Some(client) = self.threads[server].client.take() {
-            self.make_ready(cpu, client, false)?;
+            self.make_ready(cpu, client, None)?;
         }
         Ok(Then::GoesOn)
     }
@@ -149,7 +157,7 @@ impl<W: Write + Seek> Sim<W> {
     fn post(&mut self, cpu: Cpu) -> Result<Then> {
         self.work_items = (self.work_items + 1).min(REMEMBERED);
         if let Some(worker) = self.idle_workers.pop_front() {
-            self.make_ready(cpu, worker, false)?;
+            self.make_ready(cpu, worker, None)?;
         }
         Ok(Then::GoesOn)
     }
@@ -165,7 +173,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// The thread looks again when it is woken: another one may have been faster.
-    fn again(&mut self, thread: Thread) {
+    pub(super) fn again(&mut self, thread: Thread) {
         let step = &mut self.threads[thread].step;
         *step = step.saturating_sub(1);
     }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
-use etwkit_synth::{Error, MAX_SCALE, Options, find};
+use etwkit_synth::{Error, MAX_SCALE, Options, SCENARIOS, Truth, find};
 
-use super::kit::{office, seeded};
+use super::kit::{SCRIPTED, office, seeded, written};
 
 #[test]
 fn the_same_arguments_give_the_same_bytes() {
@@ -12,6 +12,29 @@ fn the_same_arguments_give_the_same_bytes() {
         let options = seeded(5, compressed);
         assert!(office(&options) == office(&options));
         assert!(office(&options).0 != office(&seeded(6, compressed)).0);
+    }
+}
+
+#[test]
+fn scripts_too_give_the_same_bytes_and_other_seeds_other_ones() {
+    for scenario in SCRIPTED {
+        let (bytes, truth) = written(scenario, &seeded(5, true));
+        assert!((bytes.clone(), truth) == written(scenario, &seeded(5, true)), "{scenario}");
+        assert!(bytes != written(scenario, &seeded(6, true)).0, "{scenario}");
+    }
+}
+
+#[test]
+fn scripts_too_grow_with_the_scale() {
+    for scenario in SCRIPTED {
+        let of = |scale| written(scenario, &Options { scale, ..Options::default() }).1;
+        let (one, three) = (of(1), of(3));
+        let seconds = |truth: &Truth| (truth.header.duration_ns + 500_000_000) / 1_000_000_000;
+        assert_eq!(seconds(&three), 3 * seconds(&one), "{scenario}");
+        let growth = three.counts.total as f64 / one.counts.total as f64;
+        assert!((2.3..3.7).contains(&growth), "{scenario}: {growth}");
+        let calls = three.calls.len() as f64 / (one.calls.len().max(1)) as f64;
+        assert!(one.calls.is_empty() || (2.0..4.0).contains(&calls), "{scenario}: {calls}");
     }
 }
 
@@ -88,10 +111,17 @@ fn the_truth_does_not_grow_with_the_trace() {
 
 #[test]
 fn a_scale_out_of_range_is_refused() {
-    for scale in [0, MAX_SCALE + 1] {
-        let options = Options { scale, ..Options::default() };
-        let refused = find("office").unwrap().write(Cursor::new(Vec::new()), &options).map(|_| ());
-        assert!(matches!(refused, Err(Error::Scale { scale: s }) if s == scale));
+    assert_eq!(find("office").unwrap().max_scale, MAX_SCALE);
+    for scenario in &SCENARIOS {
+        for scale in [0, scenario.max_scale + 1] {
+            let options = Options { scale, ..Options::default() };
+            let refused = scenario.write(Cursor::new(Vec::new()), &options).map(|_| ());
+            assert!(matches!(refused, Err(Error::Scale { scale: s, .. }) if s == scale));
+        }
+        for cpus in [0, 65] {
+            let options = Options { cpus: Some(cpus), ..Options::default() };
+            assert!(matches!(scenario.symbols(&options), Err(Error::Cpus { cpus: c }) if c == cpus));
+        }
     }
     assert!(find("nothing").is_none());
 }

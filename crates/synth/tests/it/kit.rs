@@ -7,10 +7,18 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_synth::{Options, Truth, find};
 
-pub(crate) fn office(options: &Options) -> (Vec<u8>, Truth) {
-    let (sink, truth) = find("office").unwrap().write(Cursor::new(Vec::new()), options).unwrap();
+/// The scenarios whose code has names.
+pub(crate) const SCRIPTED: [&str; 5] =
+    ["git-bash", "wait-chain", "priority-inversion", "starvation", "pe-cores"];
+
+pub(crate) fn written(scenario: &str, options: &Options) -> (Vec<u8>, Truth) {
+    let (sink, truth) = find(scenario).unwrap().write(Cursor::new(Vec::new()), options).unwrap();
     assert_eq!(sink.position(), sink.get_ref().len() as u64);
     (sink.into_inner(), truth)
+}
+
+pub(crate) fn office(options: &Options) -> (Vec<u8>, Truth) {
+    written("office", options)
 }
 
 pub(crate) fn seeded(seed: u64, compressed: bool) -> Options {

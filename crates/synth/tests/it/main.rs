@@ -8,6 +8,9 @@
 )]
 
 mod bytes;
+mod cores;
 mod kit;
 mod readback;
 mod scheduling;
+mod symbols;
+mod waits;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{i64_at, u8_at, u32_at, u64_at};
 use etwkit_synth::truth::{Open, Operations, ThreadTimes};
+use etwkit_synth::{Options, Truth};
 
-use super::kit::{office, open, seeded, visit};
+use super::kit::{SCRIPTED, office, open, seeded, visit, written};
 
 const TICK_NS: i64 = 100;
 
@@ -96,34 +97,49 @@ impl Machine {
     }
 }
 
+/// Compares everything that switches and readiness tell with the truth.
+fn check_times((trace, truth): (Vec<u8>, Truth)) {
+    let session = open(trace);
+    let mut machine = Machine::default();
+    let mut before = 0;
+    visit(&session, |event| match event.hook_id() {
+        Some(0x0524) => machine.switch(event),
+        Some(0x0532) => machine.ready(event),
+        Some(hook) if hook >> 8 != 0 && hook >> 8 != 0x18 => {
+            assert!(event.timestamp > before, "two events of one time");
+            before = event.timestamp;
+        }
+        _ => {}
+    });
+    let t0 = session.clock().t0;
+    machine.end(t0, t0 + truth.header.duration_ns / TICK_NS);
+    assert_eq!(machine.threads.len(), truth.threads.len());
+    for (key, expected) in &truth.threads {
+        let tid: u32 = key.split('/').next_back().unwrap().parse().unwrap();
+        assert_eq!(&machine.threads[&tid].times, expected, "{key}");
+    }
+    for (cpu, expected) in &truth.cpus {
+        let busy = machine.busy_ns.get(cpu).copied().unwrap_or_default();
+        let switches = machine.switches.get(cpu).copied().unwrap_or_default();
+        assert_eq!((busy, switches), (expected.busy_ns, expected.switches));
+    }
+    let sum: i64 = truth.processes.values().map(|p| p.times.run_ns + p.times.run_open_end_ns).sum();
+    assert_eq!(sum, truth.cpus.values().map(|cpu| cpu.busy_ns).sum::<i64>());
+}
+
 #[test]
 fn times_of_threads_follow_from_switches_and_readiness() {
     for options in [seeded(1, true), seeded(2, false), seeded(11, false)] {
-        let (trace, truth) = office(&options);
-        let session = open(trace);
-        let mut machine = Machine::default();
-        let mut before = 0;
-        visit(&session, |event| match event.hook_id() {
-            Some(0x0524) => machine.switch(event),
-            Some(0x0532) => machine.ready(event),
-            Some(hook) if hook >> 8 != 0 && hook >> 8 != 0x18 => {
-                assert!(event.timestamp > before, "two events of one time");
-                before = event.timestamp;
-            }
-            _ => {}
-        });
-        let t0 = session.clock().t0;
-        machine.end(t0, t0 + truth.header.duration_ns / TICK_NS);
-        assert_eq!(machine.threads.len(), truth.threads.len());
-        for (key, expected) in &truth.threads {
-            let tid: u32 = key.split('/').next_back().unwrap().parse().unwrap();
-            assert_eq!(&machine.threads[&tid].times, expected, "{key}");
+        check_times(office(&options));
+    }
+}
+
+#[test]
+fn times_of_threads_with_scripts_follow_from_switches_and_readiness() {
+    for scenario in SCRIPTED {
+        for options in [seeded(1, true), seeded(3, false), Options { cpus: Some(1), ..seeded(4, true) }] {
+            check_times(written(scenario, &options));
         }
-        for (cpu, expected) in &truth.cpus {
-            assert_eq!((machine.busy_ns[cpu], machine.switches[cpu]), (expected.busy_ns, expected.switches));
-        }
-        let sum: i64 = truth.processes.values().map(|p| p.times.run_ns + p.times.run_open_end_ns).sum();
-        assert_eq!(sum, truth.cpus.values().map(|cpu| cpu.busy_ns).sum::<i64>());
     }
 }
 
@@ -159,7 +175,12 @@ fn quantum_ends_preemptions_and_terminations_are_told_by_the_switches() {
 
 #[test]
 fn interrupts_and_file_operations_follow_from_their_events() {
-    let (trace, truth) = office(&seeded(4, true));
+    for scenario in ["office", "git-bash", "wait-chain"] {
+        check_interrupts(written(scenario, &seeded(4, true)));
+    }
+}
+
+fn check_interrupts((trace, truth): (Vec<u8>, Truth)) {
     let (mut dpcs, mut isrs) = ((0, 0), (0, 0));
     let mut sampled_in_dpc: HashMap<u16, i64> = HashMap::new();
     let mut open_operations: HashMap<u64, (i64, &str)> = HashMap::new();

@@ -8,9 +8,13 @@
 //! it counts as preempted. The first switch-in of a thread has no T0: nothing is summed. A slice that is open at the
 //! end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
 
+mod calls;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use calls::{Call, CallTimes, Core, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
 
 /// Version of this form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
@@ -40,6 +44,21 @@ pub struct Truth {
     pub file_io: FileIo,
     /// Points in time and their text.
     pub marks: Vec<Mark>,
+    /// Samples by process and `image!function`, where code has names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<String, BTreeMap<String, FunctionSamples>>,
+    /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub waited_for: BTreeMap<String, BTreeMap<String, WaitSums>>,
+    /// Calls that the scenario is about, in the order of their ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+    /// Processors of different kinds, by number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cores: BTreeMap<u16, Core>,
+    /// Slices with both ends in the trace, by process and efficiency class of the processor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub run_ns_by_class: BTreeMap<String, BTreeMap<u8, i64>>,
 }
 
 /// The arguments that give the same trace again.

@@ -1,0 +1,272 @@
+//! What threads do step by step, each step with the call stack it happens in, and the builder of plans made of it.
+
+use crate::code::CodeMap;
+use crate::plan::{Born, FilePlan, HybridPlan, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan};
+use crate::table::{Code, Event, File, Path, Port, Program, Table, Thread};
+
+/// Frames of a wait behind the function that waits.
+pub(crate) const WAITS: &str =
+    "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
+/// Frames of a thread that was taken off its processor.
+const PREEMPTED: &str = "nt!KiDpcInterrupt nt!KiDispatchInterrupt nt!KiSwapContext";
+/// Frames of a thread that begins.
+const BEGINS: &str = "nt!KiStartUserThread nt!PspUserThreadStartup";
+
+/// A step. Durations are in microseconds, from..to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// Computes.
+    Run(Code, u32, u32),
+    /// Sleeps.
+    Sleep(Path, u32, u32),
+    /// Waits for the user, who acts that many milliseconds after the start of the trace.
+    Click(Path, u32),
+    /// Waits until the event is signalled, for that reason.
+    Await(Path, u8, Event),
+    /// Signals it.
+    Set(Path, Event),
+    /// Reads a file from the disk: opens it, reads that many parts of it, and closes it.
+    Read(Path, Reading),
+    /// Sends a request to a server and waits for the answer.
+    Ask(Path, Ask),
+    /// A server waits for a request.
+    Take(Path, Port),
+    /// Reads the file that the request is about.
+    ReadAsked(Path, Reading),
+    /// Answers the request.
+    Answer(Path),
+    /// Starts a thread, and its process if it is the first one.
+    Start(Path, Thread),
+    /// A call that the truth tells of begins. It tells also what the other thread did meanwhile.
+    Begin(&'static str, Option<Thread>),
+    /// It ends.
+    End,
+    /// Sets a mark.
+    Mark(&'static str),
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) file: File,
+    /// Transfers, and bytes of each.
+    pub(crate) parts: u32,
+    pub(crate) bytes: u32,
+    /// What the thread computes behind each of them, and how long.
+    pub(crate) code: Code,
+    pub(crate) low: u32,
+    pub(crate) high: u32,
+}
+
+/// A request to a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask {
+    pub(crate) port: Port,
+    pub(crate) file: File,
+    /// Stack of the wait, and its reason; the other one is that of the sending.
+    pub(crate) waits: Path,
+    pub(crate) reason: u8,
+}
+
+/// The steps of a thread.
+#[derive(Debug, Clone)]
+pub(crate) struct ScriptPlan {
+    pub(crate) steps: Vec<Step>,
+    /// The step that follows the last one; where there is none, the thread ends.
+    pub(crate) again_from: usize,
+    /// Stack of its first switch-in.
+    pub(crate) begins: Path,
+}
+
+#[cfg(test)]
+impl ScriptPlan {
+    /// All stacks that a thread can have.
+    pub(crate) fn paths(&self, codes: &Table<Code, CodePlan>) -> Vec<Path> {
+        let of_code = |code: Code| {
+            let plan = &codes[code];
+            plan.paths.iter().copied().chain([plan.preempted]).collect::<Vec<_>>()
+        };
+        let of_step = |step: &Step| match *step {
+            Step::Run(code, ..) => of_code(code),
+            Step::Sleep(path, ..) | Step::Click(path, _) | Step::Await(path, ..) | Step::Set(path, _) => {
+                vec![path]
+            }
+            Step::Read(path, reading) | Step::ReadAsked(path, reading) => {
+                [vec![path], of_code(reading.code)].concat()
+            }
+            Step::Ask(path, ask) => vec![path, ask.waits],
+            Step::Take(path, _) | Step::Answer(path) | Step::Start(path, _) => vec![path],
+            Step::Begin(..) | Step::End | Step::Mark(_) => Vec::new(),
+        };
+        self.steps.iter().flat_map(of_step).chain([self.begins]).collect()
+    }
+}
+
+/// A part of a program.
+#[derive(Debug, Clone)]
+pub(crate) struct CodePlan {
+    /// Stacks of samples; each is as likely as the others.
+    pub(crate) paths: Vec<Path>,
+    /// Stack of a thread that was preempted in it.
+    pub(crate) preempted: Path,
+}
+
+/// Something that can be signalled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EventPlan {
+    /// Signals that it has from the start: 1 makes it a lock.
+    pub(crate) signals: u32,
+}
+
+/// A queue of requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PortPlan;
+
+/// A plan in the making.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    plan: Plan,
+    next_id: u32,
+}
+
+impl Builder {
+    /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's images.
+    pub(crate) fn new(cpus: u16, seconds: u32, modules: impl IntoIterator<Item = ModulePlan>) -> Self {
+        let plan = Plan {
+            cpus,
+            seconds,
+            modules: modules.into_iter().collect(),
+            programs: Table::default(),
+            threads: Table::default(),
+            files: Table::default(),
+            marks: &[],
+            routines: Routines::default(),
+            disk_us: (60, 260),
+            hybrid: None,
+            code: CodeMap::default(),
+            scripts: Table::default(),
+            codes: Table::default(),
+            events: Table::default(),
+            ports: Table::default(),
+        };
+        Self { plan, next_id: 3000 }
+    }
+
+    pub(crate) const fn disk(&mut self, low_us: u32, high_us: u32) {
+        self.plan.disk_us = (low_us, high_us);
+    }
+
+    pub(crate) const fn hybrid(&mut self, hybrid: HybridPlan) {
+        self.plan.hybrid = Some(hybrid);
+    }
+
+    /// A process or thread id that nobody has.
+    pub(crate) fn id(&mut self) -> u32 {
+        self.next_id += 4 * (1 + crate::rng::mix(self.next_id.into()) as u32 % 12);
+        self.next_id
+    }
+
+    pub(crate) fn program(&mut self, plan: ProgramPlan) -> Program {
+        self.plan.programs.push(plan)
+    }
+
+    pub(crate) fn pid(&self, program: Program) -> u32 {
+        self.plan.programs[program].pid
+    }
+
+    pub(crate) fn file(&mut self, path: &'static str) -> File {
+        let known = self.plan.files.iter().find(|(_, file)| file.path == path).map(|(file, _)| file);
+        known.unwrap_or_else(|| self.plan.files.push(FilePlan { path }))
+    }
+
+    pub(crate) fn event(&mut self, signals: u32) -> Event {
+        self.plan.events.push(EventPlan { signals })
+    }
+
+    pub(crate) fn port(&mut self) -> Port {
+        self.plan.ports.push(PortPlan)
+    }
+
+    pub(crate) fn path(&mut self, parts: &[&str]) -> Path {
+        self.plan.code.path(&self.plan.modules, parts)
+    }
+
+    /// The stack of a wait in the innermost function.
+    pub(crate) fn waits(&mut self, parts: &[&str]) -> Path {
+        self.path(&[parts, &[WAITS]].concat())
+    }
+
+    /// A part of a program that is reached by the same frames and goes on with one of these.
+    pub(crate) fn code(&mut self, root: &[&str], leaves: &[&str]) -> Code {
+        let paths = leaves.iter().map(|leaf| self.path(&[root, &[leaf]].concat())).collect();
+        let preempted =
+            self.path(&[root, &[leaves.first().copied().unwrap_or_default(), PREEMPTED]].concat());
+        self.plan.codes.push(CodePlan { paths, preempted })
+    }
+
+    /// A thread that runs from before; its start function is `module!function`.
+    pub(crate) fn thread(&mut self, program: Program, priority: u8, start: &str) -> Thread {
+        let tid = self.id();
+        let start = self.plan.code.function(&self.plan.modules, start).0 as u64;
+        self.plan.threads.push(ThreadPlan {
+            tid,
+            program,
+            priority,
+            work: &[],
+            script: None,
+            born: Born::Before,
+            dies: None,
+            // The place is known when the plan is complete.
+            start,
+            efficient: false,
+        })
+    }
+
+    /// The thread is started by a step.
+    pub(crate) fn is_started(&mut self, thread: Thread) {
+        self.plan.threads[thread].born = Born::Started;
+    }
+
+    /// The thread runs on efficient cores only.
+    pub(crate) fn is_efficient(&mut self, thread: Thread) {
+        self.plan.threads[thread].efficient = true;
+    }
+
+    /// Tells what a thread does: these steps once, then those again and again. Without those it ends.
+    pub(crate) fn script(&mut self, thread: Thread, once: &[Step], again: &[Step]) {
+        let begins = self.path(&[BEGINS]);
+        let (steps, again_from) = ([once, again].concat(), once.len());
+        let script = self.plan.scripts.push(ScriptPlan { steps, again_from, begins });
+        self.plan.threads[thread].script = Some(script);
+    }
+
+    /// The plan, with all functions in their places.
+    pub(crate) fn finish(mut self) -> Plan {
+        let names = [
+            "nt!PoIdle",
+            "storport!RaidUnitCompleteRequest",
+            "nt!KiTimerExpirationDpc",
+            "storport!RaidpAdapterMSIInterruptRoutine",
+            "storport!RaidpAdapterDpcRoutine",
+            "i8042prt!I8042KeyboardInterruptService",
+            "i8042prt!I8042KeyboardIsrDpc",
+        ];
+        let functions = names.map(|name| self.plan.code.function(&self.plan.modules, name));
+        let plan = &mut self.plan;
+        plan.code.lay_out(&mut plan.modules);
+        let [idle, in_dpc, timer, disk, disk_dpc, keyboard, keyboard_dpc] =
+            functions.map(|function| plan.code.address(&plan.modules, function));
+        plan.routines = Routines {
+            idle: idle + 0x3B,
+            in_dpc: in_dpc + 0x18,
+            timer,
+            disk: (disk, disk_dpc),
+            keyboard: (keyboard, keyboard_dpc),
+        };
+        for thread in plan.threads.keys() {
+            let start = crate::table::Function(plan.threads[thread].start as usize);
+            plan.threads[thread].start = plan.code.address(&plan.modules, start);
+        }
+        self.plan
+    }
+}

@@ -1,0 +1,236 @@
+//! Threads that follow a script: their steps, and the call stacks that they have in each of them.
+
+use std::collections::VecDeque;
+use std::io::{Seek, Write};
+
+use etwkit_etl::writer::StackOwner;
+
+use super::work::Then;
+use super::{Happening, Sim};
+use crate::Result;
+use crate::plan::reason;
+use crate::rng::mix;
+use crate::script::{Ask, EventPlan, Reading, Step};
+use crate::stacks::Taken;
+use crate::table::{Code, Cpu, Event, File, Path, Port, Script, Thread};
+use crate::tape::{MICROSECOND, T0};
+
+/// Places of a function that samples hit.
+const PLACES: u64 = 16;
+
+/// Where a thread is in its script, apart from the number of the step.
+#[derive(Debug, Default)]
+pub(super) struct ScriptState {
+    /// What it computes.
+    running: Option<Code>,
+    /// Its stack while it waits.
+    waits: Option<Path>,
+    /// Its stack while it does something in no time: readies a thread, starts a process.
+    acts: Option<Path>,
+    /// How long it computes between two transfers of a file.
+    between: (u32, u32),
+    /// The request that it serves.
+    request: Option<Request>,
+}
+
+/// A request of a client, to look at a file.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    client: Thread,
+    file: File,
+}
+
+/// Signals that nobody took, and threads that wait for one.
+#[derive(Debug)]
+pub(super) struct EventState {
+    signals: u32,
+    waiting: VecDeque<Thread>,
+}
+
+impl EventState {
+    pub(super) const fn new(plan: &EventPlan) -> Self {
+        Self { signals: plan.signals, waiting: VecDeque::new() }
+    }
+}
+
+/// Requests that nobody took, and servers without one.
+#[derive(Debug, Default)]
+pub(super) struct PortState {
+    requests: VecDeque<Request>,
+    idle: VecDeque<Thread>,
+}
+
+impl<W: Write + Seek> Sim<W> {
+    /// Does the next step of a thread.
+    pub(super) fn next_step(&mut self, cpu: Cpu, thread: Thread, script: Script) -> Result<Then> {
+        let plan = &self.plan.scripts[script];
+        let at = self.threads[thread].step;
+        let Some(step) = plan.steps.get(at).copied() else {
+            self.threads[thread].step = plan.again_from;
+            return Ok(if plan.again_from < plan.steps.len() { Then::GoesOn } else { Then::Ends });
+        };
+        self.threads[thread].step += 1;
+        match step {
+            Step::Run(code, low, high) => {
+                self.threads[thread].script.running = Some(code);
+                return Ok(Then::Computes(MICROSECOND * i64::from(self.rng.between(low, high))));
+            }
+            Step::Sleep(path, low, high) => {
+                self.threads[thread].script.waits = Some(path);
+                return Ok(self.wake_after(low, high, Happening::Timer(thread)));
+            }
+            Step::Click(path, at_ms) => return Ok(self.click(thread, path, at_ms)),
+            Step::Await(path, reason, event) => return Ok(self.await_event(thread, path, reason, event)),
+            Step::Take(path, port) => return Ok(self.take_request(thread, path, port)),
+            Step::Ask(path, ask) => return self.ask(cpu, thread, path, ask),
+            Step::Read(path, reading) => self.read(cpu, thread, path, reading)?,
+            Step::ReadAsked(path, reading) => {
+                let asked = self.threads[thread].script.request.map_or(reading.file, |request| request.file);
+                self.read(cpu, thread, path, Reading { file: asked, ..reading })?;
+            }
+            Step::Set(path, event) => self.set_event(cpu, thread, path, event)?,
+            Step::Answer(path) => {
+                self.threads[thread].script.acts = Some(path);
+                if let Some(request) = self.threads[thread].script.request.take() {
+                    self.make_ready(cpu, request.client, None)?;
+                }
+            }
+            Step::Start(path, other) => {
+                self.threads[thread].script.acts = Some(path);
+                self.start_thread(cpu, thread, other)?;
+            }
+            Step::Begin(name, watched) => self.begin_call(thread, name, watched),
+            Step::End => self.end_call(thread),
+            Step::Mark(text) => self.set_mark(text)?,
+        }
+        Ok(if self.threads[thread].io.is_some() { Then::Computes(MICROSECOND) } else { Then::GoesOn })
+    }
+
+    fn click(&mut self, thread: Thread, path: Path, at_ms: u32) -> Then {
+        self.threads[thread].script.waits = Some(path);
+        let soon = self.tape.now() + 100 * MICROSECOND;
+        let time = soon.max(T0 + 1000 * MICROSECOND * i64::from(at_ms));
+        self.plan_at(time, Happening::Input(thread));
+        Then::Waits(reason::WR_USER_REQUEST)
+    }
+
+    fn await_event(&mut self, thread: Thread, path: Path, reason: u8, event: Event) -> Then {
+        let state = &mut self.events[event];
+        if state.signals > 0 {
+            state.signals -= 1;
+            return Then::GoesOn;
+        }
+        state.waiting.push_back(thread);
+        self.threads[thread].script.waits = Some(path);
+        Then::Waits(reason)
+    }
+
+    fn set_event(&mut self, cpu: Cpu, thread: Thread, path: Path, event: Event) -> Result<()> {
+        self.threads[thread].script.acts = Some(path);
+        match self.events[event].waiting.pop_front() {
+            Some(waiting) => self.make_ready(cpu, waiting, None),
+            None => {
+                self.events[event].signals += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn ask(&mut self, cpu: Cpu, client: Thread, path: Path, ask: Ask) -> Result<Then> {
+        let state = &mut self.threads[client].script;
+        (state.acts, state.waits) = (Some(path), Some(ask.waits));
+        self.ports[ask.port].requests.push_back(Request { client, file: ask.file });
+        if let Some(server) = self.ports[ask.port].idle.pop_front() {
+            self.make_ready(cpu, server, None)?;
+        }
+        Ok(Then::Waits(ask.reason))
+    }
+
+    fn take_request(&mut self, server: Thread, path: Path, port: Port) -> Then {
+        if let Some(request) = self.ports[port].requests.pop_front() {
+            self.threads[server].script.request = Some(request);
+            return Then::GoesOn;
+        }
+        self.ports[port].idle.push_back(server);
+        self.threads[server].script.waits = Some(path);
+        self.again(server);
+        Then::Waits(reason::WR_QUEUE)
+    }
+
+    fn read(&mut self, cpu: Cpu, thread: Thread, path: Path, reading: Reading) -> Result<()> {
+        let state = &mut self.threads[thread].script;
+        (state.waits, state.running) = (Some(path), Some(reading.code));
+        state.between = (reading.low, reading.high);
+        let parts = Some((reading.parts.max(1), reading.bytes));
+        self.open_file(cpu, thread, (reading.file, false), parts)
+    }
+
+    /// How long a thread with a script computes between two transfers of a file.
+    pub(super) fn between_transfers(&mut self, thread: Thread) -> Option<i64> {
+        self.plan.threads[thread].script?;
+        let (low, high) = self.threads[thread].script.between;
+        Some(MICROSECOND * i64::from(self.rng.between(low, high)))
+    }
+
+    /// Puts the stack that a thread has now into `self.frames`.
+    pub(super) fn script_frames(&mut self, thread: Thread, script: Script, taken: Taken) {
+        let state = &self.threads[thread].script;
+        let begins = self.plan.scripts[script].begins;
+        let path = match taken {
+            Taken::Wait(_) => state.waits.unwrap_or(begins),
+            Taken::Ready => state.acts.unwrap_or(begins),
+            Taken::Resumed => state.running.map_or(begins, |code| self.plan.codes[code].preempted),
+            Taken::Sample => state.running.map_or(begins, |code| {
+                let paths = &self.plan.codes[code].paths;
+                let place = self.rng.below(paths.len() as u64) as usize;
+                paths.get(place).copied().unwrap_or(begins)
+            }),
+        };
+        let plan = &self.plan.code.paths[path];
+        self.frames.kernel.clone_from(&plan.kernel);
+        self.frames.user.clone_from(&plan.user);
+        if taken == Taken::Sample {
+            self.hit(path);
+        }
+    }
+
+    /// Moves the innermost frame of a sample to a place of its function.
+    fn hit(&mut self, path: Path) {
+        let Some(leaf) = self.plan.code.paths[path].functions.last().copied() else { return };
+        let start = self.plan.code.address(&self.plan.modules, leaf);
+        let size = u64::from(self.plan.code.functions[leaf].size);
+        let place = self.rng.below(PLACES);
+        let address = start + size / PLACES * place + mix(start) % 8;
+        let frames = &mut self.frames;
+        if let Some(first) = frames.kernel.first_mut().or(frames.user.first_mut()) {
+            *first = address;
+        }
+        self.hit.insert((path, address));
+        self.last_hit = Some(path);
+    }
+
+    /// Counts the functions of the sample that was taken last.
+    pub(super) fn count_functions(&mut self, thread: Thread) {
+        let Some(path) = self.last_hit.take() else { return };
+        let pid = self.plan.programs[self.plan.threads[thread].program].pid;
+        let functions = self.truth.functions.entry(pid.to_string()).or_default();
+        let path = &self.plan.code.paths[path].functions;
+        for (position, function) in path.iter().enumerate() {
+            let plan = &self.plan.code.functions[*function];
+            let name = format!("{}!{}", self.plan.modules[plan.module].name, plan.name);
+            let counts = functions.entry(name).or_default();
+            counts.exclusive += u64::from(position + 1 == path.len());
+            counts.inclusive += u64::from(!path.iter().take(position).any(|earlier| earlier == function));
+        }
+    }
+
+    /// Writes the stack of something that a thread with a script did at that time.
+    pub(super) fn script_stack(&mut self, cpu: Cpu, thread: Thread, timestamp: i64) -> Result<()> {
+        if self.plan.threads[thread].script.is_none() {
+            return Ok(());
+        }
+        let (thread_id, process_id) = self.ids(Some(thread));
+        let owner = StackOwner { timestamp, process_id, thread_id };
+        self.stack(cpu, thread, owner, Taken::Ready).map(|_| ())
+    }
+}

@@ -1,0 +1,130 @@
+//! What is true of scenarios whose code has names: functions, calls and their waits, processors of different kinds.
+
+use serde::Serialize;
+
+/// Samples of a function.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FunctionSamples {
+    /// Those with it on their stack; each counts once.
+    pub inclusive: u64,
+    /// Those that hit it.
+    pub exclusive: u64,
+}
+
+/// Waits of one thread that another one ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct WaitSums {
+    /// How many.
+    pub waits: u64,
+    /// From the switch-out to the readying.
+    pub wait_ns: i64,
+}
+
+/// A call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Call {
+    /// What is called.
+    pub name: String,
+    /// `process/thread` that calls.
+    pub thread: String,
+    /// Start.
+    pub start_ns: i64,
+    /// End.
+    pub end_ns: i64,
+    /// Where its time went; the three add up to its length.
+    #[serde(flatten)]
+    pub times: CallTimes,
+    /// What another thread did meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
+    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread ended the wait, and
+    /// itself came out of a wait while it lasted.
+    pub chain: Vec<Link>,
+    /// What the last of these waited for.
+    pub root: Option<Root>,
+}
+
+/// Where the time of a call went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CallTimes {
+    /// Running.
+    pub run_ns: i64,
+    /// Waiting.
+    pub wait_ns: i64,
+    /// Ready.
+    pub ready_ns: i64,
+}
+
+/// What another thread did during a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Watched {
+    /// `process/thread`.
+    pub thread: String,
+    /// Where its time went.
+    #[serde(flatten)]
+    pub times: CallTimes,
+}
+
+/// A wait in a chain of waits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Link {
+    /// `process/thread` that waits.
+    pub thread: String,
+    /// Reason.
+    pub reason: u8,
+    /// Switch-out.
+    pub wait_start_ns: i64,
+    /// Readied.
+    pub ready_ns: i64,
+    /// Switch-in.
+    pub switch_in_ns: i64,
+    /// `process/thread` that ran where it was readied, if one did.
+    pub readied_by: Option<String>,
+    /// A DPC readied it; that thread is accidental.
+    pub in_dpc: bool,
+}
+
+/// What a chain of waits waited for in the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Root {
+    /// `disk read`, `disk write`, `timer`, `input`, or `thread`: the last thread did not wait.
+    pub kind: String,
+    /// File of a transfer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u32>,
+    /// Its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init_ns: Option<i64>,
+    /// Its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete_ns: Option<i64>,
+}
+
+/// A processor of a machine that has several kinds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Core {
+    /// 0 for the most efficient ones.
+    pub efficiency_class: u8,
+    /// Nominal frequency.
+    pub nominal_mhz: u32,
+    /// Events that tell its frequency.
+    pub frequency_changes: u64,
+    /// Lowest frequency told.
+    pub min_mhz: u32,
+    /// Highest frequency told.
+    pub max_mhz: u32,
+    /// When it was parked.
+    pub parked: Vec<Parked>,
+}
+
+/// A time in which a processor is parked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Parked {
+    /// Start.
+    pub from_ns: i64,
+    /// End, if it lies in the trace.
+    pub to_ns: Option<i64>,
+}
