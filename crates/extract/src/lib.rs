@@ -31,7 +31,10 @@ mod store_error;
 mod symbols;
 pub mod writer;
 
-pub use convert::{ConvertError, ConvertOptions, Converted, convert, default_target, derive_again};
+pub use convert::{
+    ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
+    derive_with_tags, is_current,
+};
 pub use error::{Error, Result};
 pub use manifest::{DerivedManifest, Manifest};
 pub use open::{Input, Part, open};
