@@ -1,8 +1,9 @@
 //! Drivers that take part in file system requests, and which kind each one is.
 //!
-//! The list (`drivers.tsv`: altitude, file name, company) is taken from the page *Allocated filter altitudes* of the Windows driver
-//! documentation, state of May 2021. The altitude of a filter says which kind it is, since Microsoft gives each kind a range of its own; for
-//! drivers of security products that are no file system filters, or have an altitude of another kind, the list names the kind instead.
+//! The list (`drivers.tsv`) is taken from the page *Allocated filter altitudes* of the Windows driver
+//! documentation, state of May 2021, as far as a company and a kind can be told. The altitude of a filter says which kind it is, since
+//! Microsoft gives each kind a range of its own; for drivers of security products that are no file system filters, or have an altitude of
+//! another kind, the list names the kind.
 
 use std::sync::LazyLock;
 
@@ -125,15 +126,15 @@ pub fn category(name: &str) -> Option<Driver> {
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
-/// A line: altitude, or `antivirus`, file name and company, with tabs in between.
+/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not tell the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
-    let (kind, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);
-    let altitude: Option<f64> = kind.parse().ok();
-    let category = match altitude {
-        Some(altitude) => Category::at(altitude),
-        None if kind == Category::Antivirus.as_str() => Category::Antivirus,
-        None => return None,
+    let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);
+    let altitude: Option<f64> = altitude.parse().ok();
+    let category = match fields.next() {
+        Some("antivirus") => Category::Antivirus,
+        Some(_) => return None,
+        None => Category::at(altitude?),
     };
     Some(Driver { name, vendor, category, altitude })
 }
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_line_is_a_driver() {
-        let is_comment = |line: &&str| line.starts_with('#') || line.is_empty();
+        let is_comment = |line: &&str| line.starts_with('#');
         assert_eq!(all().len(), LIST.lines().filter(|line| !is_comment(line)).count());
         for driver in all() {
             let is_clean = |text: &str| !text.is_empty() && text.trim() == text;

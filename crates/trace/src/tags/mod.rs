@@ -108,8 +108,9 @@ impl TagSet {
     pub fn tag(&self, stack: &[(Option<&str>, Option<&str>)]) -> Option<String> {
         let frames: Vec<_> = stack.iter().rev().copied().collect();
         let tagged = Tagged::new(self, frames.as_slice(), frames.len(), |node| (node.checked_sub(1), node));
-        let innermost = frames.len().checked_sub(1)?;
-        tagged.name(tagged.tag(i32::try_from(innermost).ok()?)?).map(str::to_owned)
+        // Nothing is innermost in an empty stack, as in one that was not recorded.
+        let innermost = i32::try_from(frames.len()).unwrap_or_default() - 1;
+        tagged.name(tagged.tag(innermost)?).map(str::to_owned)
     }
 
     /// The entry points whose module pattern matches a module, in their order.

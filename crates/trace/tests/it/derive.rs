@@ -5,8 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory, Frame, Method,
-    Module, Process, Row, Stack, Table,
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory, Frame,
+    Method, Module, Process, Row, Stack, Table,
 };
 use etwkit_trace::tags::TagSet;
 
@@ -194,11 +194,8 @@ fn tagged_example() -> Batches {
         method_id: Some(frame_id).filter(|id| *id < 6),
         ..Frame::default()
     };
-    let module = |module_id: i32, name: &str| Module {
-        module_id,
-        name: Some(name.to_owned()),
-        ..Module::default()
-    };
+    let module =
+        |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
     let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
     let stay = |thread, times, wait, ready, stack: i32| ContextSwitch {
         stack_id: Some(stack).filter(|stack| *stack >= 0),
@@ -207,7 +204,14 @@ fn tagged_example() -> Batches {
     vec![
         rows(&[Process { process_key: 0, pid: 0, ..Process::default() }]),
         rows(&[module(0, "app.exe"), module(1, "WDFILTER.SYS")]),
-        rows(&[method(0, "main"), method(1, "read"), method(2, "parse"), method(3, "wait"), method(4, "scan"), method(5, "send")]),
+        rows(&[
+            method(0, "main"),
+            method(1, "read"),
+            method(2, "parse"),
+            method(3, "wait"),
+            method(4, "scan"),
+            method(5, "send"),
+        ]),
         rows(&(0..7).map(frame).collect::<Vec<_>>()),
         rows(&[
             stack(0, None, 0, 0),
@@ -255,7 +259,15 @@ fn the_example_of_the_page_on_tags() {
         array.iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
     };
     let columns = [
-        "samples", "cpu_ns", "wait_ns", "ready_ns", "wait_sum_ns", "ready_sum_ns", "switches", "threads", "first_ns",
+        "samples",
+        "cpu_ns",
+        "wait_ns",
+        "ready_ns",
+        "wait_sum_ns",
+        "ready_sum_ns",
+        "switches",
+        "threads",
+        "first_ns",
         "last_ns",
     ];
     let columns = columns.map(|column| int(tags, column));

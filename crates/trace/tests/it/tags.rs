@@ -171,7 +171,10 @@ fn several_files_are_one_set() {
 
 #[test]
 fn files_are_read_in_the_encodings_of_windows() {
-    let text = format!("<?xml version=\"1.0\"?>\r\n<!-- c -->\r\n<Tag Name=\"\">{}</Tag>", one("Größe &amp; &lt;", 0, "m", "*"));
+    let text = format!(
+        "<?xml version=\"1.0\"?>\r\n<!-- c -->\r\n<Tag Name=\"\">{}</Tag>",
+        one("Größe &amp; &lt;", 0, "m", "*")
+    );
     let units = text.encode_utf16();
     let wide: Vec<u8> = units.clone().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = units.flat_map(u16::to_be_bytes).collect();
@@ -197,13 +200,34 @@ fn errors_tell_place_and_expectation() {
         ("  <Tagg/>", "2:3 (byte 16): expected <Tag>, <HintTag> or <Entrypoint>, found <Tagg>"),
         ("  <Tag/>", "2:3 (byte 16): expected an attribute Name, found <Tag> without one"),
         ("<Tag Name=\"\"/>", "2:1 (byte 14): expected a Name, found Name=\"\""),
-        ("<Tag Name=\"a\" Priority=\"high\"/>", "2:1 (byte 14): expected a whole number as Priority, found \"high\""),
-        ("<Entrypoint Module=\"\" Method=\"\"/>", "2:1 (byte 14): expected <Entrypoint> in a <Tag> with a Name, found one outside"),
-        ("<Tag Name=\"ä\"><Entrypoint Module=\"m\"/></Tag>", "2:15 (byte 29): expected an attribute Method, found <Entrypoint> without one"),
-        ("<HintTag Name=\"h\"/>", "2:1 (byte 14): expected an attribute HintOperator, found <HintTag> without one"),
-        ("<HintTag Name=\"h\" HintOperator=\"Up\"/>", "2:1 (byte 14): expected Callee or Caller as HintOperator, found \"Up\""),
-        ("<HintTag Name=\"h\" HintOperator=\"Callee\" OnlyShowModule=\"maybe\"/>", "2:1 (byte 14): expected true or false as OnlyShowModule, found \"maybe\""),
-        ("<HintTag Name=\"h\" HintOperator=\"Callee\"><Tag Name=\"t\"/></HintTag>", "2:41 (byte 54): expected <Entrypoint> in a <HintTag>, found <Tag>"),
+        (
+            "<Tag Name=\"a\" Priority=\"high\"/>",
+            "2:1 (byte 14): expected a whole number as Priority, found \"high\"",
+        ),
+        (
+            "<Entrypoint Module=\"\" Method=\"\"/>",
+            "2:1 (byte 14): expected <Entrypoint> in a <Tag> with a Name, found one outside",
+        ),
+        (
+            "<Tag Name=\"ä\"><Entrypoint Module=\"m\"/></Tag>",
+            "2:15 (byte 29): expected an attribute Method, found <Entrypoint> without one",
+        ),
+        (
+            "<HintTag Name=\"h\"/>",
+            "2:1 (byte 14): expected an attribute HintOperator, found <HintTag> without one",
+        ),
+        (
+            "<HintTag Name=\"h\" HintOperator=\"Up\"/>",
+            "2:1 (byte 14): expected Callee or Caller as HintOperator, found \"Up\"",
+        ),
+        (
+            "<HintTag Name=\"h\" HintOperator=\"Callee\" OnlyShowModule=\"maybe\"/>",
+            "2:1 (byte 14): expected true or false as OnlyShowModule, found \"maybe\"",
+        ),
+        (
+            "<HintTag Name=\"h\" HintOperator=\"Callee\"><Tag Name=\"t\"/></HintTag>",
+            "2:41 (byte 54): expected <Entrypoint> in a <HintTag>, found <Tag>",
+        ),
     ] {
         let found = error(format!("{root}{inner}</Tag>").as_bytes());
         assert_eq!(found.to_string(), format!("own.stacktags:{expected}"));
