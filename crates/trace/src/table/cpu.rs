@@ -173,7 +173,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// The rules that made it: `default`, or the name of the file of the user.
         tag_set: String;
-        /// Path of the tag, as `Parent\\Child`; `Other` where no rule of the set `default` matches, or no stack was recorded.
+        /// Path of the tag, as `Parent\Child`; `Other` where no rule of the set `default` matches, or no stack was recorded.
         tag: String;
         /// Busy samples with the tag.
         samples: i64;

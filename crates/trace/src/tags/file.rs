@@ -41,8 +41,18 @@ pub(super) fn read(
         expected: expected.to_owned(),
         found,
     })?;
-    Parser { file, text: &text, at: 0, open: Vec::new(), elements: 0, has_root: false, rules, entries }
-        .parse()
+    Parser {
+        file,
+        text: &text,
+        at: 0,
+        open: Vec::new(),
+        in_entry: false,
+        elements: 0,
+        has_root: false,
+        rules,
+        entries,
+    }
+    .parse()
 }
 
 /// The text of a file in UTF-8 or, with a byte order mark, UTF-16.
@@ -80,6 +90,8 @@ struct Parser<'p> {
     /// Where the element begins that is looked at.
     at: usize,
     open: Vec<Open>,
+    /// Whether an entry point is open that is not closed in itself.
+    in_entry: bool,
     elements: usize,
     has_root: bool,
     rules: &'p mut Vec<Rule>,
@@ -118,6 +130,9 @@ impl Parser<'_> {
         self.elements += 1;
         if self.elements > MAX_ELEMENTS {
             return Err(self.error(&format!("at most {MAX_ELEMENTS} elements"), "one more".to_owned()));
+        }
+        if self.in_entry {
+            return Err(self.error("</Entrypoint>", format!("<{}>", element.local_name().as_ref())));
         }
         let in_hint = self.open.last().is_some_and(|open| open.hint.is_some());
         match element.local_name().as_ref() {
@@ -182,9 +197,7 @@ impl Parser<'_> {
     fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
         let module = self.required(element, "Module", MAX_PATTERN)?;
         let method = self.required(element, "Method", MAX_PATTERN)?;
-        if !is_empty {
-            return Err(self.error("<Entrypoint …/>", "<Entrypoint …> with content".to_owned()));
-        }
+        self.in_entry = !is_empty;
         match self.open.last_mut().filter(|open| !open.path.is_empty()) {
             Some(open) => {
                 open.entries.push((Pattern::new(&module.to_lowercase()), MethodPattern::new(&method)));
@@ -196,6 +209,9 @@ impl Parser<'_> {
 
     /// Ends a tag. Rules are numbered as tags end, so that a child comes before its parents.
     fn end(&mut self) {
+        if std::mem::take(&mut self.in_entry) {
+            return;
+        }
         let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else { return };
         let rule = self.rules.len() as u32;
         self.entries.extend(open.entries.into_iter().map(|(module, method)| Entry { module, method, rule }));

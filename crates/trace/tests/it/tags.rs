@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use etwkit_testkit::Random;
 use etwkit_trace::tags::{OTHER, TagFileError, TagSet};
 
 const CASES: &str = include_str!("../data/default-stacktags.txt");
@@ -157,6 +158,13 @@ fn a_hint_adds_the_frame_beside_the_one_that_matches() {
 }
 
 #[test]
+fn entry_points_may_be_closed_by_an_element_of_their_own() {
+    let tags = "<Tag Name=\"A\"><Entrypoint Module=\"m\" Method=\"a\"></Entrypoint><Entrypoint Module=\"m\" Method=\"b\"> </Entrypoint>\
+        <Tag Name=\"B\"><Entrypoint Module=\"m\" Method=\"c\"/></Tag></Tag>";
+    check(&set(tags), &[("m!a", "A"), ("m!b", "A"), ("m!c", "A\\B")]);
+}
+
+#[test]
 fn several_files_are_one_set() {
     let file = |name, priority| format!("<Tag Name=\"\">{}</Tag>", one(name, priority, "m", "*"));
     let read = |first: &str, second: &str| {
@@ -240,6 +248,10 @@ fn errors_tell_place_and_expectation() {
     starts(b"", "<Tag Name=\"\">");
     starts(b"<Tag Name=\"\"><Tag Name=\"a\">", "</Tag> for \"a\"");
     starts(b"<Tag Name=\"\"></Tag><Tag Name=\"\"/>", "one <Tag> around everything");
+    starts(
+        b"<Tag Name=\"t\"><Entrypoint Module=\"\" Method=\"\"><Tag Name=\"a\"/></Entrypoint></Tag>",
+        "</Entrypoint>",
+    );
     starts(b"<StackTags/>", "<Tag Name=\"\"> around everything");
     starts(b"<Tag Name=\"\"></Tagg>", "well-formed XML");
     starts(b"<Tag Name=\"&other;\"/>", "a value with known entities");
@@ -260,4 +272,74 @@ fn a_hostile_file_is_bounded() {
     let set = TagSet::read("stars", &[("stars", stars.as_bytes())]).unwrap();
     let method = "a".repeat(1 << 20);
     assert_eq!(set.tag(&[(Some("m"), Some(method.as_str()))]), None);
+}
+
+#[test]
+fn damaged_files_are_errors_or_rules() {
+    let file = "<?xml version=\"1.0\"?><Tag Name=\"\"><!-- ä --><Tag Name=\"A\" Priority=\"-1\"><Entrypoint Module=\"m*\" Method=\"*::x\"/>\
+        <HintTag Name=\"&amp;h\" HintOperator=\"Callee\" OnlyShowModule=\"false\"><Entrypoint Module='*' Method=\"*y*\"/></HintTag></Tag></Tag>";
+    let (mut random, mut read, mut refused) = (Random::new(7), 0, 0);
+    for _ in 0..5000 {
+        let mut bytes = file.as_bytes().to_vec();
+        for _ in 0..=random.below(4) {
+            let (at, size) = (random.below(bytes.len()), random.below(40));
+            let end = (at + size).min(bytes.len());
+            match random.below(4) {
+                0 => bytes[at] ^= 1 << random.below(8),
+                1 => bytes[at] = b"<>\"'&/*?!-\0\xFF"[random.below(12)],
+                2 => _ = bytes.drain(at..end),
+                _ => {
+                    let piece = bytes[at..end].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+            if bytes.is_empty() {
+                bytes.push(b'<');
+            }
+        }
+        match TagSet::read("damaged", &[("damaged", &bytes)]) {
+            Ok(set) => {
+                read += 1;
+                let stack = [(Some("m1"), Some("a::xy")), (None, None), (Some("m2"), Some("N.x"))];
+                assert!(set.tag(&stack).is_none_or(|tag| tag.len() < 4096));
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(error.offset <= bytes.len() && error.line > 0 && error.column > 0, "{error}");
+            }
+        }
+    }
+    assert!(read > 500 && refused > 500, "{read} {refused}");
+}
+
+#[test]
+fn the_default_tags_have_the_words_that_people_ask_for() {
+    let set = TagSet::built_in();
+    for word in
+        ["virus", "checkpoint", "defender", "sleep", "gc", "jit", "firewall", "openmp", "registry", "lock"]
+    {
+        assert!(set.tags().any(|tag| tag.to_lowercase().contains(word)), "{word}");
+    }
+    let products = [
+        "AppLocker",
+        "Avast",
+        "CrowdStrike",
+        "CyberArk",
+        "Defender",
+        "ESET",
+        "McAfee",
+        "Palo Alto",
+        "SentinelOne",
+        "Sophos",
+        "Symantec",
+        "Trend Micro",
+        "Elastic",
+        "Bitdefender",
+        "HP Sure Click",
+        "Carbon Black",
+    ];
+    for product in products {
+        let is_meant = |tag: &str| tag.starts_with("Antivirus\\") && tag.contains(product);
+        assert!(set.tags().any(is_meant), "{product}");
+    }
 }
