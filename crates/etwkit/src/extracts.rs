@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, derive_again};
+use etwkit_extract::{Extract, derive_again, is_current};
 use etwkit_query::{Options, Session, Source};
 
 use crate::printer::Printer;
@@ -25,7 +25,10 @@ pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> any
 /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed extract stays as it is.
 fn open(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<Extract> {
     let extract = Extract::open(path).map_err(etwkit_query::Error::from)?;
-    if extract.derived().is_some() || extract.is_archive() || extract.manifest().detail != Detail::Full {
+    if extract.derived().is_some_and(is_current)
+        || extract.is_archive()
+        || extract.manifest().detail != Detail::Full
+    {
         return Ok(extract);
     }
     derive_again(&extract)?;

@@ -11,8 +11,9 @@ use etwkit_trace::table::{
     ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, Method,
     NetIo, Row, Stack, Table,
 };
+use etwkit_trace::tags::{self, TagSet};
 
-use crate::manifest::{Clock, Detail, Diagnostic, Machine, Manifest, Topic};
+use crate::manifest::{self, Clock, DerivedManifest, Detail, Diagnostic, Machine, Manifest, Topic};
 use crate::names::{self, NameFrom, Naming};
 use crate::writer::SYMBOLS;
 use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
@@ -129,6 +130,20 @@ pub fn convert(
     options: ConvertOptions<'_>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
+    convert_with_tags(input, target, options, &[TagSet::built_in()], progress)
+}
+
+/// The same, with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is named.
+///
+/// # Errors
+/// Those of [`convert`].
+pub fn convert_with_tags(
+    input: &Input,
+    target: &Path,
+    options: ConvertOptions<'_>,
+    sets: &[TagSet],
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Converted, ConvertError> {
     let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
     let import_options = import::Options { range: options.range, keep_payload: options.keep_payload };
     let mut imported = import::import(input.session(), &import_options, &mut writer, progress).map_err(
@@ -153,11 +168,11 @@ pub fn convert(
     let naming =
         options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
     match options.detail {
-        Detail::Full => derive::derive(&sealed, &mut writer)?,
-        Detail::Summary => summarise(&sealed, &mut writer)?,
+        Detail::Full => derive::derive(&sealed, sets, &mut writer)?,
+        Detail::Summary => summarise(&sealed, sets, &mut writer)?,
     }
-    writer.set_derived(BTreeMap::new());
-    let manifest = manifest(input, &imported, options.detail)?;
+    writer.set_derived(depends_on(sets));
+    let manifest = manifest_of(input, &imported, options.detail)?;
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }
@@ -201,8 +216,9 @@ pub fn name_again(
     writer.write(Frame::TABLE, renamed.frame)?;
     writer.write(Method::TABLE, renamed.method)?;
     let sealed = Sealed(writer.seal()?);
-    derive::derive(&sealed, &mut writer)?;
-    writer.set_derived(BTreeMap::new());
+    let sets = [TagSet::built_in()];
+    derive::derive(&sealed, &sets, &mut writer)?;
+    writer.set_derived(depends_on(&sets));
     let written = writer.finish(extract.manifest().clone())?;
     Ok((naming, Some(written)))
 }
@@ -214,9 +230,9 @@ fn base(extract: &crate::Extract) -> Sealed {
 }
 
 /// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only those had.
-fn summarise(sealed: &Sealed, writer: &mut Writer) -> Result<(), ConvertError> {
+fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
-    derive::derive(sealed, &mut sink)?;
+    derive::derive(sealed, sets, &mut sink)?;
     let stacks = sink.finish(sealed)?;
     for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
@@ -250,13 +266,42 @@ impl TableSource for Sealed {
 /// # Errors
 /// If the extract is damaged, or cannot be written to.
 pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
-    let sealed = base(extract);
-    let mut writer = crate::DerivedWriter::create(extract)?;
-    derive::derive(&sealed, &mut writer)?;
-    Ok(writer.finish(BTreeMap::new())?)
+    derive_with_tags(extract, &[TagSet::built_in()])
 }
 
-fn manifest(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {
+/// The same, with the stack tags of these sets.
+///
+/// # Errors
+/// Those of [`derive_again`].
+pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Written, ConvertError> {
+    let sealed = base(extract);
+    let mut writer = crate::DerivedWriter::create(extract)?;
+    derive::derive(&sealed, sets, &mut writer)?;
+    Ok(writer.finish(depends_on(sets))?)
+}
+
+/// Key in [`DerivedManifest::depends_on`].
+const STACK_TAGS: &str = "stack_tags";
+
+/// What goes into derived tables besides rows: names and versions of the sets of tags.
+fn depends_on(sets: &[TagSet]) -> BTreeMap<String, String> {
+    let version = |set: &TagSet| format!("{}={:016x}", set.name(), set.fingerprint());
+    let versions: Vec<String> = sets.iter().map(version).collect();
+    BTreeMap::from([(STACK_TAGS.to_owned(), versions.join(";"))])
+}
+
+/// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they are when only the built-in tags
+/// changed: the files are not at hand.
+#[must_use]
+pub fn is_current(derived: &DerivedManifest) -> bool {
+    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
+    let has_other_sets = tags.contains(';') || !tags.starts_with(&format!("{}=", tags::DEFAULT_SET));
+    let current = depends_on(&[TagSet::built_in()]);
+    derived.derived_version >= manifest::DERIVED_VERSION
+        && (has_other_sets || current.get(STACK_TAGS).is_some_and(|current| current == tags))
+}
+
+fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {
     let trace = &imported.trace;
     let clock = Clock {
         kind: trace.clock.clone(),

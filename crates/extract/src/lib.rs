@@ -33,7 +33,8 @@ mod symbols;
 pub mod writer;
 
 pub use convert::{
-    ConvertError, ConvertOptions, Converted, convert, default_target, derive_again, name_again,
+    ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
+    derive_with_tags, is_current, name_again,
 };
 pub use error::{Error, Result};
 pub use manifest::{DerivedManifest, Manifest};

@@ -2,12 +2,14 @@
 //!
 //! - [`tracker`]: which process, thread, image, file or stack an event means, over time
 //! - [`directory`]: the first pass, which feeds all trackers
+//! - [`drivers`]: which kind a known driver is
 //! - [`events`]: the events that the trace describes itself
 //! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
 //! - [`import`]: events → rows of tables
 //! - [`mod@derive`]: tables that are computed from others
 //! - [`table`]: the tables of an extract, declared once
+//! - [`tags`]: stack tags, the names of what stacks do
 //! - [`sink`]: where rows go
 //! - [`counts`], [`summary`]: what a trace contains
 //!
@@ -19,6 +21,7 @@ pub mod attribution;
 pub mod counts;
 pub mod derive;
 pub mod directory;
+pub mod drivers;
 pub mod events;
 mod first_walk;
 pub mod import;
@@ -29,4 +32,5 @@ pub mod schedule;
 pub mod sink;
 pub mod summary;
 pub mod table;
+pub mod tags;
 pub mod tracker;

@@ -21,4 +21,5 @@ mod rows;
 mod seven_zip;
 mod support;
 mod symbols;
+mod tags;
 mod zip_archive;

@@ -8,14 +8,18 @@ use rustc_hash::FxHashMap;
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
-use super::method::{Group, GroupKey, Methods, OfProcess};
+use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
 use super::ordered::in_order;
 use super::parallel::both;
 use super::process::{Sum, row};
+use super::tag::Tags;
 use super::union::Union;
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Process, Row};
+use crate::table::{
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, Process, Row, Table,
+};
+use crate::tags::TagSet;
 
 /// Intervals that are held at a time.
 const HELD_ROWS: usize = 2_000_000;
@@ -30,15 +34,22 @@ pub(super) struct Interval {
 }
 
 type Sums = BTreeMap<Option<i32>, Sum>;
+type Rows = (&'static Table, RecordBatch);
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
 
-/// Computes `cpu_process`, `cpu_method` and `cpu_stack`.
-pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+/// Computes `cpu_process`, `cpu_method`, `cpu_tag` and `cpu_stack`.
+pub(super) fn derive(
+    source: &dyn TableSource,
+    sets: &[TagSet],
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
     let idle = idle_process(source)?;
     let of_samples = || {
         let (mut sums, mut groups) = (Sums::new(), Groups::default());
         samples(source, &mut sums, &mut groups)?;
-        Ok::<_, SinkError>((sums, groups, Stacks::read(source)?))
+        let stacks = Stacks::read(source)?;
+        let tags = Tags::new(sets, &stacks);
+        Ok::<_, SinkError>((sums, groups, stacks, tags))
     };
     let of_switches = || {
         let (mut sums, mut groups) = (Sums::new(), Groups::default());
@@ -46,7 +57,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         Ok::<_, SinkError>((sums, groups, has_switches))
     };
     let (sampled, switched) = both(of_samples, of_switches);
-    let (mut sums, mut groups, stacks) = sampled?;
+    let (mut sums, mut groups, stacks, tags) = sampled?;
     let (switched_sums, switched_groups, has_switches) = switched?;
     for (process, sum) in switched_sums {
         sums.entry(process).or_default().add(sum);
@@ -78,10 +89,16 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             let Some(sum) = sums.get(&of.process) else { continue };
             processes.push(&row(of.process, sum, has_switches, union(of.waits), union(of.readies)));
         }
-        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(RecordBatch) -> bool| {
-            all.get(job).into_iter().for_each(|of| methods.process(*of, put));
+        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(Rows) -> bool| {
+            let Some(of) = all.get(job).copied() else { return };
+            let mut tagged = <CpuTag as Row>::Columns::default();
+            tags.process(of, &mut tagged);
+            let wanted = tagged.is_empty() || put((CpuTag::TABLE, tagged.take()));
+            if wanted {
+                methods.process(of, &mut |rows| put((CpuMethod::TABLE, rows)));
+            }
         };
-        in_order(all.len(), || Methods::new(&stacks), work, |rows| sink.write(CpuMethod::TABLE, rows))?;
+        in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows))?;
     }
     let rows = processes.take();
     if rows.num_rows() > 0 { sink.write(CpuProcess::TABLE, rows) } else { Ok(()) }
@@ -123,9 +140,8 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
                 sum.sampled_priority.1 += 1.0;
             }
             sum.saw(ts, ts);
-            if let Some(stack) = stack.get(row) {
-                groups.entry(GroupKey { process, thread, stack }).or_default().sample(ts, weight);
-            }
+            let stack = stack.get(row).unwrap_or(NO_STACK);
+            groups.entry(GroupKey { process, thread, stack }).or_default().sample(ts, weight);
         }
         Ok(())
     })
@@ -186,11 +202,12 @@ fn switches(
             }
             sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
             sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
+            let stack = stack.get(row).unwrap_or(NO_STACK);
+            let key = GroupKey { process, thread, stack };
             let Some(in_ns) = in_ns.get(row) else {
                 // It came back behind the range: what it waited in the range counts.
-                if let Some((stack, out)) = stack.get(row).zip(last_out.get(row)) {
-                    let group = groups.entry(GroupKey { process, thread, stack }).or_default();
-                    group.off(out, wait, ready);
+                if let Some(out) = last_out.get(row).filter(|_| wait.is_some() || ready.is_some()) {
+                    groups.entry(key).or_default().off(out, wait, ready);
                 }
                 continue;
             };
@@ -201,10 +218,7 @@ fn switches(
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
-            if let Some(stack) = stack.get(row) {
-                let group = groups.entry(GroupKey { process, thread, stack }).or_default();
-                group.switch(in_ns, last.unwrap_or(in_ns), wait, ready);
-            }
+            groups.entry(key).or_default().switch(in_ns, last.unwrap_or(in_ns), wait, ready);
         }
         Ok(())
     })?;
@@ -274,7 +288,7 @@ fn union(intervals: &[Interval]) -> i64 {
 
 fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums: BTreeMap<(Option<i32>, i32), (i64, i64)> = BTreeMap::new();
-    for (key, group) in groups.iter().filter(|(_, group)| group.samples > 0) {
+    for (key, group) in groups.iter().filter(|(key, group)| group.samples > 0 && key.stack != NO_STACK) {
         let sum = sums.entry((key.process, key.stack)).or_default();
         sum.0 += group.samples;
         sum.1 = sum.1.saturating_add(group.cpu_ns);

@@ -10,6 +10,7 @@ use super::columns::{Get, int32, int64, text};
 use crate::interner::Interner;
 use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
+use crate::tags::{Frames, TagSet, Tagged};
 
 /// A method, or what stands for one without symbols. Millions of these are held where no symbols are known, so texts are made when a row
 /// is.
@@ -138,10 +139,38 @@ impl Stacks {
         })
     }
 
+    /// The tag of every stack.
+    pub(super) fn tagged(&self, set: &TagSet) -> Tagged {
+        Tagged::new(set, self, self.nodes.len(), |node| {
+            let (parent, frame) = self.nodes.get(node as usize).copied().unwrap_or((NONE, NONE));
+            let method = self.of_frame.get(frame as usize).copied().unwrap_or(NONE);
+            (Some(parent).filter(|parent| *parent != NONE), method)
+        })
+    }
+
     /// Path and file name of the module of a method.
     pub(super) fn module(&self, method: MethodId) -> ModuleName {
         let module = self.methods.get(method as usize).and_then(|method| method.module);
         module.and_then(|id| self.modules.distinct.get(id as usize)).cloned().unwrap_or_default()
+    }
+}
+
+/// Stacks are tagged by their methods.
+impl Frames for Stacks {
+    fn count(&self) -> usize {
+        self.methods.len()
+    }
+
+    fn module(&self, method: u32) -> Option<&str> {
+        let module = self.methods.get(method as usize)?.module?;
+        self.modules.distinct.get(module as usize)?.1.as_deref()
+    }
+
+    fn method(&self, method: u32) -> Option<&str> {
+        match self.methods.get(method as usize)?.name {
+            Name::Known(id) => self.names.distinct.get(id as usize).map(|name| &**name),
+            Name::Offset(_) => None,
+        }
     }
 }
 

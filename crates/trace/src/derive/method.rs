@@ -12,20 +12,24 @@ use crate::table::{Columns, CpuMethod, Row};
 pub(super) struct GroupKey {
     pub(super) process: Option<i32>,
     pub(super) thread: i32,
+    /// [`NO_STACK`] where none was recorded.
     pub(super) stack: i32,
 }
+
+/// Stands for the stack of stays without one.
+pub(super) const NO_STACK: i32 = -1;
 
 /// What is summed up for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
-    switches: i64,
-    wait_ns: i64,
-    ready_ns: i64,
+    pub(super) switches: i64,
+    pub(super) wait_ns: i64,
+    pub(super) ready_ns: i64,
     ready_count: i64,
-    first_ns: i64,
-    last_ns: i64,
+    pub(super) first_ns: i64,
+    pub(super) last_ns: i64,
 }
 
 impl Default for Group {

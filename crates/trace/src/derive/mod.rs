@@ -1,10 +1,12 @@
-//! Tables that are computed from others: CPU, waiting and ready time by process, method and stack; disk and file I/O by file.
+//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
+//! drivers.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
 
 pub mod columns;
 mod cpu;
+mod driver;
 mod frames;
 mod io;
 mod method;
@@ -12,6 +14,7 @@ mod ordered;
 mod parallel;
 mod process;
 mod summary;
+mod tag;
 mod union;
 
 use arrow_array::RecordBatch;
@@ -22,6 +25,7 @@ use parallel::both;
 
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;
+use crate::tags::TagSet;
 
 /// What is done with each batch of a table.
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
@@ -47,16 +51,18 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
-/// Computes all derived tables and hands them to `sink`.
+/// Computes all derived tables, with the stack tags of each of `sets`, and hands them to `sink`.
 ///
 /// # Errors
 /// Those of the source and the sink.
-pub fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let io = || {
         let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
-        io::derive(source, &mut rows).map(|()| rows)
+        io::derive(source, &mut rows)?;
+        driver::derive(source, &mut rows)?;
+        Ok::<_, SinkError>(rows)
     };
-    let (io, cpu) = both(io, || cpu::derive(source, sink));
+    let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;
     io?.into_iter().try_for_each(|(table, rows)| sink.write(table, rows))
 }

@@ -166,6 +166,37 @@ tables! {
         last_ns: i64, "ns";
     }
 
+    /// CPU, waiting and ready time of a stack tag in a process, by one set of tags. Each stack has one tag of a set: sampled CPU and the
+    /// sums of all tags of the set `default` add up to the process, unions do not.
+    CpuTag / CpuTagColumns = "cpu_tag", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// The rules that made it: `default`, or the name of the file of the user.
+        tag_set: String;
+        /// Path of the tag, as `Parent\Child`; `Other` where no rule of the set `default` matches, or no stack was recorded.
+        tag: String;
+        /// Busy samples with the tag.
+        samples: i64;
+        /// Their sampled CPU.
+        cpu_ns: i64, "ns";
+        /// Union of the waits with the tag, over all threads.
+        wait_ns: Option<i64>, "ns";
+        /// Union of the times in which threads were ready.
+        ready_ns: Option<i64>, "ns";
+        /// Sum of the waits.
+        wait_sum_ns: Option<i64>, "ns";
+        /// Sum of the times ready.
+        ready_sum_ns: Option<i64>, "ns";
+        /// Switch-ins with the tag.
+        switches: Option<i64>;
+        /// Threads that were sampled or switched in with the tag.
+        threads: i64;
+        /// First sample or switch-in.
+        first_ns: i64, "ns";
+        /// Last sample or switch-out.
+        last_ns: i64, "ns";
+    }
+
     /// CPU by process and stack: what is kept of the samples with `--detail summary`.
     CpuStack / CpuStackColumns = "cpu_stack", order ["process_key"] {
         /// The process; null for threads whose process is not known.

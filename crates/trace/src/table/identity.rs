@@ -85,6 +85,18 @@ tables! {
         checksum: i32;
     }
 
+    /// A module that is a driver of a known kind, by its file name.
+    DriverCategory / DriverCategoryColumns = "driver_category", order ["module_id"] {
+        /// The module.
+        module_id: i32, "key";
+        /// File name, in the spelling of the list of drivers.
+        driver: String;
+        /// Company.
+        vendor: String;
+        /// What such drivers do: `antivirus`, `activity_monitor`, `encryption`, `continuous_backup`, `replication` and others.
+        category: String;
+    }
+
     /// A named function: .NET methods from their own events, native ones from symbol files.
     Method / MethodColumns = "method", order ["method_id"] {
         /// Number of the method in this extract, from 0.

@@ -5,9 +5,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Frame, Method, Process, Row, Stack,
-    Table,
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory, Frame,
+    Method, Module, Process, Row, Stack, Table,
 };
+use etwkit_trace::tags::TagSet;
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
@@ -113,7 +114,7 @@ fn example() -> Batches {
 #[test]
 fn the_example_of_the_page_on_cpu() {
     let mut out = Batches::new();
-    derive(&example(), &mut out).unwrap();
+    derive(&example(), &[], &mut out).unwrap();
     let methods = of(&out, CpuMethod::TABLE);
     let names = methods.column_by_name("method").unwrap().as_string::<i32>();
     let row = |name: &str| {
@@ -139,7 +140,7 @@ fn the_example_of_the_page_on_cpu() {
 #[test]
 fn a_process_has_what_its_threads_have_and_idle_is_left_out() {
     let mut out = Batches::new();
-    derive(&example(), &mut out).unwrap();
+    derive(&example(), &[], &mut out).unwrap();
     let processes = of(&out, CpuProcess::TABLE);
     let one = |column: &str| int(processes, column);
     assert_eq!(
@@ -167,7 +168,7 @@ fn without_switches_waiting_is_not_known() {
     let mut tables = example();
     tables.pop();
     let mut out = Batches::new();
-    derive(&tables, &mut out).unwrap();
+    derive(&tables, &[], &mut out).unwrap();
     let processes = of(&out, CpuProcess::TABLE);
     assert_eq!((int(processes, "wait_ns"), int(processes, "run_ns")), (vec![None], vec![None]));
     assert_eq!(int(processes, "cpu_ns"), [Some(10)]);
@@ -179,6 +180,152 @@ fn a_stack_whose_parent_does_not_come_before_ends_there() {
     tables[3] = rows(&[Stack { stack_id: 0, parent_id: Some(0), frame_id: MAIN, depth: 0 }]);
     tables.push(rows(&[sample(10, 1, 0, false)]));
     let mut out = Batches::new();
-    derive(&tables, &mut out).unwrap();
+    derive(&tables, &[], &mut out).unwrap();
     assert_eq!(int(of(&out, CpuMethod::TABLE), "cpu_ns"), [Some(5)]);
+}
+
+/// The example of docs/numbers/tags.md: modules, methods, stacks and three threads.
+fn tagged_example() -> Batches {
+    let method =
+        |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
+    let frame = |frame_id: i32| Frame {
+        frame_id,
+        module_id: Some(i32::from(frame_id > 3)),
+        method_id: Some(frame_id).filter(|id| *id < 6),
+        ..Frame::default()
+    };
+    let module =
+        |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    let stay = |thread, times, wait, ready, stack: i32| ContextSwitch {
+        stack_id: Some(stack).filter(|stack| *stack >= 0),
+        ..stay(thread, times, wait, ready, 0)
+    };
+    vec![
+        rows(&[Process { process_key: 0, pid: 0, ..Process::default() }]),
+        rows(&[module(0, "app.exe"), module(1, "WDFILTER.SYS")]),
+        rows(&[
+            method(0, "main"),
+            method(1, "read"),
+            method(2, "parse"),
+            method(3, "wait"),
+            method(4, "scan"),
+            method(5, "send"),
+        ]),
+        rows(&(0..7).map(frame).collect::<Vec<_>>()),
+        rows(&[
+            stack(0, None, 0, 0),
+            stack(1, Some(0), 1, 1), // read main
+            stack(2, Some(1), 1, 2), // read read main
+            stack(3, Some(1), 4, 2), // scan read main
+            stack(4, Some(3), 3, 3), // wait scan read main
+            stack(5, Some(0), 3, 1), // wait main
+            stack(6, Some(2), 2, 3), // parse read read main
+            stack(7, Some(1), 6, 2), // wdfilter.sys+0x0 read main
+        ]),
+        rows(&[
+            sample(10, 1, 2, false),
+            sample(12, 1, 6, false),
+            sample(14, 2, 3, false),
+            sample(16, 2, 7, false),
+            sample(18, 1, 0, false),
+            sample(30, 1, 0, true),
+        ]),
+        rows(&[
+            stay(1, [Some(20), Some(50), Some(55), Some(60)], 30, 5, 4),
+            stay(2, [Some(40), Some(70), Some(72), Some(80)], 30, 2, 4),
+            stay(2, [Some(80), None, Some(90), Some(95)], 0, 10, 5),
+            stay(3, [Some(60), Some(65), Some(66), Some(70)], 5, 1, -1),
+        ]),
+    ]
+}
+
+const EXAMPLE_TAGS: &str = r#"<Tag Name="">
+  <Tag Name="Input"><Entrypoint Module="app.exe" Method="read"/>
+    <Tag Name="Parse" Priority="-1"><Entrypoint Module="app.exe" Method="parse"/></Tag>
+  </Tag>
+  <HintTag Name="Scanner" Priority="9" HintOperator="Caller" OnlyShowModule="false"><Entrypoint Module="WdFilter*" Method="*"/></HintTag>
+  <Tag Name="Waits" Priority="-5"><Entrypoint Module="*" Method="wait"/></Tag>
+</Tag>"#;
+
+#[test]
+fn the_example_of_the_page_on_tags() {
+    let own = TagSet::read("own", &[("own", EXAMPLE_TAGS.as_bytes())]).unwrap();
+    let mut out = Batches::new();
+    derive(&tagged_example(), &[own, TagSet::built_in()], &mut out).unwrap();
+    let tags = of(&out, CpuTag::TABLE);
+    let text = |column: &str| {
+        let array = tags.column_by_name(column).unwrap().as_string::<i32>();
+        array.iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let columns = [
+        "samples",
+        "cpu_ns",
+        "wait_ns",
+        "ready_ns",
+        "wait_sum_ns",
+        "ready_sum_ns",
+        "switches",
+        "threads",
+        "first_ns",
+        "last_ns",
+    ];
+    let columns = columns.map(|column| int(tags, column));
+    let found: Vec<_> = text("tag_set")
+        .into_iter()
+        .zip(text("tag"))
+        .enumerate()
+        .map(|(row, (set, tag))| (set, tag, columns.each_ref().map(|column| column[row].unwrap())))
+        .collect();
+    let row = |set: &str, tag: &str, values: [i64; 10]| (set.to_owned(), tag.to_owned(), values);
+    assert_eq!(
+        found,
+        [
+            row("own", "Input", [2, 10, 0, 0, 0, 0, 0, 1, 10, 12]),
+            row("own", "Scanner\\app.exe\\read", [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]),
+            row("own", "Waits", [0, 0, 0, 10, 0, 10, 1, 1, 90, 95]),
+            row("default", "Antivirus\\Microsoft Defender", [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]),
+            row("default", "Other", [3, 15, 5, 11, 5, 11, 2, 3, 10, 95]),
+        ]
+    );
+    let (process, default) = (of(&out, CpuProcess::TABLE), |n: usize| found[3].2[n] + found[4].2[n]);
+    let total = |column: &str| int(process, column)[0].unwrap();
+    assert_eq!(
+        ["samples", "cpu_ns", "wait_sum_ns", "ready_sum_ns", "switches"].map(total),
+        [0, 1, 4, 5, 6].map(default)
+    );
+}
+
+#[test]
+fn tags_without_switches_know_no_waits() {
+    let mut tables = tagged_example();
+    tables.pop();
+    let mut out = Batches::new();
+    derive(&tables, &[TagSet::built_in()], &mut out).unwrap();
+    let tags = of(&out, CpuTag::TABLE);
+    assert_eq!((int(tags, "wait_ns"), int(tags, "switches")), (vec![None; 2], vec![None; 2]));
+    assert_eq!(int(tags, "cpu_ns"), [Some(10), Some(15)]);
+}
+
+#[test]
+fn a_stay_without_a_stack_changes_no_method() {
+    let mut out = Batches::new();
+    derive(&tagged_example(), &[], &mut out).unwrap();
+    assert!(out.iter().all(|(table, _)| table.name != CpuTag::TABLE.name));
+    let main = of(&out, CpuMethod::TABLE);
+    let names = main.column_by_name("method").unwrap().as_string::<i32>();
+    let at = names.iter().position(|name| name == Some("main")).unwrap();
+    assert_eq!((int(main, "wait_sum_ns")[at], int(main, "switches")[at]), (Some(60), Some(3)));
+    let stacks: Vec<_> = int(of(&out, CpuStack::TABLE), "stack_id").into_iter().flatten().collect();
+    assert_eq!(stacks, [0, 2, 3, 6, 7]);
+}
+
+#[test]
+fn modules_that_are_known_drivers_are_listed() {
+    let mut out = Batches::new();
+    derive(&tagged_example(), &[], &mut out).unwrap();
+    let drivers = of(&out, DriverCategory::TABLE);
+    let text = |column: &str| drivers.column_by_name(column).unwrap().as_string::<i32>().value(0).to_owned();
+    assert_eq!(int(drivers, "module_id"), [Some(1)]);
+    assert_eq!(["driver", "vendor", "category"].map(text), ["WdFilter.sys", "Microsoft", "antivirus"]);
 }

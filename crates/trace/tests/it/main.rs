@@ -15,3 +15,4 @@ mod import;
 mod made;
 mod rules;
 mod schedule;
+mod tags;

@@ -1,0 +1,96 @@
+//! CPU, waiting and ready time by process and stack tag.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::frames::Stacks;
+use super::method::{Group, OfProcess};
+use super::union::Union;
+use crate::table::{Columns, CpuTag, Row};
+use crate::tags::{TagSet, Tagged};
+
+/// What is summed up for a tag of a process.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    group: Group,
+    threads: i64,
+    last_thread: Option<i32>,
+    wait: Union,
+    ready: Union,
+}
+
+/// The tags of all stacks, by every set.
+pub(super) struct Tags<'s> {
+    sets: Vec<(&'s TagSet, Tagged)>,
+}
+
+impl<'s> Tags<'s> {
+    pub(super) fn new(sets: &'s [TagSet], stacks: &Stacks) -> Self {
+        Self { sets: sets.iter().map(|set| (set, stacks.tagged(set))).collect() }
+    }
+
+    /// Adds the rows of a process, by set and name of the tag.
+    pub(super) fn process(&self, of: OfProcess<'_>, rows: &mut <CpuTag as Row>::Columns) {
+        for (set, tagged) in &self.sets {
+            let named: BTreeMap<&str, Sum> = sums(tagged, of)
+                .into_iter()
+                .filter_map(|(tag, sum)| Some((tagged.name(tag)?, sum)))
+                .collect();
+            for (tag, sum) in named {
+                rows.push(&row(of, set.name(), tag, &sum));
+            }
+        }
+    }
+}
+
+/// What each tag has. A stack has one tag, so that everything counts once.
+fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
+    let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
+    for (key, group) in of.groups {
+        let Some(tag) = tagged.tag(key.stack) else { continue };
+        let sum = sums.entry(tag).or_default();
+        sum.group.add(group);
+        if sum.last_thread != Some(key.thread) {
+            sum.last_thread = Some(key.thread);
+            sum.threads += 1;
+        }
+    }
+    let tag = |stack: Option<i32>| tagged.tag(stack.unwrap_or(-1));
+    for (intervals, union) in [(of.waits, wait as fn(&mut Sum) -> &mut Union), (of.readies, ready)] {
+        for interval in intervals {
+            if let Some(sum) = tag(interval.stack).and_then(|tag| sums.get_mut(&tag)) {
+                union(sum).add(interval.start, interval.end);
+            }
+        }
+    }
+    sums
+}
+
+const fn wait(sum: &mut Sum) -> &mut Union {
+    &mut sum.wait
+}
+
+const fn ready(sum: &mut Sum) -> &mut Union {
+    &mut sum.ready
+}
+
+fn row(of: OfProcess<'_>, tag_set: &str, tag: &str, sum: &Sum) -> CpuTag {
+    let switched = |value: i64| of.has_switches.then_some(value);
+    let group = &sum.group;
+    CpuTag {
+        process_key: of.process,
+        tag_set: tag_set.to_owned(),
+        tag: tag.to_owned(),
+        samples: group.samples,
+        cpu_ns: group.cpu_ns,
+        wait_ns: switched(sum.wait.total()),
+        ready_ns: switched(sum.ready.total()),
+        wait_sum_ns: switched(group.wait_ns),
+        ready_sum_ns: switched(group.ready_ns),
+        switches: switched(group.switches),
+        threads: sum.threads,
+        first_ns: group.first_ns,
+        last_ns: group.last_ns,
+    }
+}

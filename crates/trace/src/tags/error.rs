@@ -1,0 +1,40 @@
+//! Why a stack tag file cannot be used.
+
+/// What is wrong with a stack tag file, and where. Names and values of the file stand in it as they are, to be escaped for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column} (byte {offset}): expected {expected}, found {found}")]
+pub struct TagFileError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Character in the line, from 1.
+    pub column: usize,
+    /// Byte of the text, from 0.
+    pub offset: usize,
+    /// What should stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+impl TagFileError {
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        "a stack tag file is XML: <Tag Name=\"\"> around <Tag Name=\"…\"> with <Entrypoint Module=\"…\" Method=\"…\"/>, as docs/stack-tags.md shows"
+    }
+
+    pub(super) fn at(file: &str, text: &str, offset: usize, expected: &str, found: String) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Self {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: line.chars().count() + 1,
+            offset: before.len(),
+            expected: expected.to_owned(),
+            found,
+        }
+    }
+}

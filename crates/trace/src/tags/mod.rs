@@ -1,0 +1,131 @@
+//! Stack tags: a name for what a stack does, found by rules of a file (`docs/stack-tags.md`).
+//!
+//! - [`TagSet`]: the rules of one or several files, ready to match
+//! - [`Tagged`]: the tag of every node of a tree of stacks
+//! - [`TagFileError`]: why a file cannot be used
+//!
+//! Derived tables are computed in this crate, so their tags are found here and not where questions are asked.
+
+mod error;
+mod file;
+mod frames;
+mod pattern;
+mod rule;
+mod tree;
+
+pub use error::TagFileError;
+pub use frames::Frames;
+pub use tree::Tagged;
+
+use pattern::MethodText;
+use rule::{Entry, Rule};
+
+/// Tag of a stack that no rule matches.
+pub const OTHER: &str = "Other";
+
+/// Name of the set that this program brings along.
+pub const DEFAULT_SET: &str = "default";
+
+const DEFAULT_FILE: &str = include_str!("default.stacktags");
+
+/// Rules that are matched together. Each set gives every stack one tag of its own.
+#[derive(Debug, Clone)]
+pub struct TagSet {
+    name: String,
+    rules: Vec<Rule>,
+    /// The one that wins comes first.
+    entries: Vec<Entry>,
+    names_others: bool,
+    fingerprint: u64,
+}
+
+impl TagSet {
+    /// The rules that this program brings along. Stacks without a tag are [`OTHER`].
+    #[must_use]
+    pub fn built_in() -> Self {
+        let file = ("default.stacktags", DEFAULT_FILE.as_bytes());
+        // A test reads the file; without its rules everything would be `Other`.
+        let mut set = Self::read(DEFAULT_SET, &[file]).unwrap_or_else(|_| Self::empty(DEFAULT_SET));
+        set.names_others = true;
+        set
+    }
+
+    /// A set of the rules of files, given by name and content. Their order decides only between rules of equal priority that match the
+    /// same frame. Stacks without a tag stay without one.
+    ///
+    /// # Errors
+    /// If a file is no stack tag file, or is larger than such files are: [`TagFileError`] says where.
+    pub fn read(name: &str, files: &[(&str, &[u8])]) -> Result<Self, TagFileError> {
+        let mut set = Self::empty(name);
+        for (file, bytes) in files {
+            file::read(file, bytes, &mut set.rules, &mut set.entries)?;
+            // FNV-1a: tells versions of files apart.
+            let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
+        }
+        let Self { rules, entries, .. } = &mut set;
+        let priority = |rule: u32| rules.get(rule as usize).map_or(0, |rule| rule.priority);
+        entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
+        Ok(set)
+    }
+
+    fn empty(name: &str) -> Self {
+        let (rules, entries) = (Vec::new(), Vec::new());
+        Self {
+            name: name.to_owned(),
+            rules,
+            entries,
+            names_others: false,
+            fingerprint: 0xcbf2_9ce4_8422_2325,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether stacks without a tag are [`OTHER`].
+    #[must_use]
+    pub const fn names_others(&self) -> bool {
+        self.names_others
+    }
+
+    /// Changes with the content of the files.
+    #[must_use]
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Paths of all tags that can match, in the order of the files; a child comes before its parents.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.path.as_str())
+    }
+
+    /// The tag of one stack of modules and methods, the innermost frame first. For many stacks use [`Tagged`].
+    #[must_use]
+    pub fn tag(&self, stack: &[(Option<&str>, Option<&str>)]) -> Option<String> {
+        let frames: Vec<_> = stack.iter().rev().copied().collect();
+        let tagged = Tagged::new(self, frames.as_slice(), frames.len(), |node| (node.checked_sub(1), node));
+        // Nothing is innermost in an empty stack, as in one that was not recorded.
+        let innermost = i32::try_from(frames.len()).unwrap_or_default() - 1;
+        tagged.name(tagged.tag(innermost)?).map(str::to_owned)
+    }
+
+    /// The entry points whose module pattern matches a module, in their order.
+    fn entries_of(&self, module: Option<&str>) -> Vec<&Entry> {
+        let module = module.unwrap_or_default().to_lowercase();
+        self.entries.iter().filter(|entry| entry.module.matches(&module)).collect()
+    }
+}
+
+/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not known.
+fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
+    let text = method.map(MethodText::new);
+    let matches = |entry: &&&Entry| match &text {
+        Some(text) => entry.method.matches(text),
+        None => entry.method.is_any(),
+    };
+    entries.iter().find(matches).map(|entry| entry.rule)
+}

@@ -1,0 +1,170 @@
+//! Patterns of entry points: `*` stands for any text, everything else for itself.
+
+use std::borrow::Cow;
+
+/// A text with `*` anywhere. `?` is a character like others: compilers make names with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// What stands before the first `*`; everything where there is none.
+    prefix: Box<str>,
+    /// What stands behind it; `None` without a `*`.
+    rest: Option<Rest>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rest {
+    /// What stands between two `*`, without empty texts.
+    middle: Box<[Box<str>]>,
+    suffix: Box<str>,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Self {
+        let Some((prefix, rest)) = text.split_once('*') else {
+            return Self { prefix: text.into(), rest: None };
+        };
+        let mut pieces: Vec<&str> = rest.split('*').collect();
+        let suffix = pieces.pop().unwrap_or_default();
+        let middle = pieces.into_iter().filter(|piece| !piece.is_empty()).map(Into::into).collect();
+        Self { prefix: prefix.into(), rest: Some(Rest { middle, suffix: suffix.into() }) }
+    }
+
+    /// Whether it matches every text.
+    pub(super) fn is_any(&self) -> bool {
+        let rest_is_any =
+            self.rest.as_ref().is_some_and(|rest| rest.middle.is_empty() && rest.suffix.is_empty());
+        self.prefix.is_empty() && rest_is_any
+    }
+
+    /// Whether it matches a text as a whole.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        let Some(Rest { middle, suffix }) = &self.rest else { return *self.prefix == *text };
+        let inner = text.strip_prefix(&*self.prefix).and_then(|text| text.strip_suffix(&**suffix));
+        // The first place of each piece leaves the most room for those behind it.
+        let behind = |text, piece: &str| Some(str::split_once(text, piece)?.1);
+        inner.is_some_and(|inner| middle.iter().try_fold(inner, |text, piece| behind(text, piece)).is_some())
+    }
+}
+
+/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools write .NET methods either way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MethodPattern {
+    written: Pattern,
+    /// The same with points, where it is written with colons.
+    pointed: Option<Pattern>,
+}
+
+impl MethodPattern {
+    pub(super) fn new(text: &str) -> Self {
+        let pointed = match pointed(text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(Pattern::new(&text)),
+        };
+        Self { written: Pattern::new(text), pointed }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.written.is_any()
+    }
+
+    pub(super) fn matches(&self, method: &MethodText<'_>) -> bool {
+        self.written.matches(method.written)
+            || self.pointed.as_ref().unwrap_or(&self.written).matches(&method.pointed)
+    }
+}
+
+/// Name of a method in both spellings.
+#[derive(Debug)]
+pub(super) struct MethodText<'t> {
+    written: &'t str,
+    pointed: Cow<'t, str>,
+}
+
+impl<'t> MethodText<'t> {
+    pub(super) fn new(written: &'t str) -> Self {
+        Self { written, pointed: pointed(written) }
+    }
+}
+
+fn pointed(text: &str) -> Cow<'_, str> {
+    if text.contains("::") { Cow::Owned(text.replace("::", ".")) } else { Cow::Borrowed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text_and_a_question_mark_for_itself() {
+        for (pattern, text, expected) in [
+            ("NtCreateFile", "NtCreateFile", true),
+            ("NtCreateFile", "NtCreateFileEx", false),
+            ("Nt*", "NtCreateFile", true),
+            ("Nt*", "ZwCreateFile", false),
+            ("*File", "NtCreateFile", true),
+            ("*File", "NtCreateFileEx", false),
+            ("*Create*", "NtCreateFile", true),
+            ("Nt*ate*ile", "NtCreateFile", true),
+            ("Nt*File*File", "NtCreateFile", false),
+            ("ab*ba", "aba", false),
+            ("a**b", "ab", true),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("??0Type*", "??0Type@@QEAA", true),
+            ("?0Type*", "??0Type@@QEAA", false),
+            ("*ö*", "größe", true),
+        ] {
+            assert_eq!(Pattern::new(pattern).matches(text), expected, "{pattern} {text}");
+        }
+        assert_eq!(["*", "**", "*a", ""].map(|text| Pattern::new(text).is_any()), [true, true, false, false]);
+    }
+
+    #[test]
+    fn both_spellings_of_a_method_are_the_same() {
+        for (pattern, text, expected) in [
+            ("System.IO.File::Open*", "System.IO.File.OpenRead", true),
+            ("System.IO.File.Open*", "System.IO.File::OpenRead", true),
+            ("System.IO.File::Open*", "System.IO.File::OpenRead", true),
+            ("Type:*", "Type::Method", true),
+            ("*::Method", "ns::Type::Method", true),
+            ("*::Method", "ns.Type.Method", true),
+            ("*::Method", "ns.Type.OtherMethod", false),
+        ] {
+            let matches = MethodPattern::new(pattern).matches(&MethodText::new(text));
+            assert_eq!(matches, expected, "{pattern} {text}");
+        }
+    }
+
+    /// What a pattern means, in the plainest way.
+    fn plainly(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern, text) {
+            ([], []) => true,
+            ([b'*', rest @ ..], _) => (0..=text.len()).any(|skip| plainly(rest, &text[skip..])),
+            ([p, pattern @ ..], [t, text @ ..]) => p == t && plainly(pattern, text),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn every_short_pattern_means_what_it_says() {
+        let words = |letters: &[u8], most: u32| {
+            let mut words = vec![String::new()];
+            for length in 1..=most {
+                for number in 0..letters.len().pow(length) {
+                    let digit = |at: u32| letters[number / letters.len().pow(at) % letters.len()] as char;
+                    words.push((0..length).map(digit).collect());
+                }
+            }
+            words
+        };
+        let texts = words(b"ab", 5);
+        for pattern in words(b"ab*", 5) {
+            let compiled = Pattern::new(&pattern);
+            for text in &texts {
+                let expected = plainly(pattern.as_bytes(), text.as_bytes());
+                assert_eq!(compiled.matches(text), expected, "{pattern} {text}");
+            }
+        }
+    }
+}

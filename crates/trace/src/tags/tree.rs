@@ -1,0 +1,176 @@
+//! The tag of every stack of a tree.
+//!
+//! Each frame is matched once. The tag of a node follows from that of its parent and its own frame: the higher priority wins, and its own
+//! frame, which is nearer to the innermost one, among equals. So a node costs a few instructions, however deep it lies.
+
+use rustc_hash::FxHashMap;
+
+use super::frames::Frames;
+use super::rule::{Entry, Neighbour, Rule};
+use super::{OTHER, TagSet, rule_of};
+
+/// The tag of each node of a tree of stacks, by one set of rules.
+#[derive(Debug, Default)]
+pub struct Tagged {
+    /// What each node has, as position in the next.
+    of_node: Vec<u32>,
+    /// Position of its name.
+    found: Vec<u32>,
+    names: Vec<Box<str>>,
+    names_others: bool,
+}
+
+/// What a stack can have as its tag.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    priority: i32,
+    /// Position of the name.
+    name: u32,
+    /// The rule that adds the callee, which the innermost frame does not have.
+    wants_callee: Option<u32>,
+}
+
+/// What stacks have that no rule matches, and its name.
+const NOTHING: u32 = 0;
+/// No rule.
+const NO_RULE: u32 = u32::MAX;
+
+impl Tagged {
+    /// Finds the tags of the nodes of a tree. `node` tells parent and frame of each; parents must come before their children.
+    #[must_use]
+    pub fn new<F: Frames + ?Sized>(
+        set: &TagSet,
+        frames: &F,
+        nodes: usize,
+        node: impl Fn(u32) -> (Option<u32>, u32),
+    ) -> Self {
+        let rules = rules_of_frames(set, frames);
+        let mut finder = Finder::new(set, frames);
+        let mut of_node: Vec<u32> = Vec::with_capacity(nodes);
+        for index in 0..nodes as u32 {
+            let (parent, frame) = node(index);
+            let parent = parent.filter(|parent| *parent < index);
+            let above = parent.and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(NOTHING);
+            let above = finder.with_callee(above, frame);
+            of_node.push(match rules.get(frame as usize).copied().unwrap_or(NO_RULE) {
+                NO_RULE => above,
+                rule => finder.stronger(above, rule, || parent.map(|parent| node(parent).1)),
+            });
+        }
+        let found = finder.found.iter().map(|found| found.name).collect();
+        Self { of_node, found, names: finder.names, names_others: set.names_others() }
+    }
+
+    /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and that is not named.
+    #[inline]
+    #[must_use]
+    pub fn tag(&self, stack: i32) -> Option<u32> {
+        let node = usize::try_from(stack).ok();
+        let found = node.and_then(|node| self.of_node.get(node)).copied().unwrap_or(NOTHING);
+        (found != NOTHING || self.names_others)
+            .then(|| self.found.get(found as usize).copied().unwrap_or(NOTHING))
+    }
+
+    /// Name of a tag.
+    #[must_use]
+    pub fn name(&self, tag: u32) -> Option<&str> {
+        self.names.get(tag as usize).map(|name| &**name)
+    }
+}
+
+/// The rule that wins for each frame.
+fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
+    let mut entries: FxHashMap<Option<&str>, (Vec<&Entry>, u32)> = FxHashMap::default();
+    let rule = |frame| {
+        let module = frames.module(frame);
+        let (entries, without_name) = entries.entry(module).or_insert_with(|| {
+            let entries = set.entries_of(module);
+            let without_name = rule_of(&entries, None).unwrap_or(NO_RULE);
+            (entries, without_name)
+        });
+        match frames.method(frame) {
+            Some(method) if !entries.is_empty() => rule_of(entries, Some(method)).unwrap_or(NO_RULE),
+            _ => *without_name,
+        }
+    };
+    (0..frames.count() as u32).map(rule).collect()
+}
+
+/// Makes what is found of rules and neighbours.
+struct Finder<'s, F: ?Sized> {
+    rules: &'s [Rule],
+    frames: &'s F,
+    found: Vec<Found>,
+    names: Vec<Box<str>>,
+    positions: FxHashMap<Box<str>, u32>,
+    /// Of a rule, and a neighbour that it adds.
+    known: FxHashMap<(u32, Option<u32>), u32>,
+}
+
+impl<'s, F: Frames + ?Sized> Finder<'s, F> {
+    fn new(set: &'s TagSet, frames: &'s F) -> Self {
+        let nothing = Found { priority: i32::MIN, name: NOTHING, wants_callee: None };
+        let (names, positions) = (vec![OTHER.into()], FxHashMap::from_iter([(OTHER.into(), NOTHING)]));
+        Self {
+            rules: &set.rules,
+            frames,
+            found: vec![nothing],
+            names,
+            positions,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// What is found above a frame, with that frame as its callee.
+    fn with_callee(&mut self, above: u32, frame: u32) -> u32 {
+        match self.found.get(above as usize).and_then(|found| found.wants_callee) {
+            Some(rule) => self.of(rule, Some(frame)),
+            None => above,
+        }
+    }
+
+    /// The stronger one of what is found above a frame, and the rule of the frame itself.
+    fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
+        let Some(own) = self.rules.get(rule as usize) else { return above };
+        let strongest = self.found.get(above as usize).map_or(i32::MIN, |found| found.priority);
+        if strongest > own.priority {
+            return above;
+        }
+        let is_caller = own.hint.is_some_and(|hint| hint.neighbour == Neighbour::Caller);
+        self.of(rule, if is_caller { caller() } else { None })
+    }
+
+    /// What a rule finds beside a neighbour.
+    fn of(&mut self, rule: u32, neighbour: Option<u32>) -> u32 {
+        if let Some(known) = self.known.get(&(rule, neighbour)) {
+            return *known;
+        }
+        let Some(Rule { path, priority, hint }) = self.rules.get(rule as usize) else { return NOTHING };
+        let name: Box<str> = match (hint, neighbour) {
+            (Some(hint), Some(frame)) => {
+                format!("{path}\\{}", described(self.frames, frame, hint.only_module)).into()
+            }
+            _ => path.as_str().into(),
+        };
+        let wants_callee =
+            hint.is_some_and(|hint| hint.neighbour == Neighbour::Callee) && neighbour.is_none();
+        let next = self.names.len() as u32;
+        let name = *self.positions.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            next
+        });
+        let found = self.found.len() as u32;
+        self.found.push(Found { priority: *priority, name, wants_callee: wants_callee.then_some(rule) });
+        self.known.insert((rule, neighbour), found);
+        found
+    }
+}
+
+/// A neighbour as part of a path: its module, and its method where that is known and wanted.
+fn described<F: Frames + ?Sized>(frames: &F, frame: u32, only_module: bool) -> String {
+    let module = frames.module(frame).unwrap_or("Unknown");
+    match frames.method(frame).filter(|_| !only_module) {
+        Some(method) => format!("{module}\\{method}"),
+        None => module.to_owned(),
+    }
+}
