@@ -4,8 +4,9 @@ use arrow_array::RecordBatch;
 
 use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
+use super::percentiles::{Ready, ReadyKind, row as ready_row};
 use super::union::Union;
-use crate::table::{Columns, CpuMethod, Row};
+use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
 
 /// Samples and stays of a thread with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +22,7 @@ pub(super) struct Group {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     switches: i64,
+    run_ns: i64,
     wait_ns: i64,
     ready_ns: i64,
     ready_count: i64,
@@ -34,6 +36,7 @@ impl Default for Group {
             samples: 0,
             cpu_ns: 0,
             switches: 0,
+            run_ns: 0,
             wait_ns: 0,
             ready_ns: 0,
             ready_count: 0,
@@ -52,8 +55,9 @@ impl Group {
     }
 
     #[inline]
-    pub(super) fn switch(&mut self, in_ns: i64, last: i64, wait: Option<i64>, ready: Option<i64>) {
+    pub(super) fn switch(&mut self, in_ns: i64, last: i64, run: i64, wait: Option<i64>, ready: Option<i64>) {
         self.switches += 1;
+        self.run_ns = self.run_ns.saturating_add(run);
         self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
         self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
         self.ready_count += i64::from(ready.is_some());
@@ -76,6 +80,7 @@ impl Group {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.switches += other.switches;
+        self.run_ns = self.run_ns.saturating_add(other.run_ns);
         self.wait_ns = self.wait_ns.saturating_add(other.wait_ns);
         self.ready_ns = self.ready_ns.saturating_add(other.ready_ns);
         self.ready_count += other.ready_count;
@@ -84,7 +89,7 @@ impl Group {
 }
 
 /// What is summed up for a method of a process.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Sum {
     group: Group,
     exclusive_ns: i64,
@@ -93,7 +98,11 @@ struct Sum {
     depths: f64,
     wait: Union,
     ready: Union,
+    percentiles: Ready,
 }
+
+/// Rows of one of the tables.
+pub(super) type TableRows = (&'static Table, RecordBatch);
 
 /// What is known of the CPU use of a process.
 #[derive(Debug, Clone, Copy)]
@@ -114,11 +123,16 @@ pub(super) struct Methods<'s> {
     places: Vec<u32>,
     sums: Sums,
     touched: Vec<MethodId>,
+    /// Positions of the times ready of a process, the shortest first.
+    by_length: Vec<u32>,
 }
 
 /// Sums, which do not move when there are more.
 #[derive(Default)]
 struct Sums(Vec<Vec<Sum>>);
+
+/// Percentiles of fewer times ready of a method say little.
+const MIN_READIES: u32 = 51;
 
 /// Rows that are handed on at a time.
 const BATCH_ROWS: usize = 8 * 1024;
@@ -142,11 +156,12 @@ impl Sums {
 impl<'s> Methods<'s> {
     pub(super) fn new(stacks: &'s Stacks) -> Self {
         let places = vec![NONE; stacks.methods()];
-        Self { stacks: Expander::new(stacks), places, sums: Sums::default(), touched: Vec::new() }
+        let stacks = Expander::new(stacks);
+        Self { stacks, places, sums: Sums::default(), touched: Vec::new(), by_length: Vec::new() }
     }
 
     /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until it wants no more.
-    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(RecordBatch) -> bool) {
+    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
             for (method, depth) in methods.iter() {
@@ -160,36 +175,85 @@ impl<'s> Methods<'s> {
                 }
             }
         }
-        self.unions(of.waits, |sum| &mut sum.wait);
-        self.unions(of.readies, |sum| &mut sum.ready);
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable();
-        let (mut columns, mut wanted) = (<CpuMethod as Row>::Columns::default(), true);
-        for method in touched {
-            let Some(place) = self.places.get_mut(method as usize) else { continue };
-            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
-            let row =
-                sum.and_then(|sum| row(of.process, method, &sum, of.has_switches, self.stacks.stacks()));
-            row.iter().for_each(|row| columns.push(row));
-            if columns.len() >= BATCH_ROWS {
-                wanted = wanted && on_rows(columns.take());
-            }
-        }
-        if wanted && !columns.is_empty() {
-            on_rows(columns.take());
-        }
+        self.each(of.waits.iter(), |sum, wait| sum.wait.add(wait.start, wait.end));
+        self.each(of.readies.iter(), |sum, ready| {
+            sum.ready.add(ready.start, ready.end);
+            sum.percentiles.count(ready.ready);
+        });
+        let of_process = self.percentiles(of.readies);
+        self.rows(of, &of_process, on_rows);
     }
 
-    fn unions(&mut self, intervals: &[Interval], which: impl Fn(&mut Sum) -> &mut Union) {
+    /// Calls `add` with each interval and the sum of each method of its stack.
+    fn each<'i>(
+        &mut self,
+        intervals: impl Iterator<Item = &'i Interval>,
+        mut add: impl FnMut(&mut Sum, &Interval),
+    ) {
         for interval in intervals {
             let Some(stack) = interval.stack else { continue };
             let methods = self.stacks.expand(stack);
             for (method, _) in methods.iter() {
                 let place = self.places.get(*method as usize).copied().unwrap_or(NONE);
                 if let Some(sum) = self.sums.get_mut(place) {
-                    which(sum).add(interval.start, interval.end);
+                    add(sum, interval);
                 }
             }
+        }
+    }
+
+    /// Ranks the times ready of each method, whose numbers are known; returns those of the process.
+    fn percentiles(&mut self, readies: &[Interval]) -> Ready {
+        let mut of_process = Ready::default();
+        readies.iter().for_each(|ready| of_process.count(ready.ready));
+        of_process.begin(1);
+        for place in 0..self.touched.len() as u32 {
+            if let Some(sum) = self.sums.get_mut(place) {
+                sum.percentiles.begin(MIN_READIES);
+            }
+        }
+        let mut by_length = std::mem::take(&mut self.by_length);
+        let counts = |position: &u32| {
+            readies.get(*position as usize).is_some_and(|ready| ready.ready != ReadyKind::NotIn)
+        };
+        by_length.extend((0..readies.len() as u32).filter(counts));
+        by_length.sort_unstable_by_key(|position| {
+            readies.get(*position as usize).map(|ready| ready.end - ready.start)
+        });
+        let ascending = by_length.iter().filter_map(|position| readies.get(*position as usize));
+        ascending.clone().for_each(|ready| of_process.push(ready.ready, ready.end - ready.start));
+        self.each(ascending, |sum, ready| sum.percentiles.push(ready.ready, ready.end - ready.start));
+        by_length.clear();
+        self.by_length = by_length;
+        of_process
+    }
+
+    fn rows(&mut self, of: OfProcess<'_>, of_process: &Ready, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        let mut columns = <CpuMethod as Row>::Columns::default();
+        let mut percentiles = <ReadyPercentile as Row>::Columns::default();
+        of_process.ranked().for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
+        let mut wanted = true;
+        for method in touched {
+            let Some(place) = self.places.get_mut(method as usize) else { continue };
+            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
+            let Some(sum) = sum else { continue };
+            if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {
+                columns.push(&row);
+                for ranked in sum.percentiles.ranked() {
+                    percentiles.push(&ready_row(of.process, Some(&row), ranked));
+                }
+            }
+            if columns.len() >= BATCH_ROWS {
+                wanted = wanted && on_rows((CpuMethod::TABLE, columns.take()));
+            }
+        }
+        if wanted && !columns.is_empty() {
+            wanted = on_rows((CpuMethod::TABLE, columns.take()));
+        }
+        if wanted && !percentiles.is_empty() {
+            on_rows((ReadyPercentile::TABLE, percentiles.take()));
         }
     }
 }
@@ -226,6 +290,7 @@ fn row(
         samples: group.samples,
         cpu_ns: group.cpu_ns,
         exclusive_ns: sum.exclusive_ns,
+        run_ns: switched(group.run_ns),
         wait_ns: switched(sum.wait.total()),
         ready_ns: switched(sum.ready.total()),
         wait_sum_ns: switched(group.wait_ns),

@@ -10,6 +10,7 @@ mod io;
 mod method;
 mod ordered;
 mod parallel;
+mod percentiles;
 mod process;
 mod summary;
 mod union;

@@ -106,8 +106,14 @@ pub static TABLES: &[&Table] = &[
 ];
 
 /// Tables that are computed from the others.
-pub static DERIVED: &[&Table] =
-    &[CpuProcess::TABLE, CpuMethod::TABLE, CpuStack::TABLE, DiskFile::TABLE, FileFile::TABLE];
+pub static DERIVED: &[&Table] = &[
+    CpuProcess::TABLE,
+    CpuMethod::TABLE,
+    ReadyPercentile::TABLE,
+    CpuStack::TABLE,
+    DiskFile::TABLE,
+    FileFile::TABLE,
+];
 
 /// The table with that name, computed ones included.
 #[must_use]

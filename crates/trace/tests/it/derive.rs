@@ -5,8 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Frame, Method, Process, Row, Stack,
-    Table,
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, Frame, Method, Process,
+    ReadyPercentile, Row, Stack, Table,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -181,4 +181,56 @@ fn a_stack_whose_parent_does_not_come_before_ends_there() {
     let mut out = Batches::new();
     derive(&tables, &mut out).unwrap();
     assert_eq!(int(of(&out, CpuMethod::TABLE), "cpu_ns"), [Some(5)]);
+}
+
+#[test]
+fn run_time_of_a_method_is_that_of_stays_which_began_with_it() {
+    let mut out = Batches::new();
+    derive(&example(), &mut out).unwrap();
+    let methods = of(&out, CpuMethod::TABLE);
+    // In the order of frames: main 10 + 8 + 5, a none, b 5, wait 10 + 8.
+    assert_eq!(int(methods, "run_ns"), [Some(23), Some(0), Some(5), Some(18)]);
+}
+
+/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that sleeps deeply.
+fn wakeups(count: i64) -> Batches {
+    let stays: Vec<ContextSwitch> = (0..count)
+        .map(|n| {
+            let start = n * 1000;
+            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            let c_state = [None, Some(1), Some(2), Some(0)][n as usize % 4];
+            ContextSwitch { prev_c_state: c_state, ..stay(1, times, 100, n, 4) }
+        })
+        .collect();
+    let mut tables = names();
+    tables.push(rows(&stays));
+    tables
+}
+
+#[test]
+fn times_ready_behind_a_deep_sleep_are_told_apart() {
+    let mut out = Batches::new();
+    derive(&wakeups(120), &mut out).unwrap();
+    let table = of(&out, ReadyPercentile::TABLE);
+    let deep = table.column_by_name("is_deep_sleep").unwrap().as_boolean();
+    let method = table.column_by_name("method").unwrap().as_string::<i32>();
+    let found: Vec<_> = method.iter().zip(deep.iter().map(Option::unwrap)).collect();
+    // The process, then its methods in the order of frames.
+    let of_each = |name| [(name, true), (name, false)];
+    assert_eq!(found, [of_each(None), of_each(Some("main")), of_each(Some("wait"))].concat());
+    // n = 1, 2, 5, 6, … 117, 118; and 0, 3, 4, 7, … 116, 119.
+    assert_eq!(int(table, "count"), [Some(60); 6]);
+    assert_eq!(int(table, "min_ns"), [Some(1), Some(0)].repeat(3));
+    assert_eq!(int(table, "max_ns"), [Some(118), Some(119)].repeat(3));
+    assert_eq!(int(table, "sum_ns"), [Some(60 * 119 / 2); 6]);
+    assert_eq!(int(table, "longest_sum_ns"), [Some(118), Some(119)].repeat(3));
+}
+
+#[test]
+fn percentiles_of_a_method_need_more_than_fifty_values() {
+    for (count, rows) in [(100, 2), (102, 6)] {
+        let mut out = Batches::new();
+        derive(&wakeups(count), &mut out).unwrap();
+        assert_eq!(of(&out, ReadyPercentile::TABLE).num_rows(), rows, "{count}");
+    }
 }
