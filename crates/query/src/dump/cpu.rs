@@ -192,7 +192,7 @@ impl CpuRequest {
         let (with, table, samples) = if self.time.is_unlimited() {
             (String::new(), "cpu_process", "SELECT coalesce(sum(samples), 0) FROM cpu_process")
         } else {
-            (cpu_range::with(self.time), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
+            (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
         };
         format!(
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value

@@ -6,7 +6,9 @@
 
 #[macro_use]
 mod rows;
+pub mod call_tree;
 pub mod cpu;
+mod cpu_fact;
 mod cpu_range;
 pub mod disk;
 mod disk_range;
@@ -18,6 +20,7 @@ pub mod overview;
 pub mod path;
 pub mod process;
 mod sql;
+pub mod stack_tree;
 pub mod stats;
 pub mod trace;
 pub mod version;

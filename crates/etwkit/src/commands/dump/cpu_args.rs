@@ -23,6 +23,23 @@ pub(super) const SORTS: &[(&str, CpuSort)] = &[
     ("start-time", CpuSort::StartTime),
 ];
 
+/// What rows are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum By {
+    /// Processes.
+    #[default]
+    Process,
+    /// Methods of processes.
+    Method,
+    /// Modules of processes.
+    Module,
+    /// Threads of processes.
+    Thread,
+}
+
+const BYS: &[(&str, By)] =
+    &[("process", By::Process), ("method", By::Method), ("module", By::Module), ("thread", By::Thread)];
+
 #[derive(Debug, Args)]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
@@ -34,6 +51,11 @@ pub(crate) struct CpuArgs {
     /// Show these methods instead of sums of processes (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     methods: Option<String>,
+    #[command(flatten)]
+    pub(super) stacks: super::stacks::StackArgs,
+    /// What rows or trees are of
+    #[arg(long, value_name = "WHAT", value_parser = word(BYS), default_value = "process")]
+    pub(super) by: By,
     /// Show only the N largest methods of each process
     #[arg(long, value_name = "N")]
     top_methods: Option<usize>,
@@ -70,9 +92,9 @@ pub(crate) struct CpuArgs {
     /// Only rows with so much time from first to last (s)
     #[arg(long, value_name = "A..B")]
     duration: Option<String>,
-    /// Only this part of the trace (s), for sums of processes; intervals are clipped to it
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, conflicts_with_all = ["methods", "top_methods"])]
-    range: Option<String>,
+    /// Only this part of the trace (s); intervals are clipped to it
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub(super) range: Option<String>,
     /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too; none
     #[arg(long, value_name = "WHAT", value_parser = ["none", "total", "process", "method", "file"])]
     pub(super) show_total: Option<String>,
