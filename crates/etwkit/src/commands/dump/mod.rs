@@ -3,6 +3,7 @@
 pub(crate) mod args;
 mod cpu;
 mod cpu_args;
+mod cut;
 mod disk;
 mod file;
 mod method;
