@@ -234,3 +234,61 @@ fn percentiles_of_a_method_need_more_than_fifty_values() {
         assert_eq!(of(&out, ReadyPercentile::TABLE).num_rows(), rows, "{count}");
     }
 }
+
+/// Numbers of a method, by its name.
+fn of_method(out: &Batches, name: &str, columns: &[&str]) -> Option<Vec<Option<i64>>> {
+    let methods = of(out, CpuMethod::TABLE);
+    let names = methods.column_by_name("method").unwrap().as_string::<i32>();
+    let at = names.iter().position(|n| n == Some(name))?;
+    Some(columns.iter().map(|column| int(methods, column)[at]).collect())
+}
+
+#[test]
+fn what_has_no_stack_counts_for_its_process_only() {
+    let mut tables = example();
+    let no_stack =
+        ContextSwitch { stack_id: None, ..stay(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0) };
+    tables.push(rows(&[no_stack]));
+    let mut out = Batches::new();
+    derive(&tables, &mut out).unwrap();
+    let processes = of(&out, CpuProcess::TABLE);
+    assert_eq!((int(processes, "wait_ns"), int(processes, "switches")), (vec![Some(100)], vec![Some(4)]));
+    let main = of_method(&out, "main", &["wait_ns", "switches", "last_ns"]).unwrap();
+    assert_eq!(main, [Some(70), Some(3), Some(95)]);
+}
+
+#[test]
+fn an_open_wait_has_no_length() {
+    let mut tables = example();
+    let open = ContextSwitch {
+        thread_key: 1,
+        process_key: Some(1),
+        last_out_ns: Some(60),
+        prev_state: Some(5),
+        is_open_wait: true,
+        ..ContextSwitch::default()
+    };
+    tables.push(rows(&[open]));
+    let (mut with, mut without) = (Batches::new(), Batches::new());
+    derive(&tables, &mut with).unwrap();
+    derive(&example(), &mut without).unwrap();
+    assert_eq!(with, without);
+}
+
+#[test]
+fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
+    let mut out = Batches::new();
+    derive(&example(), &mut out).unwrap();
+    let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
+    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at 50.
+    assert_eq!(first_last("main"), [Some(10), Some(95)]);
+    assert_eq!(first_last("a"), [Some(10), Some(10)]);
+    assert_eq!(first_last("wait"), [Some(50), Some(80)]);
+    let methods = of(&out, CpuMethod::TABLE);
+    let names = methods.column_by_name("method").unwrap().as_string::<i32>();
+    let depths = methods.column_by_name("depth").unwrap().as_primitive::<arrow_array::types::Float64Type>();
+    let depth = |name| depths.value(names.iter().position(|n| n == Some(name)).unwrap());
+    // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost, whatever calls it.
+    assert!((depth("main") - 6.0 / 5.0).abs() < 1e-9, "{}", depth("main"));
+    assert!(depth("a").abs() < 1e-9 && depth("wait").abs() < 1e-9);
+}

@@ -63,7 +63,7 @@ fn a_butterfly_counts_a_stack_once() {
     assert_eq!(text(&trees[0]), ["a 5 0 1", " main 5 5 1", "a 5 0 1", " a 5 5 1"]);
     let names: Vec<&str> = trees[0].rows.iter().map(|row| row.tree).collect();
     assert_eq!(names, ["callers", "callers", "callees", "callees"]);
-    assert_eq!(only_tree(&example(), &of("?!main"))[0], "main 10 10 2");
+    assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 10 2");
     assert!(ask(&example(), &of("nothing")).is_empty());
 }
 
