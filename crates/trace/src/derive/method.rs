@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 
 use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
-use super::percentiles::{Ready, ReadyKind, row as ready_row};
+use super::percentiles::{Counts, Ranked, row as ready_row};
 use super::union::Union;
 use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
 
@@ -98,7 +98,7 @@ struct Sum {
     depths: f64,
     wait: Union,
     ready: Union,
-    percentiles: Ready,
+    readies: Counts,
 }
 
 /// Rows of one of the tables.
@@ -125,6 +125,9 @@ pub(super) struct Methods<'s> {
     touched: Vec<MethodId>,
     /// Positions of the times ready of a process, the shortest first.
     by_length: Vec<u32>,
+    /// Percentiles of the process and of those methods that were ready often enough, and where those of a method are, by kind.
+    ranked: Vec<Ranked>,
+    ranks: Vec<[u32; 2]>,
 }
 
 /// Sums, which do not move when there are more.
@@ -155,9 +158,15 @@ impl Sums {
 
 impl<'s> Methods<'s> {
     pub(super) fn new(stacks: &'s Stacks) -> Self {
-        let places = vec![NONE; stacks.methods()];
-        let stacks = Expander::new(stacks);
-        Self { stacks, places, sums: Sums::default(), touched: Vec::new(), by_length: Vec::new() }
+        Self {
+            places: vec![NONE; stacks.methods()],
+            ranks: vec![[NONE; 2]; stacks.methods()],
+            stacks: Expander::new(stacks),
+            sums: Sums::default(),
+            touched: Vec::new(),
+            by_length: Vec::new(),
+            ranked: Vec::new(),
+        }
     }
 
     /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until it wants no more.
@@ -178,10 +187,12 @@ impl<'s> Methods<'s> {
         self.each(of.waits.iter(), |sum, wait| sum.wait.add(wait.start, wait.end));
         self.each(of.readies.iter(), |sum, ready| {
             sum.ready.add(ready.start, ready.end);
-            sum.percentiles.count(ready.ready);
+            if let Some(count) = ready.ready.number().and_then(|kind| sum.readies.get_mut(kind)) {
+                *count += 1;
+            }
         });
-        let of_process = self.percentiles(of.readies);
-        self.rows(of, &of_process, on_rows);
+        self.rank(of.readies);
+        self.rows(of, on_rows);
     }
 
     /// Calls `add` with each interval and the sum of each method of its stack.
@@ -202,38 +213,81 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Ranks the times ready of each method, whose numbers are known; returns those of the process.
-    fn percentiles(&mut self, readies: &[Interval]) -> Ready {
-        let mut of_process = Ready::default();
-        readies.iter().for_each(|ready| of_process.count(ready.ready));
-        of_process.begin(1);
-        for place in 0..self.touched.len() as u32 {
-            if let Some(sum) = self.sums.get_mut(place) {
-                sum.percentiles.begin(MIN_READIES);
-            }
-        }
+    /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are known.
+    fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
-        let counts = |position: &u32| {
-            readies.get(*position as usize).is_some_and(|ready| ready.ready != ReadyKind::NotIn)
-        };
+        let at = |position: &u32| readies.get(*position as usize);
+        let counts = |position: &u32| at(position).is_some_and(|ready| ready.ready.number().is_some());
         by_length.extend((0..readies.len() as u32).filter(counts));
-        by_length.sort_unstable_by_key(|position| {
-            readies.get(*position as usize).map(|ready| ready.end - ready.start)
-        });
-        let ascending = by_length.iter().filter_map(|position| readies.get(*position as usize));
-        ascending.clone().for_each(|ready| of_process.push(ready.ready, ready.end - ready.start));
-        self.each(ascending, |sum, ready| sum.percentiles.push(ready.ready, ready.end - ready.start));
+        by_length.sort_unstable_by_key(|position| at(position).map(|ready| ready.end - ready.start));
+        let ascending = by_length.iter().filter_map(at);
+        self.rank_process(ascending.clone());
+        if self.choose_methods() {
+            ascending.for_each(|ready| self.rank_methods(ready));
+        }
         by_length.clear();
         self.by_length = by_length;
-        of_process
     }
 
-    fn rows(&mut self, of: OfProcess<'_>, of_process: &Ready, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+    /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
+    fn rank_process<'i>(&mut self, ascending: impl Iterator<Item = &'i Interval> + Clone) {
+        self.ranked.clear();
+        for kind in 0..2 {
+            let of_kind = ascending.clone().filter(|ready| ready.ready.number() == Some(kind));
+            let count = of_kind.clone().count() as u32;
+            if count > 0 {
+                let mut ranked = Ranked::new(kind, count);
+                of_kind.for_each(|ready| ranked.push(ready.end - ready.start));
+                self.ranked.push(ranked);
+            }
+        }
+    }
+
+    /// Makes room for the percentiles of methods with enough values; returns whether there are any.
+    fn choose_methods(&mut self) -> bool {
+        let of_process = self.ranked.len();
+        for (place, method) in (0..).zip(&self.touched) {
+            let Some(sum) = self.sums.get_mut(place) else { continue };
+            let Some(ranks) = self.ranks.get_mut(*method as usize) else { continue };
+            for (kind, (rank, count)) in ranks.iter_mut().zip(sum.readies).enumerate() {
+                *rank = NONE;
+                if count >= MIN_READIES {
+                    *rank = self.ranked.len() as u32;
+                    self.ranked.push(Ranked::new(kind, count));
+                }
+            }
+        }
+        self.ranked.len() > of_process
+    }
+
+    fn rank_methods(&mut self, ready: &Interval) {
+        let Some((kind, stack)) = ready.ready.number().zip(ready.stack) else { return };
+        let methods = self.stacks.expand(stack);
+        for (method, _) in methods.iter() {
+            let rank = self.ranks.get(*method as usize).and_then(|ranks| ranks.get(kind));
+            if let Some(ranked) = rank.and_then(|rank| self.ranked.get_mut(*rank as usize)) {
+                ranked.push(ready.end - ready.start);
+            }
+        }
+    }
+
+    /// The percentiles of a method of the process.
+    fn ranked_of(&self, method: MethodId) -> impl Iterator<Item = &Ranked> {
+        let ranks = self.ranks.get(method as usize).into_iter().flatten();
+        ranks.filter_map(|rank| self.ranked.get(*rank as usize))
+    }
+
+    fn rows(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+        let of_methods: usize = self.touched.iter().map(|method| self.ranked_of(*method).count()).sum();
+        let of_process = self.ranked.len() - of_methods;
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         let mut columns = <CpuMethod as Row>::Columns::default();
         let mut percentiles = <ReadyPercentile as Row>::Columns::default();
-        of_process.ranked().for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
+        self.ranked
+            .iter()
+            .take(of_process)
+            .for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
         let mut wanted = true;
         for method in touched {
             let Some(place) = self.places.get_mut(method as usize) else { continue };
@@ -241,9 +295,8 @@ impl<'s> Methods<'s> {
             let Some(sum) = sum else { continue };
             if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {
                 columns.push(&row);
-                for ranked in sum.percentiles.ranked() {
-                    percentiles.push(&ready_row(of.process, Some(&row), ranked));
-                }
+                let ranked = self.ranked_of(method);
+                ranked.for_each(|ranked| percentiles.push(&ready_row(of.process, Some(&row), ranked)));
             }
             if columns.len() >= BATCH_ROWS {
                 wanted = wanted && on_rows((CpuMethod::TABLE, columns.take()));

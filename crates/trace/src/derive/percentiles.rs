@@ -24,29 +24,51 @@ impl ReadyKind {
             (true, _) => Self::Other,
         }
     }
+
+    /// Position among the kinds whose values count.
+    #[inline]
+    pub(super) const fn number(self) -> Option<usize> {
+        match self {
+            Self::DeepSleep => Some(0),
+            Self::Other => Some(1),
+            Self::NotIn => None,
+        }
+    }
 }
 
 /// Shortest, percentiles, longest.
 const PERCENTS: [u64; 8] = [0, 5, 25, 50, 90, 95, 99, 100];
 
-/// The values of one kind.
+/// The values of one kind, of a process or method. What each value needs comes first.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
-    is_deep_sleep: bool,
-    count: u64,
     seen: u64,
     /// The next position that a percentile needs.
     next: u64,
-    /// The values at and behind the position of each percentile.
-    near: [(i64, i64); PERCENTS.len()],
+    /// Position of the first of the longest values.
+    longest_from: u64,
     sum: i64,
     longest_sum: i64,
+    count: u64,
+    is_deep_sleep: bool,
+    /// The values at and behind the position of each percentile.
+    near: [(i64, i64); PERCENTS.len()],
 }
 
 impl Ranked {
-    fn new(is_deep_sleep: bool, count: u32) -> Self {
-        let near = [(0, 0); PERCENTS.len()];
-        Self { is_deep_sleep, count: count.into(), seen: 0, next: 0, near, sum: 0, longest_sum: 0 }
+    /// For so many values.
+    pub(super) fn new(kind: usize, count: u32) -> Self {
+        let count = u64::from(count);
+        Self {
+            seen: 0,
+            next: 0,
+            longest_from: count * 99 / 100,
+            sum: 0,
+            longest_sum: 0,
+            count,
+            is_deep_sleep: kind == 0,
+            near: [(0, 0); PERCENTS.len()],
+        }
     }
 
     /// Position below a percentile, and hundredths of the way to the next value.
@@ -55,12 +77,13 @@ impl Ranked {
         (hundredths / 100, hundredths % 100)
     }
 
-    /// Takes the next value.
-    fn push(&mut self, value: i64) {
+    /// Takes the next value, which is no smaller than those before.
+    #[inline]
+    pub(super) fn push(&mut self, value: i64) {
         let at = self.seen;
         self.seen += 1;
         self.sum = self.sum.saturating_add(value);
-        if at >= self.count * 99 / 100 {
+        if at >= self.longest_from {
             self.longest_sum = self.longest_sum.saturating_add(value);
         }
         if at == self.next {
@@ -99,52 +122,8 @@ impl Ranked {
     }
 }
 
-/// The times ready of a process or method: first they are counted, then they come in ascending order.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Ready {
-    counts: [u32; 2],
-    ranked: [Option<Box<Ranked>>; 2],
-}
-
-impl Ready {
-    /// Counts a value.
-    #[inline]
-    pub(super) const fn count(&mut self, kind: ReadyKind) {
-        let [deep, other] = &mut self.counts;
-        match kind {
-            ReadyKind::DeepSleep => *deep += 1,
-            ReadyKind::Other => *other += 1,
-            ReadyKind::NotIn => {}
-        }
-    }
-
-    /// All are counted: those kinds are ranked that have at least so many values.
-    pub(super) fn begin(&mut self, at_least: u32) {
-        let [deep, other] = self.counts;
-        let ranked =
-            |is_deep: bool, count: u32| (count >= at_least).then(|| Box::new(Ranked::new(is_deep, count)));
-        self.ranked = [ranked(true, deep), ranked(false, other)];
-    }
-
-    /// Takes a value that is no smaller than those before.
-    #[inline]
-    pub(super) fn push(&mut self, kind: ReadyKind, value: i64) {
-        let [deep, other] = &mut self.ranked;
-        let ranked = match kind {
-            ReadyKind::DeepSleep => deep,
-            ReadyKind::Other => other,
-            ReadyKind::NotIn => return,
-        };
-        if let Some(ranked) = ranked {
-            ranked.push(value);
-        }
-    }
-
-    /// Those that were ranked.
-    pub(super) fn ranked(&self) -> impl Iterator<Item = &Ranked> {
-        self.ranked.iter().flatten().map(AsRef::as_ref)
-    }
-}
+/// How many values of each kind there are.
+pub(super) type Counts = [u32; 2];
 
 /// The row of a process, or of a method of it.
 pub(super) fn row(process_key: Option<i32>, of: Option<&CpuMethod>, ranked: &Ranked) -> ReadyPercentile {
@@ -174,14 +153,9 @@ mod tests {
     use super::*;
 
     fn of(values: &[i64]) -> ReadyPercentile {
-        let mut ready = Ready::default();
-        values.iter().for_each(|_| ready.count(ReadyKind::Other));
-        ready.count(ReadyKind::NotIn);
-        ready.begin(1);
-        values.iter().for_each(|value| ready.push(ReadyKind::Other, *value));
-        let all: Vec<&Ranked> = ready.ranked().collect();
-        assert_eq!(all.len(), 1, "of the other kind there is none");
-        row(Some(1), None, all[0])
+        let mut ranked = Ranked::new(1, values.len() as u32);
+        values.iter().for_each(|value| ranked.push(*value));
+        row(Some(1), None, &ranked)
     }
 
     #[test]
