@@ -1,11 +1,13 @@
 //! CPU, waiting and ready time by process and method.
 
 use arrow_array::RecordBatch;
+use rustc_hash::FxHashMap;
 
 use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
 use super::percentiles::{Counts, Ranked, row as ready_row};
 use super::union::Union;
+use crate::mix::Mixer;
 use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
 
 /// Samples and stays of a thread with the same stack.
@@ -99,6 +101,8 @@ struct Sum {
     wait: Union,
     ready: Union,
     readies: Counts,
+    /// A hash of the stacks that have times ready: methods of the same stacks have the same percentiles.
+    stacks: u64,
 }
 
 /// Rows of one of the tables.
@@ -123,11 +127,15 @@ pub(super) struct Methods<'s> {
     places: Vec<u32>,
     sums: Sums,
     touched: Vec<MethodId>,
-    /// Positions of the times ready of a process, the shortest first.
-    by_length: Vec<u32>,
-    /// Percentiles of the process and of those methods that were ready often enough, and where those of a method are, by kind.
+    /// Lengths and positions of the times ready of a process, the shortest first.
+    by_length: Vec<(i64, u32)>,
+    /// Percentiles of the process, then of those methods that were ready often enough.
     ranked: Vec<Ranked>,
+    of_process: usize,
+    /// Where those of a method are, by kind; of several methods that always come together only the first one has them.
     ranks: Vec<[u32; 2]>,
+    first_alike: Vec<MethodId>,
+    mixer: Mixer,
 }
 
 /// Sums, which do not move when there are more.
@@ -161,6 +169,9 @@ impl<'s> Methods<'s> {
         Self {
             places: vec![NONE; stacks.methods()],
             ranks: vec![[NONE; 2]; stacks.methods()],
+            first_alike: vec![NONE; stacks.methods()],
+            of_process: 0,
+            mixer: Mixer::default(),
             stacks: Expander::new(stacks),
             sums: Sums::default(),
             touched: Vec::new(),
@@ -173,6 +184,7 @@ impl<'s> Methods<'s> {
     pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
+            let hash = if group.ready_count > 0 { self.hash(key.stack) } else { 0 };
             for (method, depth) in methods.iter() {
                 let Some(place) = self.places.get_mut(*method as usize) else { continue };
                 if *place == NONE {
@@ -181,6 +193,7 @@ impl<'s> Methods<'s> {
                 }
                 if let Some(sum) = self.sums.get_mut(*place) {
                     sum.add(key.thread, group, *depth);
+                    sum.stacks = sum.stacks.wrapping_add(hash);
                 }
             }
         }
@@ -216,12 +229,11 @@ impl<'s> Methods<'s> {
     /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are known.
     fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
-        let at = |position: &u32| readies.get(*position as usize);
-        let counts = |position: &u32| at(position).is_some_and(|ready| ready.ready.number().is_some());
-        by_length.extend((0..readies.len() as u32).filter(counts));
-        by_length.sort_unstable_by_key(|position| at(position).map(|ready| ready.end - ready.start));
-        let ascending = by_length.iter().filter_map(at);
-        self.rank_process(ascending.clone());
+        let counted = (0..).zip(readies).filter(|(_, ready)| ready.ready.number().is_some());
+        by_length.extend(counted.map(|(position, ready)| (ready.end - ready.start, position)));
+        by_length.sort_unstable();
+        let ascending = by_length.iter().filter_map(|(_, position)| readies.get(*position as usize));
+        self.rank_process(readies, ascending.clone());
         if self.choose_methods() {
             ascending.for_each(|ready| self.rank_methods(ready));
         }
@@ -230,34 +242,53 @@ impl<'s> Methods<'s> {
     }
 
     /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
-    fn rank_process<'i>(&mut self, ascending: impl Iterator<Item = &'i Interval> + Clone) {
-        self.ranked.clear();
-        for kind in 0..2 {
-            let of_kind = ascending.clone().filter(|ready| ready.ready.number() == Some(kind));
-            let count = of_kind.clone().count() as u32;
-            if count > 0 {
-                let mut ranked = Ranked::new(kind, count);
-                of_kind.for_each(|ready| ranked.push(ready.end - ready.start));
-                self.ranked.push(ranked);
-            }
+    fn rank_process<'i>(&mut self, readies: &[Interval], ascending: impl Iterator<Item = &'i Interval>) {
+        let mut counts = Counts::default();
+        for kind in readies.iter().filter_map(|ready| ready.ready.number()) {
+            counts.get_mut(kind).into_iter().for_each(|count| *count += 1);
         }
+        let mut ranked = [0, 1].map(|kind| Ranked::new(kind, counts.get(kind).copied().unwrap_or_default()));
+        for ready in ascending {
+            let of_kind = ready.ready.number().and_then(|kind| ranked.get_mut(kind));
+            of_kind.into_iter().for_each(|ranked| ranked.push(ready.end - ready.start));
+        }
+        self.ranked.clear();
+        self.ranked
+            .extend(ranked.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(ranked, _)| ranked));
+        self.of_process = self.ranked.len();
+    }
+
+    /// A hash of a stack for sets of stacks.
+    fn hash(&self, stack: i32) -> u64 {
+        self.mixer.mix(self.mixer.mix(stack as u64, 1), 2)
     }
 
     /// Makes room for the percentiles of methods with enough values; returns whether there are any.
     fn choose_methods(&mut self) -> bool {
-        let of_process = self.ranked.len();
+        let mut alike: FxHashMap<(u64, Counts), MethodId> = FxHashMap::default();
         for (place, method) in (0..).zip(&self.touched) {
-            let Some(sum) = self.sums.get_mut(place) else { continue };
-            let Some(ranks) = self.ranks.get_mut(*method as usize) else { continue };
+            let index = *method as usize;
+            let (Some(sum), Some(ranks)) = (self.sums.get_mut(place), self.ranks.get_mut(index)) else {
+                continue;
+            };
+            *ranks = [NONE; 2];
+            if sum.readies.iter().all(|count| *count < MIN_READIES) {
+                self.first_alike.get_mut(index).into_iter().for_each(|first| *first = NONE);
+                continue;
+            }
+            let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
+            self.first_alike.get_mut(index).into_iter().for_each(|known| *known = first);
+            if first != *method {
+                continue;
+            }
             for (kind, (rank, count)) in ranks.iter_mut().zip(sum.readies).enumerate() {
-                *rank = NONE;
                 if count >= MIN_READIES {
                     *rank = self.ranked.len() as u32;
                     self.ranked.push(Ranked::new(kind, count));
                 }
             }
         }
-        self.ranked.len() > of_process
+        self.ranked.len() > self.of_process
     }
 
     fn rank_methods(&mut self, ready: &Interval) {
@@ -273,20 +304,19 @@ impl<'s> Methods<'s> {
 
     /// The percentiles of a method of the process.
     fn ranked_of(&self, method: MethodId) -> impl Iterator<Item = &Ranked> {
-        let ranks = self.ranks.get(method as usize).into_iter().flatten();
+        let first = self.first_alike.get(method as usize);
+        let ranks = first.and_then(|first| self.ranks.get(*first as usize)).into_iter().flatten();
         ranks.filter_map(|rank| self.ranked.get(*rank as usize))
     }
 
     fn rows(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
-        let of_methods: usize = self.touched.iter().map(|method| self.ranked_of(*method).count()).sum();
-        let of_process = self.ranked.len() - of_methods;
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         let mut columns = <CpuMethod as Row>::Columns::default();
         let mut percentiles = <ReadyPercentile as Row>::Columns::default();
         self.ranked
             .iter()
-            .take(of_process)
+            .take(self.of_process)
             .for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
         let mut wanted = true;
         for method in touched {

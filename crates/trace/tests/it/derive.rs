@@ -292,3 +292,28 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
     assert!((depth("main") - 6.0 / 5.0).abs() < 1e-9, "{}", depth("main"));
     assert!(depth("a").abs() < 1e-9 && depth("wait").abs() < 1e-9);
 }
+
+#[test]
+fn methods_of_different_stacks_have_percentiles_of_their_own() {
+    let mut tables = wakeups(240);
+    // Every third time the thread comes back in `b main` instead of `wait main`.
+    let stays: Vec<ContextSwitch> = (0..240)
+        .map(|n| {
+            let start = n * 1000;
+            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            stay(1, times, 100, n, if n % 3 == 0 { 3 } else { 4 })
+        })
+        .collect();
+    tables.pop();
+    tables.push(rows(&stays));
+    let mut out = Batches::new();
+    derive(&tables, &mut out).unwrap();
+    let table = of(&out, ReadyPercentile::TABLE);
+    let method: Vec<_> = table.column_by_name("method").unwrap().as_string::<i32>().iter().collect();
+    assert_eq!(method, [None, Some("main"), Some("b"), Some("wait")]);
+    assert_eq!(int(table, "count"), [Some(240), Some(240), Some(80), Some(160)]);
+    // b: 0, 3, … 237; wait: 1, 2, 4, 5, … 238, 239.
+    assert_eq!(int(table, "max_ns"), [Some(239), Some(239), Some(237), Some(239)]);
+    assert_eq!(int(table, "p50_ns"), [Some(119), Some(119), Some(118), Some(120)]);
+    assert_eq!(int(table, "sum_ns"), [Some(28_680), Some(28_680), Some(9480), Some(19_200)]);
+}
