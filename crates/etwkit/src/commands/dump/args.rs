@@ -23,7 +23,7 @@ pub(crate) enum Dump {
     /// Processes: when they ran, what started them, how they ended
     Process(super::process::ProcessArgs),
     /// CPU, waiting and ready time of processes or methods
-    Cpu(super::cpu_args::CpuArgs),
+    Cpu(Box<super::cpu_args::CpuArgs>),
     /// Disk I/O by folder or file
     Disk(super::disk::DiskArgs),
     /// Operations on files by folder or file
