@@ -128,6 +128,22 @@ impl TraceFrames {
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
+    /// Path of the file that holds the code of a frame.
+    #[must_use]
+    pub fn module_path(&self, frame_id: i32) -> Option<&str> {
+        let frame = at(&self.frames, frame_id)?;
+        at(&self.modules, frame.module)?.as_ref().map(|module| &*module.path)
+    }
+
+    /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for a frame that is not
+    /// there.
+    #[must_use]
+    pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
+        let frame = at(&self.frames, frame_id)?;
+        let offset = if frame.module >= 0 { frame.rva } else { frame.address };
+        Some(self.method(frame_id).map_or_else(|| format!("+{offset:#x}"), str::to_owned))
+    }
+
     fn named(&self, frame_id: i32) -> Option<&Method> {
         at(&self.methods, at(&self.frames, frame_id)?.method)?.as_ref()
     }

@@ -71,23 +71,23 @@ pub struct TimeWriter {
     format: TimeFormat,
     digits: u8,
     clock: TraceClock,
-    zero_ns: i64,
+    is_moved: bool,
 }
 
 impl TimeWriter {
     /// A writer with that many digits of a second, at most [`MAX_DIGITS`].
     #[must_use]
     pub fn new(format: TimeFormat, digits: u8, clock: TraceClock) -> Self {
-        Self { format, digits: digits.min(MAX_DIGITS), clock, zero_ns: 0 }
+        Self { format, digits: digits.min(MAX_DIGITS), clock, is_moved: false }
     }
 
-    /// The same with another zero: all times are moved so that this one becomes the start of the trace.
+    /// The same for times that were moved before: titles say so.
     #[must_use]
-    pub const fn with_zero(self, zero_ns: i64) -> Self {
-        Self { zero_ns, ..self }
+    pub const fn of_moved_times(self) -> Self {
+        Self { is_moved: true, ..self }
     }
 
-    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if zero was moved.
+    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were moved.
     #[must_use]
     pub fn title(&self) -> String {
         let title = match self.format {
@@ -96,7 +96,7 @@ impl TimeWriter {
             TimeFormat::Utc | TimeFormat::UtcTime => "UTC",
             TimeFormat::Here | TimeFormat::HereTime => "Here",
         };
-        format!("{title}{}", if self.zero_ns == 0 { "" } else { "*" })
+        format!("{title}{}", if self.is_moved { "*" } else { "" })
     }
 
     /// Characters of a time: 8 for seconds, 12 for times and 23 with date, with three digits.
@@ -117,7 +117,6 @@ impl TimeWriter {
     /// seconds. Without the bias of the recorded machine its local time is UTC.
     #[must_use]
     pub fn write(&self, ns: i64) -> String {
-        let ns = ns.saturating_sub(self.zero_ns);
         self.clock_time(ns).unwrap_or_else(|| seconds(ns, self.digits))
     }
 
@@ -227,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn zero_moves_all_times() {
-        let writer = TimeWriter::new(TimeFormat::Seconds, 3, CLOCK).with_zero(2_000_000_000);
-        assert_eq!((writer.write(1_500_000_000).as_str(), writer.title().as_str()), ("-0.500", "s*"));
-        let writer = TimeWriter::new(TimeFormat::Utc, 0, CLOCK).with_zero(2_000_000_000);
-        assert_eq!(
-            (writer.write(2_000_000_000).as_str(), writer.title().as_str()),
-            ("2024-05-01 10:00:00", "UTC*")
-        );
+    fn titles_of_moved_times_have_a_star() {
+        for (format, title) in [(TimeFormat::Seconds, "s"), (TimeFormat::Utc, "UTC")] {
+            let writer = TimeWriter::new(format, 3, CLOCK);
+            assert_eq!(
+                (writer.title(), writer.of_moved_times().title()),
+                (title.into(), format!("{title}*"))
+            );
+        }
     }
 
     #[test]

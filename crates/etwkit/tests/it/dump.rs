@@ -64,6 +64,65 @@ fn what_dumps_print() {
             &["cpu", "--range", "0.2..0.4", "--top", "3", "--first-last", "--show-core-number"],
         ),
         ("dump-cpu-methods", &["cpu", "--methods", "*", "--top", "2", "--top-methods", "5", "--include-dll"]),
+        (
+            "dump-cpu-stacks",
+            &[
+                "cpu",
+                "--stacks",
+                "--top",
+                "1",
+                "--min-percent",
+                "20",
+                "--max-depth",
+                "15",
+                "--range",
+                "0.1..0.3",
+            ],
+        ),
+        (
+            "dump-cpu-bottom-up",
+            &[
+                "cpu",
+                "--bottom-up",
+                "--top",
+                "1",
+                "--top-children",
+                "2",
+                "--max-depth",
+                "3",
+                "--min-percent",
+                "0.5",
+                "--by",
+                "thread",
+                "--details",
+            ],
+        ),
+        (
+            "dump-cpu-butterfly",
+            &["cpu", "--butterfly", "*+0x25ec0", "--merge", "--metric", "wait", "--min-percent", "40"],
+        ),
+        ("dump-cpu-module", &["cpu", "--by", "module", "--top", "1", "--show-module=*Acme*"]),
+        (
+            "dump-cpu-thread",
+            &[
+                "cpu",
+                "--by",
+                "thread",
+                "--top",
+                "1",
+                "--first-last",
+                "--zero-time",
+                "process-end",
+                "--zero-process",
+                "updater",
+            ],
+        ),
+        (
+            "dump-cpu-details",
+            &["cpu", "--top-methods", "1", "--top", "2", "--details", "--cut-method", "-12"],
+        ),
+        ("dump-process-zero", &["process", "--process", "viewer", "--zero-time", "marker:nothing"]),
+        ("dump-cpu-tree-of-methods", &["cpu", "--stacks", "--by", "method"]),
         ("dump-disk", &["disk", "--dir-level", "1"]),
         ("dump-disk-process", &["disk", "--per-process", "--top", "2", "--dir-level", "100", "--details"]),
         ("dump-file", &["file", "--dir-level", "2", "--sort-by", "count"]),
@@ -164,4 +223,46 @@ fn an_extract_without_rows_says_what_it_lacks() {
 fn nothing_found_is_no_answer() {
     assert_eq!(dump(&["cpu", "--process", "nobody"]).exit, Exit::Nothing);
     assert_eq!(dump(&["stats", "--properties", "nosuch"]).exit, Exit::Error);
+}
+
+#[test]
+fn a_summary_has_the_same_call_trees() {
+    let out = folder().join("trees.etwx");
+    let trace = folder().join("office.etl");
+    let args = ["extract", "--detail", "summary", "--out", out.to_str().unwrap(), trace.to_str().unwrap()];
+    assert_eq!(run(&args).exit, Exit::Answered);
+    let tree = ["cpu", "--stacks", "--min-percent", "0"];
+    let full = dump(&[&tree[..], &["--json"]].concat());
+    let summary = dump(&[&tree[..], &["--json", out.to_str().unwrap()]].concat());
+    assert_eq!(full.exit, Exit::Answered);
+    assert_eq!(full.out, summary.out);
+    let Answer { out: text, exit, .. } =
+        dump(&["cpu", "--stacks", "--metric", "wait", out.to_str().unwrap()]);
+    assert!(exit == Exit::Nothing && text.contains("--detail full"), "{text}");
+}
+
+#[test]
+fn merged_extracts_tell_how_processes_differ_from_the_newest() {
+    let later = folder().join("later.etl");
+    let later = later.to_str().unwrap();
+    let out = folder().join("later.etwx");
+    let out = out.to_str().unwrap();
+    for args in [vec!["synth", "write", "office", "--out", later, "--seed", "2"], vec!["extract", later]] {
+        assert_eq!(run(&args).exit, Exit::Answered, "{args:?}");
+    }
+    let args = ["cpu", "--merge", "--process", "editor", "--column", "Cpu;Diff;File", "DIR/office.etwx", out];
+    let Answer { out: text, exit, .. } = dump(&args);
+    assert_eq!(exit, Exit::Answered);
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    let cpu = |file: &str| -> i64 {
+        let row = rows.iter().find(|row| row.last() == Some(&file)).unwrap();
+        row[0].parse().unwrap()
+    };
+    for row in &rows {
+        let own: i64 = row[0].parse().unwrap();
+        let diff: i64 = row[1].parse().unwrap();
+        // Of two recordings that began at the same moment the second one is the newest.
+        assert!((cpu("later.etl") - own - diff).abs() <= 1, "{text}");
+    }
 }

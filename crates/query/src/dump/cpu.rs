@@ -1,6 +1,8 @@
 //! CPU, waiting and ready time of processes.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition};
+use super::ready::{self, ReadyTimes};
+use super::sql::{ProcessQuery, filtered, process_columns_from, range_condition, text_condition};
+use super::zero::ZeroTime;
 use super::{Error, Result, Top, ask, cpu_range, has_rows};
 use crate::Session;
 use crate::range::Range;
@@ -56,6 +58,10 @@ pub struct CpuRequest {
     pub duration: Range,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
+    /// Which executables: a filter on path, version, product and company, one behind the other.
+    pub modules: Option<String>,
+    /// What becomes second 0 of times.
+    pub zero: ZeroTime,
     /// Order.
     pub sort: CpuSort,
     /// How many of the largest.
@@ -103,6 +109,16 @@ rows! {
         process_stop_ns: Option<i64>,
         /// Command line.
         command_line: Option<String>,
+        /// Path of the executable.
+        module_path: Option<String>,
+        /// File version of the executable.
+        file_version: Option<String>,
+        /// Product of the executable.
+        product_name: Option<String>,
+        /// Company of the executable.
+        company: Option<String>,
+        /// Times ready as percentiles, in the whole trace.
+        ready: ReadyTimes,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -181,6 +197,14 @@ impl CpuAnswer {
     }
 }
 
+/// Versions of the executables of processes.
+const EXECUTABLES: &str = "
+LEFT JOIN (
+  SELECT process_key, lower(name) AS name, max(path) AS path, max(file_version) AS file_version,
+    max(product_name) AS product_name, max(company) AS company
+  FROM module GROUP BY process_key, lower(name)
+) v ON v.process_key = p.process_key AND v.name = lower(p.name)";
+
 impl CpuRequest {
     /// The question.
     #[must_use]
@@ -188,24 +212,39 @@ impl CpuRequest {
         // Threads without a process are listed; the idle process is not.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
+        conditions.extend(text_condition(
+            "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)",
+            self.modules.as_deref(),
+        ));
         // One source for all processes of a trace, whatever part of it is asked.
-        let (with, table, samples) = if self.time.is_unlimited() {
+        let whole = self.time.is_unlimited();
+        let (with, table, samples) = if whole {
             (String::new(), "cpu_process", "SELECT coalesce(sum(samples), 0) FROM cpu_process")
         } else {
-            (cpu_range::with(self.time), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
+            (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
+        };
+        let (ready, ready_join) = if whole {
+            (ready::columns(), ready::join_processes("c"))
+        } else {
+            (ready::no_columns(), String::new())
         };
         format!(
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
-SELECT c.process_key, {PROCESS_COLUMNS},
+SELECT c.process_key, {},
   CASE WHEN ({samples}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
   c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
-  c.first_ns, c.last_ns
+  {}, {}, v.path AS module_path, v.file_version, v.product_name, v.company,
+  {ready}
 FROM {table} c
-LEFT JOIN process p ON p.process_key = c.process_key{}
+LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{}{}
 ) c{}
 ORDER BY sort_value, cpu_ns, process_key",
             self.sort_value(),
+            process_columns_from(&self.zero),
+            self.zero.column("c", "first_ns"),
+            self.zero.column("c", "last_ns"),
+            self.zero.join(),
             filtered(&conditions),
             filtered(&self.limits()),
         )

@@ -19,7 +19,7 @@ pub enum Error {
         how: &'static str,
     },
     /// The extract holds sums, and the question needs single rows.
-    #[error("--range needs the single {what}, of which this extract keeps only sums")]
+    #[error("this question needs the single {what}, of which this extract keeps only sums")]
     NeedsRows {
         /// What single rows are.
         what: &'static str,

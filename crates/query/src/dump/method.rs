@@ -2,18 +2,47 @@
 
 use super::cpu::{CpuSort, CpuTotal, check};
 use super::group::{Group, grouped};
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
-use super::{Result, Top, ask};
+use super::method_rows::{self, Rows};
+use super::ready::{self, ReadyTimes};
+use super::sql::{ProcessQuery, filtered, process_columns_from, range_condition, text_condition};
+use super::zero::ZeroTime;
+use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::range::Range;
+
+/// What rows are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum By {
+    /// Methods.
+    #[default]
+    Method,
+    /// Modules: a module counts once for each stack.
+    Module,
+    /// Threads.
+    Thread,
+}
 
 /// Which methods of which processes, and in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRequest {
     /// Which processes.
     pub processes: ProcessQuery,
-    /// Which methods: a filter on their names as they are printed.
+    /// What rows are of, besides stack tags.
+    pub by: By,
+    /// Which methods, modules or threads: a filter on their names as they are printed.
     pub methods: Option<String>,
+    /// Which stack tags, too; their names are paths with `\\` between.
+    pub stack_tags: Option<String>,
+    /// Only stack tags.
+    pub only_tags: bool,
+    /// Which modules: a filter on path, version, product and company, one behind the other.
+    pub modules: Option<String>,
+    /// Only code of well-known drivers, with their vendors.
+    pub only_drivers: bool,
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it. Stack tags are those of the whole trace.
+    pub time: Range,
+    /// What becomes second 0 of times.
+    pub zero: ZeroTime,
     /// Names begin with the module: `ntdll.dll!NtWaitForSingleObject`.
     pub include_dll: bool,
     /// CPU in nanoseconds.
@@ -41,7 +70,7 @@ pub struct MethodRequest {
 }
 
 rows! {
-    /// A method in a process.
+    /// A method, module, thread or stack tag in a process.
     pub struct MethodRow {
         /// Process key; missing for threads whose process is not known.
         process_key: Option<i64>,
@@ -49,34 +78,44 @@ rows! {
         pid: Option<i64>,
         /// File name of the executable.
         process: Option<String>,
+        /// `method`, `module`, `thread` or `tag`.
+        kind: String,
+        /// Thread id, of threads.
+        tid: Option<i64>,
+        /// Set of stack tags, of tags.
+        tag_set: Option<String>,
         /// Name as it is printed.
         name: String,
         /// File name of the module.
         module: Option<String>,
         /// Function, or offset in the module.
         method: String,
-        /// Sampled CPU with the method in the stack.
+        /// Sampled CPU with the method in the stack; without any samples in the trace, CPU from context switches.
         cpu_ns: i64,
         /// Sampled CPU with the method as innermost frame.
-        exclusive_ns: i64,
+        exclusive_ns: Option<i64>,
         /// Time in which at least one thread waited with the method in its stack.
         wait_ns: Option<i64>,
         /// Time in which at least one such thread was ready.
         ready_ns: Option<i64>,
+        /// The same waits, summed over threads.
+        wait_sum_ns: Option<i64>,
+        /// The same times ready, summed over threads.
+        ready_sum_ns: Option<i64>,
         /// Mean time ready.
         ready_avg_ns: Option<i64>,
         /// Switch-ins with the method in the stack.
         switches: Option<i64>,
         /// Threads.
-        threads: i64,
+        threads: Option<i64>,
         /// Mean number of frames between the method and the innermost frame.
-        depth: f64,
+        depth: Option<f64>,
         /// First sample or switch-in.
-        first_ns: i64,
+        first_ns: Option<i64>,
         /// Last sample or switch-out.
-        last_ns: i64,
+        last_ns: Option<i64>,
         /// `last_ns` − `first_ns`.
-        duration_ns: i64,
+        duration_ns: Option<i64>,
         /// Path of the module.
         module_path: Option<String>,
         /// File version of the module.
@@ -85,14 +124,22 @@ rows! {
         product_name: Option<String>,
         /// Company of the module.
         company: Option<String>,
+        /// Vendor of a well-known driver.
+        driver_vendor: Option<String>,
+        /// What kind of driver it is.
+        driver_category: Option<String>,
         /// Terminal session.
         session_id: Option<i64>,
         /// Start of the process, if in the trace.
         process_start_ns: Option<i64>,
         /// End of the process, if in the trace.
         process_stop_ns: Option<i64>,
+        /// Mean priority of the process.
+        process_priority: Option<f64>,
         /// Command line.
         command_line: Option<String>,
+        /// Times ready as percentiles, of methods of the whole trace.
+        ready: ReadyTimes,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -122,8 +169,23 @@ pub struct MethodAnswer {
     pub total: CpuTotal,
 }
 
-/// Name without module, with it, and for addresses without a name.
-const NAME: &str = "CASE WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
+/// Name of what is not a method, and of addresses without a name.
+const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no module)') WHEN m.kind <> 'method' THEN m.method \
+     WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
+
+/// Versions of modules by path.
+const VERSIONS: &str = "
+LEFT JOIN (
+  SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company
+  FROM module GROUP BY path
+) v ON v.path = m.module_path";
+
+/// Well-known drivers by path.
+const DRIVERS: &str = "
+JOIN (
+  SELECT o.path, max(d.vendor) AS vendor, max(d.category) AS category
+  FROM driver_category d JOIN module o ON o.module_id = d.module_id GROUP BY o.path
+) w ON w.path = m.module_path";
 
 impl MethodRequest {
     /// The question.
@@ -132,25 +194,58 @@ impl MethodRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
+        let Rows { with, from } = self.rows();
+        let whole = self.time.is_unlimited();
+        let has_percentiles = whole && self.by == By::Method && !self.only_tags;
+        let (ready, ready_join) = if has_percentiles {
+            (ready::columns(), ready::join_methods("m"))
+        } else {
+            (ready::no_columns(), String::new())
+        };
+        let (vendor, category, drivers) = if self.only_drivers {
+            ("w.vendor", "w.category", DRIVERS)
+        } else {
+            ("CAST(NULL AS VARCHAR)", "CAST(NULL AS VARCHAR)", "")
+        };
         format!(
-            "SELECT *, CAST({} AS DOUBLE) AS sort_value
+            "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
-SELECT m.process_key, {PROCESS_COLUMNS}, {NAME} ELSE {named} END AS name, m.module, m.method,
-  m.cpu_ns, m.exclusive_ns, m.wait_ns, m.ready_ns, m.ready_sum_ns / nullif(m.ready_count, 0) AS ready_avg_ns, m.switches,
-  m.threads, m.depth, m.first_ns, m.last_ns, m.last_ns - m.first_ns AS duration_ns,
-  m.module_path, v.file_version, v.product_name, v.company
-FROM cpu_method m
+SELECT m.process_key, {}, c.priority AS process_priority, m.kind, m.tid, m.tag_set,
+  {NAME} ELSE {named} END AS name, m.module, m.method,
+  m.cpu_ns, m.exclusive_ns, m.wait_ns, m.ready_ns, m.wait_sum_ns, m.ready_sum_ns,
+  m.ready_sum_ns / nullif(m.ready_count, 0) AS ready_avg_ns, m.switches, m.threads, m.depth,
+  {}, {}, m.last_ns - m.first_ns AS duration_ns,
+  m.module_path, v.file_version, v.product_name, v.company, {vendor} AS driver_vendor, {category} AS driver_category,
+  {ready}
+FROM ({from}
+) m
 LEFT JOIN process p ON p.process_key = m.process_key
-LEFT JOIN (
-  SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company
-  FROM module GROUP BY path
-) v ON v.path = m.module_path{}
+LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{}{}
 ){}
 ORDER BY sort_value, cpu_ns, process_key, name",
             self.sort_value(),
+            process_columns_from(&self.zero),
+            self.zero.column("m", "first_ns"),
+            self.zero.column("m", "last_ns"),
+            self.zero.join(),
             filtered(&conditions),
             filtered(&self.limits()),
         )
+    }
+
+    fn rows(&self) -> Rows {
+        let condition = self.stack_tags.as_ref().and_then(|tags| text_condition("tag", Some(tags)));
+        let tags = self.stack_tags.as_ref().map(|_| method_rows::tags(condition.as_deref()));
+        let others = (!self.only_tags).then(|| method_rows::rows(self.by, self.time, &self.processes));
+        match (others, tags) {
+            (Some(others), Some(tags)) => {
+                Rows { with: others.with, from: method_rows::union(&[others.from, tags]) }
+            }
+            (Some(others), None) => others,
+            (None, tags) => {
+                Rows { with: String::new(), from: tags.unwrap_or_else(|| method_rows::tags(None)) }
+            }
+        }
     }
 
     fn limits(&self) -> Vec<String> {
@@ -165,7 +260,15 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             ("duration_ns", self.duration),
         ];
         let filter = self.methods.as_deref().map(without_symbols);
-        let mut all: Vec<String> = text_condition("name", filter.as_deref()).into_iter().collect();
+        let name = text_condition("name", filter.as_deref());
+        let mut all: Vec<String> = name
+            .map(|name| if self.stack_tags.is_some() { format!("(kind = 'tag' OR {name})") } else { name })
+            .into_iter()
+            .collect();
+        all.extend(text_condition(
+            "concat_ws(', ', module_path, file_version, product_name, company)",
+            self.modules.as_deref(),
+        ));
         all.extend(limits.into_iter().filter_map(|(column, range)| range_condition(column, range)));
         all
     }
@@ -181,10 +284,10 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             CpuSort::CpuWaitReady => "cpu_ns + coalesce(wait_ns, 0) + coalesce(ready_ns, 0)",
             CpuSort::ReadyAvg => "coalesce(ready_avg_ns, 0)",
             CpuSort::Switches => "coalesce(switches, 0)",
-            CpuSort::First => "first_ns",
-            CpuSort::Last => "last_ns",
+            CpuSort::First => "coalesce(first_ns, 0)",
+            CpuSort::Last => "coalesce(last_ns, 0)",
             CpuSort::StackDepth => {
-                "cpu_ns / exp(floor(depth) + CASE WHEN cpu_ns > \
+                "cpu_ns / exp(coalesce(floor(depth), 0) + CASE WHEN cpu_ns > \
                  coalesce(max(CASE WHEN floor(depth) = 0 THEN cpu_ns END) OVER (PARTITION BY process_key), 0) \
                  THEN 0 ELSE 10 END)"
             }
@@ -194,9 +297,9 @@ ORDER BY sort_value, cpu_ns, process_key, name",
     /// Asks.
     ///
     /// # Errors
-    /// There are neither samples nor context switches; the query fails.
+    /// There are neither samples nor context switches, or the extract has only sums of them; the query fails.
     pub fn ask(&self, session: &Session) -> Result<MethodAnswer> {
-        check(session, Range::default())?;
+        self.check(session)?;
         let rows: Vec<MethodRow> = ask(session, &self.sql())?;
         let mut processes = grouped(rows, |row| row.process_key, self.top_methods, total);
         processes.sort_by_key(|group| match self.sort {
@@ -206,6 +309,23 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         self.top.cut(&mut processes);
         let total = processes.iter().fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
         Ok(MethodAnswer { processes, total })
+    }
+}
+
+impl MethodRequest {
+    fn check(&self, session: &Session) -> Result<()> {
+        check(session, self.time)?;
+        if self.by == By::Thread && !has_rows(session, "cpu_sample")? && !has_rows(session, "context_switch")?
+        {
+            return Err(Error::NeedsRows { what: "samples and context switches" });
+        }
+        if self.only_tags && !has_rows(session, "cpu_tag")? {
+            return Err(Error::NotRecorded {
+                what: "stacks that tags could be given to",
+                how: "record samples or context switches with their stacks, for example `wpr -start CPU`",
+            });
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,9 @@
 
 #[macro_use]
 mod rows;
+pub mod call_tree;
 pub mod cpu;
+mod cpu_fact;
 mod cpu_range;
 pub mod disk;
 mod disk_range;
@@ -14,13 +16,17 @@ pub mod error;
 pub mod file;
 pub mod group;
 pub mod method;
+mod method_rows;
 pub mod overview;
 pub mod path;
 pub mod process;
+pub mod ready;
 mod sql;
+pub mod stack_tree;
 pub mod stats;
 pub mod trace;
 pub mod version;
+pub mod zero;
 
 pub use error::{Error, Result};
 pub use group::{Group, Grouped, Top};

@@ -1,6 +1,7 @@
 //! Processes: when they ran, what started them, how they ended.
 
 use super::sql::{ProcessQuery, filtered, quoted, range_condition};
+use super::zero::ZeroTime;
 use super::{Result, Top, ask};
 use crate::Session;
 use crate::range::Range;
@@ -34,6 +35,8 @@ pub struct ProcessRequest {
     pub start: Range,
     /// Only processes that crashed.
     pub crashed: bool,
+    /// What becomes second 0 of times.
+    pub zero: ZeroTime,
     /// Order.
     pub sort: ProcessSort,
     /// How many from the end of the list.
@@ -150,19 +153,24 @@ impl ProcessRequest {
             )
         }));
         conditions.extend(range_condition("p.stop_ns - p.start_ns", self.duration));
-        conditions.extend(range_condition("p.start_ns", self.start));
+        conditions.extend(range_condition(&self.zero.moved("p.start_ns"), self.start));
         if self.crashed {
             conditions.push(format!("({CRASH_CODES} OR r.process_key IS NOT NULL)"));
         }
         format!(
-            "SELECT p.process_key, p.pid, p.name, p.start_ns, p.stop_ns, p.stop_ns - p.start_ns AS duration_ns, p.exit_code,
+            "SELECT * FROM (
+SELECT p.process_key, p.pid, p.name, {}, {}, p.stop_ns - p.start_ns AS duration_ns, p.exit_code,
   coalesce({CRASH_CODES}, FALSE) OR r.process_key IS NOT NULL AS is_crash,
   p.parent_pid, p.parent_process_key, q.name AS parent, p.session_id, p.sid, p.command_line, p.package, 0 AS level
 FROM process p
 LEFT JOIN process q ON q.process_key = p.parent_process_key
 LEFT JOIN ({REPORTED}
-) r ON r.process_key = p.process_key{}
+) r ON r.process_key = p.process_key{}{}
+) p
 ORDER BY {}",
+            self.zero.column("p", "start_ns"),
+            self.zero.column("p", "stop_ns"),
+            self.zero.join(),
             filtered(&conditions),
             self.order()
         )

@@ -72,6 +72,17 @@ cell! {
     String, StringArray, DataType::Utf8, |any| any.as_string::<i32>(), |value| value.to_owned();
 }
 
+/// Columns that several row types share.
+impl<R: FromRows + Clone + Default> Cell for R {
+    type Values = Vec<R>;
+    fn column(batch: &RecordBatch, _: &str) -> Result<Vec<R>> {
+        R::read(batch)
+    }
+    fn get(values: &Vec<R>, row: usize) -> Self {
+        values.get(row).cloned().unwrap_or_default()
+    }
+}
+
 /// Declares row types whose fields are columns of an answer, in the order in which they are printed.
 macro_rules! rows {
     ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident {

@@ -1,5 +1,6 @@
 //! Pieces of SQL that several dumps use.
 
+use super::zero::ZeroTime;
 use crate::range::Range;
 
 /// Which processes a question is about.
@@ -39,6 +40,15 @@ impl ProcessQuery {
         }));
         all
     }
+}
+
+/// [`PROCESS_COLUMNS`] with moved times.
+pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
+    format!(
+        "p.pid, p.name AS process, p.command_line, p.session_id, {} AS process_start_ns, {} AS process_stop_ns",
+        zero.moved("p.start_ns"),
+        zero.moved("p.stop_ns")
+    )
 }
 
 /// The columns of a `process` named `p` that rows of other dumps carry.

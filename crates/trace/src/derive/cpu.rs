@@ -2,23 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
-use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
+use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess, TableRows};
 use super::ordered::in_order;
 use super::parallel::both;
+use super::percentiles::ReadyKind;
 use super::process::{Sum, row};
 use super::tag::Tags;
 use super::union::Union;
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
-use crate::table::{
-    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, Process, Row, Table,
-};
+use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, CpuTag, Process, Row};
 use crate::tags::TagSet;
 
 /// Intervals that are held at a time.
@@ -31,13 +29,14 @@ pub(super) struct Interval {
     pub(super) stack: Option<i32>,
     pub(super) start: i64,
     pub(super) end: i64,
+    /// How a time ready ended.
+    pub(super) ready: ReadyKind,
 }
 
 type Sums = BTreeMap<Option<i32>, Sum>;
-type Rows = (&'static Table, RecordBatch);
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
 
-/// Computes `cpu_process`, `cpu_method`, `cpu_tag` and `cpu_stack`.
+/// Computes `cpu_process`, `cpu_method`, `ready_percentile`, `cpu_tag` and `cpu_stack`.
 pub(super) fn derive(
     source: &dyn TableSource,
     sets: &[TagSet],
@@ -89,13 +88,12 @@ pub(super) fn derive(
             let Some(sum) = sums.get(&of.process) else { continue };
             processes.push(&row(of.process, sum, has_switches, union(of.waits), union(of.readies)));
         }
-        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(Rows) -> bool| {
+        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(TableRows) -> bool| {
             let Some(of) = all.get(job).copied() else { return };
             let mut tagged = <CpuTag as Row>::Columns::default();
             tags.process(of, &mut tagged);
-            let wanted = tagged.is_empty() || put((CpuTag::TABLE, tagged.take()));
-            if wanted {
-                methods.process(of, &mut |rows| put((CpuMethod::TABLE, rows)));
+            if tagged.is_empty() || put((CpuTag::TABLE, tagged.take())) {
+                methods.process(of, put);
             }
         };
         in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows))?;
@@ -218,7 +216,8 @@ fn switches(
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
-            groups.entry(key).or_default().switch(in_ns, last.unwrap_or(in_ns), wait, ready);
+            let run = run.unwrap_or_default();
+            groups.entry(key).or_default().switch(in_ns, last.unwrap_or(in_ns), run, wait, ready);
         }
         Ok(())
     })?;
@@ -250,11 +249,21 @@ fn intervals(
     waits: &mut Vec<Interval>,
     readies: &mut Vec<Interval>,
 ) -> Result<(), SinkError> {
-    let columns = ["process_key", "last_out_ns", "readied_ns", "wait_ns", "ready_ns", "stack_id"];
+    let columns = [
+        "process_key",
+        "last_out_ns",
+        "readied_ns",
+        "in_ns",
+        "wait_ns",
+        "ready_ns",
+        "stack_id",
+        "prev_c_state",
+    ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
         let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
         let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
+        let (in_ns, c_state) = (int64(batch, "in_ns")?, int32(batch, "prev_c_state")?);
         for row in 0..batch.num_rows() {
             let process = process.get(row);
             if process == idle && idle.is_some() || processes.binary_search(&process).is_err() {
@@ -262,12 +271,20 @@ fn intervals(
             }
             let stack = stack.get(row);
             if let Some((start, wait)) = last_out.get(row).zip(wait.get(row)).filter(|(_, wait)| *wait > 0) {
-                waits.push(Interval { process, stack, start, end: start.saturating_add(wait) });
+                let (end, ready) = (start.saturating_add(wait), ReadyKind::NotIn);
+                waits.push(Interval { process, stack, start, end, ready });
             }
             // A preempted thread is ready from the moment it is taken off.
             let since = readied.get(row).or(last_out.get(row));
-            if let Some((start, ready)) = since.zip(ready.get(row)).filter(|(_, ready)| *ready > 0) {
-                readies.push(Interval { process, stack, start, end: start.saturating_add(ready) });
+            if let Some((start, ready)) = since.zip(ready.get(row)).filter(|(_, ready)| *ready >= 0) {
+                let kind = ReadyKind::of(in_ns.get(row).is_some(), c_state.get(row));
+                readies.push(Interval {
+                    process,
+                    stack,
+                    start,
+                    end: start.saturating_add(ready),
+                    ready: kind,
+                });
             }
         }
         Ok(())

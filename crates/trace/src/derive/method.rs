@@ -1,11 +1,14 @@
 //! CPU, waiting and ready time by process and method.
 
 use arrow_array::RecordBatch;
+use rustc_hash::FxHashMap;
 
 use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
+use super::percentiles::{Counts, Ranked, row as ready_row};
 use super::union::Union;
-use crate::table::{Columns, CpuMethod, Row};
+use crate::mix::Mixer;
+use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
 
 /// Samples and stays of a thread with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +28,7 @@ pub(super) struct Group {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) switches: i64,
+    run_ns: i64,
     pub(super) wait_ns: i64,
     pub(super) ready_ns: i64,
     ready_count: i64,
@@ -38,6 +42,7 @@ impl Default for Group {
             samples: 0,
             cpu_ns: 0,
             switches: 0,
+            run_ns: 0,
             wait_ns: 0,
             ready_ns: 0,
             ready_count: 0,
@@ -56,8 +61,9 @@ impl Group {
     }
 
     #[inline]
-    pub(super) fn switch(&mut self, in_ns: i64, last: i64, wait: Option<i64>, ready: Option<i64>) {
+    pub(super) fn switch(&mut self, in_ns: i64, last: i64, run: i64, wait: Option<i64>, ready: Option<i64>) {
         self.switches += 1;
+        self.run_ns = self.run_ns.saturating_add(run);
         self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
         self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
         self.ready_count += i64::from(ready.is_some());
@@ -80,6 +86,7 @@ impl Group {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.switches += other.switches;
+        self.run_ns = self.run_ns.saturating_add(other.run_ns);
         self.wait_ns = self.wait_ns.saturating_add(other.wait_ns);
         self.ready_ns = self.ready_ns.saturating_add(other.ready_ns);
         self.ready_count += other.ready_count;
@@ -88,7 +95,7 @@ impl Group {
 }
 
 /// What is summed up for a method of a process.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Sum {
     group: Group,
     exclusive_ns: i64,
@@ -97,7 +104,13 @@ struct Sum {
     depths: f64,
     wait: Union,
     ready: Union,
+    readies: Counts,
+    /// A hash of the stacks that have times ready: methods of the same stacks have the same percentiles.
+    stacks: u64,
 }
+
+/// Rows of one of the tables.
+pub(super) type TableRows = (&'static Table, RecordBatch);
 
 /// What is known of the CPU use of a process.
 #[derive(Debug, Clone, Copy)]
@@ -118,11 +131,23 @@ pub(super) struct Methods<'s> {
     places: Vec<u32>,
     sums: Sums,
     touched: Vec<MethodId>,
+    /// Lengths and positions of the times ready of a process, the shortest first.
+    by_length: Vec<(i64, u32)>,
+    /// Percentiles of the process, then of those methods that were ready often enough.
+    ranked: Vec<Ranked>,
+    of_process: usize,
+    /// Where those of a method are, by kind; of several methods that always come together only the first one has them.
+    ranks: Vec<[u32; 2]>,
+    first_alike: Vec<MethodId>,
+    mixer: Mixer,
 }
 
 /// Sums, which do not move when there are more.
 #[derive(Default)]
 struct Sums(Vec<Vec<Sum>>);
+
+/// Percentiles of fewer times ready of a method say little.
+const MIN_READIES: u32 = 51;
 
 /// Rows that are handed on at a time.
 const BATCH_ROWS: usize = 8 * 1024;
@@ -145,14 +170,25 @@ impl Sums {
 
 impl<'s> Methods<'s> {
     pub(super) fn new(stacks: &'s Stacks) -> Self {
-        let places = vec![NONE; stacks.methods()];
-        Self { stacks: Expander::new(stacks), places, sums: Sums::default(), touched: Vec::new() }
+        Self {
+            places: vec![NONE; stacks.methods()],
+            ranks: vec![[NONE; 2]; stacks.methods()],
+            first_alike: vec![NONE; stacks.methods()],
+            of_process: 0,
+            mixer: Mixer::default(),
+            stacks: Expander::new(stacks),
+            sums: Sums::default(),
+            touched: Vec::new(),
+            by_length: Vec::new(),
+            ranked: Vec::new(),
+        }
     }
 
     /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until it wants no more.
-    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(RecordBatch) -> bool) {
+    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
+            let hash = if group.ready_count > 0 { self.hash(key.stack) } else { 0 };
             for (method, depth) in methods.iter() {
                 let Some(place) = self.places.get_mut(*method as usize) else { continue };
                 if *place == NONE {
@@ -161,39 +197,150 @@ impl<'s> Methods<'s> {
                 }
                 if let Some(sum) = self.sums.get_mut(*place) {
                     sum.add(key.thread, group, *depth);
+                    sum.stacks = sum.stacks.wrapping_add(hash);
                 }
             }
         }
-        self.unions(of.waits, |sum| &mut sum.wait);
-        self.unions(of.readies, |sum| &mut sum.ready);
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable();
-        let (mut columns, mut wanted) = (<CpuMethod as Row>::Columns::default(), true);
-        for method in touched {
-            let Some(place) = self.places.get_mut(method as usize) else { continue };
-            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
-            let row =
-                sum.and_then(|sum| row(of.process, method, &sum, of.has_switches, self.stacks.stacks()));
-            row.iter().for_each(|row| columns.push(row));
-            if columns.len() >= BATCH_ROWS {
-                wanted = wanted && on_rows(columns.take());
+        self.each(of.waits.iter(), |sum, wait| sum.wait.add(wait.start, wait.end));
+        self.each(of.readies.iter(), |sum, ready| {
+            sum.ready.add(ready.start, ready.end);
+            if let Some(count) = ready.ready.number().and_then(|kind| sum.readies.get_mut(kind)) {
+                *count += 1;
             }
-        }
-        if wanted && !columns.is_empty() {
-            on_rows(columns.take());
-        }
+        });
+        self.rank(of.readies);
+        self.rows(of, on_rows);
     }
 
-    fn unions(&mut self, intervals: &[Interval], which: impl Fn(&mut Sum) -> &mut Union) {
+    /// Calls `add` with each interval and the sum of each method of its stack.
+    fn each<'i>(
+        &mut self,
+        intervals: impl Iterator<Item = &'i Interval>,
+        mut add: impl FnMut(&mut Sum, &Interval),
+    ) {
         for interval in intervals {
             let Some(stack) = interval.stack else { continue };
             let methods = self.stacks.expand(stack);
             for (method, _) in methods.iter() {
                 let place = self.places.get(*method as usize).copied().unwrap_or(NONE);
                 if let Some(sum) = self.sums.get_mut(place) {
-                    which(sum).add(interval.start, interval.end);
+                    add(sum, interval);
                 }
             }
+        }
+    }
+
+    /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are known.
+    fn rank(&mut self, readies: &[Interval]) {
+        let mut by_length = std::mem::take(&mut self.by_length);
+        let counted = (0..).zip(readies).filter(|(_, ready)| ready.ready.number().is_some());
+        by_length.extend(counted.map(|(position, ready)| (ready.end - ready.start, position)));
+        by_length.sort_unstable();
+        let ascending = by_length.iter().filter_map(|(_, position)| readies.get(*position as usize));
+        self.rank_process(readies, ascending.clone());
+        if self.choose_methods() {
+            ascending.for_each(|ready| self.rank_methods(ready));
+        }
+        by_length.clear();
+        self.by_length = by_length;
+    }
+
+    /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
+    fn rank_process<'i>(&mut self, readies: &[Interval], ascending: impl Iterator<Item = &'i Interval>) {
+        let mut counts = Counts::default();
+        for kind in readies.iter().filter_map(|ready| ready.ready.number()) {
+            counts.get_mut(kind).into_iter().for_each(|count| *count += 1);
+        }
+        let mut ranked = [0, 1].map(|kind| Ranked::new(kind, counts.get(kind).copied().unwrap_or_default()));
+        for ready in ascending {
+            let of_kind = ready.ready.number().and_then(|kind| ranked.get_mut(kind));
+            of_kind.into_iter().for_each(|ranked| ranked.push(ready.end - ready.start));
+        }
+        self.ranked.clear();
+        self.ranked
+            .extend(ranked.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(ranked, _)| ranked));
+        self.of_process = self.ranked.len();
+    }
+
+    /// A hash of a stack for sets of stacks.
+    fn hash(&self, stack: i32) -> u64 {
+        self.mixer.mix(self.mixer.mix(stack as u64, 1), 2)
+    }
+
+    /// Makes room for the percentiles of methods with enough values; returns whether there are any.
+    fn choose_methods(&mut self) -> bool {
+        let mut alike: FxHashMap<(u64, Counts), MethodId> = FxHashMap::default();
+        for (place, method) in (0..).zip(&self.touched) {
+            let index = *method as usize;
+            let (Some(sum), Some(ranks)) = (self.sums.get_mut(place), self.ranks.get_mut(index)) else {
+                continue;
+            };
+            *ranks = [NONE; 2];
+            if sum.readies.iter().all(|count| *count < MIN_READIES) {
+                self.first_alike.get_mut(index).into_iter().for_each(|first| *first = NONE);
+                continue;
+            }
+            let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
+            self.first_alike.get_mut(index).into_iter().for_each(|known| *known = first);
+            if first != *method {
+                continue;
+            }
+            for (kind, (rank, count)) in ranks.iter_mut().zip(sum.readies).enumerate() {
+                if count >= MIN_READIES {
+                    *rank = self.ranked.len() as u32;
+                    self.ranked.push(Ranked::new(kind, count));
+                }
+            }
+        }
+        self.ranked.len() > self.of_process
+    }
+
+    fn rank_methods(&mut self, ready: &Interval) {
+        let Some((kind, stack)) = ready.ready.number().zip(ready.stack) else { return };
+        let methods = self.stacks.expand(stack);
+        for (method, _) in methods.iter() {
+            let rank = self.ranks.get(*method as usize).and_then(|ranks| ranks.get(kind));
+            if let Some(ranked) = rank.and_then(|rank| self.ranked.get_mut(*rank as usize)) {
+                ranked.push(ready.end - ready.start);
+            }
+        }
+    }
+
+    /// The percentiles of a method of the process.
+    fn ranked_of(&self, method: MethodId) -> impl Iterator<Item = &Ranked> {
+        let first = self.first_alike.get(method as usize);
+        let ranks = first.and_then(|first| self.ranks.get(*first as usize)).into_iter().flatten();
+        ranks.filter_map(|rank| self.ranked.get(*rank as usize))
+    }
+
+    fn rows(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        let mut columns = <CpuMethod as Row>::Columns::default();
+        let mut percentiles = <ReadyPercentile as Row>::Columns::default();
+        self.ranked
+            .iter()
+            .take(self.of_process)
+            .for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
+        let mut wanted = true;
+        for method in touched {
+            let Some(place) = self.places.get_mut(method as usize) else { continue };
+            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
+            let Some(sum) = sum else { continue };
+            if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {
+                columns.push(&row);
+                let ranked = self.ranked_of(method);
+                ranked.for_each(|ranked| percentiles.push(&ready_row(of.process, Some(&row), ranked)));
+            }
+            if columns.len() >= BATCH_ROWS {
+                wanted = wanted && on_rows((CpuMethod::TABLE, columns.take()));
+            }
+        }
+        if wanted && !columns.is_empty() {
+            wanted = on_rows((CpuMethod::TABLE, columns.take()));
+        }
+        if wanted && !percentiles.is_empty() {
+            on_rows((ReadyPercentile::TABLE, percentiles.take()));
         }
     }
 }
@@ -230,6 +377,7 @@ fn row(
         samples: group.samples,
         cpu_ns: group.cpu_ns,
         exclusive_ns: sum.exclusive_ns,
+        run_ns: switched(group.run_ns),
         wait_ns: switched(sum.wait.total()),
         ready_ns: switched(sum.ready.total()),
         wait_sum_ns: switched(group.wait_ns),

@@ -12,6 +12,7 @@ mod io;
 mod method;
 mod ordered;
 mod parallel;
+mod percentiles;
 mod process;
 mod summary;
 mod tag;

@@ -65,7 +65,7 @@ tables! {
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
-        /// Deepest C-state of the processor before it was switched in.
+        /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null if it was not idle.
         prev_c_state: Option<i32>;
     }
 
@@ -144,6 +144,8 @@ tables! {
         cpu_ns: i64, "ns";
         /// Sampled CPU with the method as innermost frame.
         exclusive_ns: i64, "ns";
+        /// CPU from context switches: of stays whose thread was switched in with the method in its stack; null if there are none in the trace.
+        run_ns: Option<i64>, "ns";
         /// Union of the waits of stacks with the method, over all threads.
         wait_ns: Option<i64>, "ns";
         /// Union of the times in which threads with the method in their stack were ready.
@@ -195,6 +197,46 @@ tables! {
         first_ns: i64, "ns";
         /// Last sample or switch-out.
         last_ns: i64, "ns";
+    }
+
+    /// How long threads were ready before they were switched in, as percentiles: of a process, and of a method that was in their stack.
+    ///
+    /// Times after a deep sleep of the processor are told apart: they tell of the power plan, all others of competition. Of a method there is a
+    /// row only if it was switched in more than 50 times that way. A percentile lies between the two nearest values in proportion
+    /// (`PERCENTILE.INC`), cut to whole nanoseconds.
+    ReadyPercentile / ReadyPercentileColumns = "ready_percentile", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the module of the method.
+        module: Option<String>;
+        /// The method, named as in `cpu_method`; null for the row of a process.
+        method: Option<String>;
+        /// Path of the module.
+        module_path: Option<String>;
+        /// Whether the processor was idle before and slept in a C-state above 0.
+        is_deep_sleep: bool;
+        /// Switch-ins with a known time ready.
+        count: i64;
+        /// Shortest time ready.
+        min_ns: i64, "ns";
+        /// 5th percentile.
+        p5_ns: i64, "ns";
+        /// 25th percentile.
+        p25_ns: i64, "ns";
+        /// Median.
+        p50_ns: i64, "ns";
+        /// 90th percentile.
+        p90_ns: i64, "ns";
+        /// 95th percentile.
+        p95_ns: i64, "ns";
+        /// 99th percentile.
+        p99_ns: i64, "ns";
+        /// Longest time ready.
+        max_ns: i64, "ns";
+        /// Sum.
+        sum_ns: i64, "ns";
+        /// Sum of the longest ones: of all in ascending order those from number `count` × 99 / 100 on, counted from 0.
+        longest_sum_ns: i64, "ns";
     }
 
     /// CPU by process and stack: what is kept of the samples with `--detail summary`.

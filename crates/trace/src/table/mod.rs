@@ -109,6 +109,7 @@ pub static TABLES: &[&Table] = &[
 pub static DERIVED: &[&Table] = &[
     CpuProcess::TABLE,
     CpuMethod::TABLE,
+    ReadyPercentile::TABLE,
     CpuTag::TABLE,
     CpuStack::TABLE,
     DiskFile::TABLE,

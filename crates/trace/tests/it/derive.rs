@@ -6,7 +6,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory, Frame,
-    Method, Module, Process, Row, Stack, Table,
+    Method, Module, Process, ReadyPercentile, Row, Stack, Table,
 };
 use etwkit_trace::tags::TagSet;
 
@@ -328,4 +328,139 @@ fn modules_that_are_known_drivers_are_listed() {
     let text = |column: &str| drivers.column_by_name(column).unwrap().as_string::<i32>().value(0).to_owned();
     assert_eq!(int(drivers, "module_id"), [Some(1)]);
     assert_eq!(["driver", "vendor", "category"].map(text), ["WdFilter.sys", "Microsoft", "antivirus"]);
+}
+
+#[test]
+fn run_time_of_a_method_is_that_of_stays_which_began_with_it() {
+    let mut out = Batches::new();
+    derive(&example(), &[], &mut out).unwrap();
+    let methods = of(&out, CpuMethod::TABLE);
+    // In the order of frames: main 10 + 8 + 5, a none, b 5, wait 10 + 8.
+    assert_eq!(int(methods, "run_ns"), [Some(23), Some(0), Some(5), Some(18)]);
+}
+
+/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that sleeps deeply.
+fn wakeups(count: i64) -> Batches {
+    let stays: Vec<ContextSwitch> = (0..count)
+        .map(|n| {
+            let start = n * 1000;
+            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            let c_state = [None, Some(1), Some(2), Some(0)][n as usize % 4];
+            ContextSwitch { prev_c_state: c_state, ..stay(1, times, 100, n, 4) }
+        })
+        .collect();
+    let mut tables = names();
+    tables.push(rows(&stays));
+    tables
+}
+
+#[test]
+fn times_ready_behind_a_deep_sleep_are_told_apart() {
+    let mut out = Batches::new();
+    derive(&wakeups(120), &[], &mut out).unwrap();
+    let table = of(&out, ReadyPercentile::TABLE);
+    let deep = table.column_by_name("is_deep_sleep").unwrap().as_boolean();
+    let method = table.column_by_name("method").unwrap().as_string::<i32>();
+    let found: Vec<_> = method.iter().zip(deep.iter().map(Option::unwrap)).collect();
+    // The process, then its methods in the order of frames.
+    let of_each = |name| [(name, true), (name, false)];
+    assert_eq!(found, [of_each(None), of_each(Some("main")), of_each(Some("wait"))].concat());
+    // n = 1, 2, 5, 6, … 117, 118; and 0, 3, 4, 7, … 116, 119.
+    assert_eq!(int(table, "count"), [Some(60); 6]);
+    assert_eq!(int(table, "min_ns"), [Some(1), Some(0)].repeat(3));
+    assert_eq!(int(table, "max_ns"), [Some(118), Some(119)].repeat(3));
+    assert_eq!(int(table, "sum_ns"), [Some(60 * 119 / 2); 6]);
+    assert_eq!(int(table, "longest_sum_ns"), [Some(118), Some(119)].repeat(3));
+}
+
+#[test]
+fn percentiles_of_a_method_need_more_than_fifty_values() {
+    for (count, rows) in [(100, 2), (102, 6)] {
+        let mut out = Batches::new();
+        derive(&wakeups(count), &[], &mut out).unwrap();
+        assert_eq!(of(&out, ReadyPercentile::TABLE).num_rows(), rows, "{count}");
+    }
+}
+
+/// Numbers of a method, by its name.
+fn of_method(out: &Batches, name: &str, columns: &[&str]) -> Option<Vec<Option<i64>>> {
+    let methods = of(out, CpuMethod::TABLE);
+    let names = methods.column_by_name("method").unwrap().as_string::<i32>();
+    let at = names.iter().position(|n| n == Some(name))?;
+    Some(columns.iter().map(|column| int(methods, column)[at]).collect())
+}
+
+#[test]
+fn what_has_no_stack_counts_for_its_process_only() {
+    let mut tables = example();
+    let no_stack =
+        ContextSwitch { stack_id: None, ..stay(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0) };
+    tables.push(rows(&[no_stack]));
+    let mut out = Batches::new();
+    derive(&tables, &[], &mut out).unwrap();
+    let processes = of(&out, CpuProcess::TABLE);
+    assert_eq!((int(processes, "wait_ns"), int(processes, "switches")), (vec![Some(100)], vec![Some(4)]));
+    let main = of_method(&out, "main", &["wait_ns", "switches", "last_ns"]).unwrap();
+    assert_eq!(main, [Some(70), Some(3), Some(95)]);
+}
+
+#[test]
+fn an_open_wait_has_no_length() {
+    let mut tables = example();
+    let open = ContextSwitch {
+        thread_key: 1,
+        process_key: Some(1),
+        last_out_ns: Some(60),
+        prev_state: Some(5),
+        is_open_wait: true,
+        ..ContextSwitch::default()
+    };
+    tables.push(rows(&[open]));
+    let (mut with, mut without) = (Batches::new(), Batches::new());
+    derive(&tables, &[], &mut with).unwrap();
+    derive(&example(), &[], &mut without).unwrap();
+    assert_eq!(with, without);
+}
+
+#[test]
+fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
+    let mut out = Batches::new();
+    derive(&example(), &[], &mut out).unwrap();
+    let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
+    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at 50.
+    assert_eq!(first_last("main"), [Some(10), Some(95)]);
+    assert_eq!(first_last("a"), [Some(10), Some(10)]);
+    assert_eq!(first_last("wait"), [Some(50), Some(80)]);
+    let methods = of(&out, CpuMethod::TABLE);
+    let names = methods.column_by_name("method").unwrap().as_string::<i32>();
+    let depths = methods.column_by_name("depth").unwrap().as_primitive::<arrow_array::types::Float64Type>();
+    let depth = |name| depths.value(names.iter().position(|n| n == Some(name)).unwrap());
+    // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost, whatever calls it.
+    assert!((depth("main") - 6.0 / 5.0).abs() < 1e-9, "{}", depth("main"));
+    assert!(depth("a").abs() < 1e-9 && depth("wait").abs() < 1e-9);
+}
+
+#[test]
+fn methods_of_different_stacks_have_percentiles_of_their_own() {
+    let mut tables = wakeups(240);
+    // Every third time the thread comes back in `b main` instead of `wait main`.
+    let stays: Vec<ContextSwitch> = (0..240)
+        .map(|n| {
+            let start = n * 1000;
+            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            stay(1, times, 100, n, if n % 3 == 0 { 3 } else { 4 })
+        })
+        .collect();
+    tables.pop();
+    tables.push(rows(&stays));
+    let mut out = Batches::new();
+    derive(&tables, &[], &mut out).unwrap();
+    let table = of(&out, ReadyPercentile::TABLE);
+    let method: Vec<_> = table.column_by_name("method").unwrap().as_string::<i32>().iter().collect();
+    assert_eq!(method, [None, Some("main"), Some("b"), Some("wait")]);
+    assert_eq!(int(table, "count"), [Some(240), Some(240), Some(80), Some(160)]);
+    // b: 0, 3, … 237; wait: 1, 2, 4, 5, … 238, 239.
+    assert_eq!(int(table, "max_ns"), [Some(239), Some(239), Some(237), Some(239)]);
+    assert_eq!(int(table, "p50_ns"), [Some(119), Some(119), Some(118), Some(120)]);
+    assert_eq!(int(table, "sum_ns"), [Some(28_680), Some(28_680), Some(9480), Some(19_200)]);
 }

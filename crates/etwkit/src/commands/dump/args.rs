@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
@@ -22,7 +23,7 @@ pub(crate) enum Dump {
     /// Processes: when they ran, what started them, how they ended
     Process(super::process::ProcessArgs),
     /// CPU, waiting and ready time of processes or methods
-    Cpu(super::cpu_args::CpuArgs),
+    Cpu(Box<super::cpu_args::CpuArgs>),
     /// Disk I/O by folder or file
     Disk(super::disk::DiskArgs),
     /// Operations on files by folder or file
@@ -124,6 +125,47 @@ fn process_format(text: &str) -> Result<ProcessFormat, String> {
         return Ok(ProcessFormat::None);
     }
     text.parse().map(ProcessFormat::Times).map_err(|error| format!("{error}, or none"))
+}
+
+/// What becomes second 0 of times.
+#[derive(Debug, Args)]
+pub(crate) struct ZeroArgs {
+    /// Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start, process-end; behind a
+    /// colon which marks, methods or command lines: first:*OnLoad*
+    #[arg(long, value_name = "MODE[:FILTER]", value_parser = zero_time, help_heading = OUTPUT)]
+    zero_time: Option<Zero>,
+    /// Only in these processes
+    #[arg(long, value_name = "NAMES", requires = "zero_time", help_heading = OUTPUT)]
+    zero_process: Option<String>,
+}
+
+impl ZeroArgs {
+    /// As part of a request.
+    pub(super) fn zero(&self) -> ZeroTime {
+        let zero = self.zero_time.clone().unwrap_or_default();
+        ZeroTime { mode: zero.mode, filter: zero.filter, process: self.zero_process.clone() }
+    }
+}
+
+/// A mode with its filter.
+#[derive(Debug, Clone, Default)]
+struct Zero {
+    mode: Option<ZeroMode>,
+    filter: Option<String>,
+}
+
+fn zero_time(text: &str) -> Result<Zero, String> {
+    let (mode, filter) = text.split_once(':').map_or((text, None), |(mode, filter)| (mode, Some(filter)));
+    let mode = match mode.to_ascii_lowercase().replace('-', "").as_str() {
+        "none" => None,
+        "marker" => Some(ZeroMode::Marker),
+        "first" => Some(ZeroMode::First),
+        "last" => Some(ZeroMode::Last),
+        "processstart" => Some(ZeroMode::ProcessStart),
+        "processend" => Some(ZeroMode::ProcessEnd),
+        _ => return Err("expected none, marker, first, last, process-start or process-end".to_owned()),
+    };
+    Ok(Zero { mode, filter: filter.filter(|filter| !filter.is_empty()).map(str::to_owned) })
 }
 
 /// The largest rows of a list.

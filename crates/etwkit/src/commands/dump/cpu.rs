@@ -1,10 +1,13 @@
 //! `etwkit dump cpu`: sums of processes.
 
+use std::collections::HashMap;
+
 use etwkit_query::dump::cpu::{CpuAnswer, CpuRow, CpuSort, CpuTotal, check_waits};
 use etwkit_query::dump::trace::TraceInfo;
 
 use super::cpu_args::CpuArgs;
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::method::{module, percentiles};
+use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -14,7 +17,7 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump cpu", printer, |session| {
+    let answers = ask_from_zero(&args.common, "dump cpu", &request.zero, printer, |session| {
         if args.asks_waits() {
             check_waits(session)?;
         }
@@ -38,11 +41,14 @@ struct Shown<'a> {
     row: &'a CpuRow,
     text: Text,
     file: &'a str,
+    /// CPU of the process of that name in the newest trace, less that of the row.
+    diff_ns: Option<i64>,
 }
 
 impl<'a> Shown<'a> {
     fn new(args: &CpuArgs, info: &'a TraceInfo, row: &'a CpuRow) -> Self {
-        Self { row, text: Text::new(&args.common, Some(&args.processes), info), file: &info.file_name }
+        let text = Text::new(&args.common, Some(&args.processes), info).moved(&args.zero.zero());
+        Self { row, text, file: &info.file_name, diff_ns: None }
     }
 }
 
@@ -65,7 +71,8 @@ fn each(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_, '
     Ok(())
 }
 
-/// One list over all extracts: each row names its trace.
+/// One list over all extracts: processes of one name stand together, ascending by what they have together; each row names its trace and how it
+/// differs from the newest one.
 fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
     let mut shown: Vec<Shown<'_>> = answers
         .iter()
@@ -73,9 +80,34 @@ fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_,
         .collect();
     shown.sort_by(|a, b| a.row.sort_value.total_cmp(&b.row.sort_value));
     args.top.top().cut(&mut shown);
+    let mut sums: HashMap<Option<&str>, f64> = HashMap::new();
+    for one in &shown {
+        *sums.entry(one.row.process.as_deref()).or_default() += one.row.sort_value;
+    }
+    let newest = newest(answers);
+    for one in &mut shown {
+        let of = newest.get(&one.row.process.as_deref());
+        one.diff_ns = of.map(|cpu_ns| cpu_ns.saturating_sub(one.row.cpu_ns));
+    }
+    let sum = |one: &Shown<'_>| sums.get(&one.row.process.as_deref()).copied().unwrap_or_default();
+    shown.sort_by(|a, b| {
+        let by_sum = sum(a).total_cmp(&sum(b)).then_with(|| a.row.process.cmp(&b.row.process));
+        by_sum.then_with(|| a.row.sort_value.total_cmp(&b.row.sort_value))
+    });
     let total = CpuAnswer::new(shown.iter().map(|shown| shown.row.clone()).collect()).total;
     print(args, total, &shown, lines)?;
     all_extracts(args, answers, total, lines)
+}
+
+/// CPU of the largest process of each name in the trace that started last.
+fn newest(answers: &[Answered<CpuAnswer>]) -> HashMap<Option<&str>, i64> {
+    let newest = answers.iter().max_by_key(|one| one.info.start_filetime);
+    let mut largest = HashMap::new();
+    for row in newest.into_iter().flat_map(|one| &one.answer.rows) {
+        let known = largest.entry(row.process.as_deref()).or_insert(row.cpu_ns);
+        *known = row.cpu_ns.max(*known);
+    }
+    largest
 }
 
 fn print(
@@ -84,8 +116,14 @@ fn print(
     rows: &[Shown<'_>],
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let printed = columns(args, total.wait_ns.is_some())?.lines(rows.iter());
-    printed.iter().try_for_each(|line| lines.line(line))
+    let printed = columns(args, total.wait_ns.is_some(), rows)?.lines(rows.iter());
+    let mut printed = printed.iter();
+    printed.next().into_iter().try_for_each(|titles| lines.line(titles))?;
+    for (row, line) in rows.iter().zip(printed) {
+        lines.line(line)?;
+        percentiles(args, &row.text, &row.row.ready, lines)?;
+    }
+    Ok(())
 }
 
 fn all_extracts(
@@ -99,7 +137,11 @@ fn all_extracts(
     lines.heading(&format!("All extracts: {}", sums(&text, total, args.sort_by)))
 }
 
-fn columns<'a>(args: &'a CpuArgs, has_waits: bool) -> anyhow::Result<Columns<'a, Shown<'a>>> {
+fn columns<'a>(
+    args: &'a CpuArgs,
+    has_waits: bool,
+    rows: &[Shown<'a>],
+) -> anyhow::Result<Columns<'a, Shown<'a>>> {
     let has_ready = has_waits && !args.no_ready;
     let mut columns = Columns::new();
     columns.number("Cpu", "CPU ms", true, |s: &Shown<'a>| s.text.ms(s.row.cpu_ns));
@@ -111,18 +153,24 @@ fn columns<'a>(args: &'a CpuArgs, has_waits: bool) -> anyhow::Result<Columns<'a,
         s.text.maybe_int(s.row.preemptions)
     });
     columns.number("Threads", "Threads", has_details || args.thread_count, |s| s.text.int(s.row.threads));
-    columns.number("Priority", "Priority", true, |s| {
+    columns.number("Priority", "Priority", !args.no_priority, |s| {
         let known = s.row.priority.filter(|priority| *priority > 0.0);
         known.map(|priority| format!("{priority:.1}")).unwrap_or_default()
     });
-    columns.number("Cores", "Cores", true, |s| {
+    columns.number("Cores", "Cores", !args.no_core_usage, |s| {
         if args.show_core_number { s.row.cores.clone() } else { s.text.int(s.row.core_count) }
     });
-    columns.number("First", "First", args.first_last, |s| s.text.times.write(s.row.first_ns));
-    columns.number("Last", "Last", args.first_last, |s| s.text.times.write(s.row.last_ns));
+    let star = if args.zero.zero().mode.is_some() { "*" } else { "" };
+    columns.number("First", &format!("First{star}"), args.first_last, |s| s.text.times.write(s.row.first_ns));
+    columns.number("Last", &format!("Last{star}"), args.first_last, |s| s.text.times.write(s.row.last_ns));
     columns.number("Session", "Session", has_details, |s| s.text.maybe_int(s.row.session_id));
+    let has_diff = args.merge && rows.iter().any(|row| row.diff_ns.is_some());
+    columns.number("Diff", "Diff ms", has_diff, |s| s.text.maybe_ms(s.diff_ns));
     columns.word("File", "File", args.merge, |s| s.file.to_owned());
     columns.word("Process", "Process", true, |s| s.text.process_line(s.row.into()));
+    columns.word("Module", "Path", args.show_module.is_some(), |s| {
+        module([&s.row.module_path, &s.row.file_version, &s.row.product_name, &s.row.company])
+    });
     columns.choose(args.common.column.as_deref())?;
     Ok(columns)
 }

@@ -3,10 +3,11 @@
 use clap::Args;
 use etwkit_query::dump::Top;
 use etwkit_query::dump::cpu::{CpuRequest, CpuSort};
-use etwkit_query::dump::method::MethodRequest;
+use etwkit_query::dump::method::{self, MethodRequest};
 use etwkit_query::range::Unit;
 
-use super::args::{Common, ProcessFilters, TopArgs, range, word};
+use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
+use super::cut::Cut;
 
 pub(super) const SORTS: &[(&str, CpuSort)] = &[
     ("cpu", CpuSort::Cpu),
@@ -23,6 +24,23 @@ pub(super) const SORTS: &[(&str, CpuSort)] = &[
     ("start-time", CpuSort::StartTime),
 ];
 
+/// What rows are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum By {
+    /// Processes.
+    #[default]
+    Process,
+    /// Methods of processes.
+    Method,
+    /// Modules of processes.
+    Module,
+    /// Threads of processes.
+    Thread,
+}
+
+const BYS: &[(&str, By)] =
+    &[("process", By::Process), ("method", By::Method), ("module", By::Module), ("thread", By::Thread)];
+
 #[derive(Debug, Args)]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
@@ -31,10 +49,20 @@ pub(crate) struct CpuArgs {
     pub(super) processes: ProcessFilters,
     #[command(flatten)]
     pub(super) top: TopArgs,
-    /// Show these methods instead of sums of processes (*, ?, several with ;, ! excludes)
+    #[command(flatten)]
+    pub(super) zero: ZeroArgs,
+    /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     methods: Option<String>,
-    /// Show only the N largest methods of each process
+    /// Show these stack tags, paths with \ between; with --methods both
+    #[arg(long, value_name = "TAGS", conflicts_with = "range")]
+    stack_tags: Option<String>,
+    #[command(flatten)]
+    pub(super) stacks: super::stacks::StackArgs,
+    /// What rows or trees are of
+    #[arg(long, value_name = "WHAT", value_parser = word(BYS), default_value = "process")]
+    pub(super) by: By,
+    /// Show only the N largest methods (modules, threads, tags) of each process
     #[arg(long, value_name = "N")]
     top_methods: Option<usize>,
     /// Leave the N largest methods of each process out first
@@ -43,6 +71,9 @@ pub(crate) struct CpuArgs {
     /// Names of methods begin with their module: ntdll.dll!NtReadFile
     #[arg(long)]
     include_dll: bool,
+    /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub(super) cut_method: Option<Cut>,
     /// Order
     #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "cpu")]
     pub(super) sort_by: CpuSort,
@@ -70,21 +101,27 @@ pub(crate) struct CpuArgs {
     /// Only rows with so much time from first to last (s)
     #[arg(long, value_name = "A..B")]
     duration: Option<String>,
-    /// Only this part of the trace (s), for sums of processes; intervals are clipped to it
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, conflicts_with_all = ["methods", "top_methods"])]
-    range: Option<String>,
+    /// Only this part of the trace (s); intervals are clipped to it
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub(super) range: Option<String>,
     /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too; none
     #[arg(long, value_name = "WHAT", value_parser = ["none", "total", "process", "method", "file"])]
     pub(super) show_total: Option<String>,
-    /// One list over all extracts, for sums of processes
-    #[arg(long, conflicts_with_all = ["methods", "top_methods"])]
+    /// One list over all extracts, for sums of processes; one tree of all processes
+    #[arg(long, conflicts_with_all = ["methods", "top_methods", "stack_tags"])]
     pub(super) merge: bool,
-    /// Show terminal sessions, threads, switch-ins and mean times ready
+    /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles
     #[arg(long)]
     pub(super) details: bool,
     /// Show which processors a process ran on instead of how many
     #[arg(long)]
     pub(super) show_core_number: bool,
+    /// Leave processors out
+    #[arg(long)]
+    pub(super) no_core_usage: bool,
+    /// Leave priorities out
+    #[arg(long)]
+    pub(super) no_priority: bool,
     /// Leave times ready out
     #[arg(long)]
     pub(super) no_ready: bool,
@@ -97,18 +134,30 @@ pub(crate) struct CpuArgs {
     /// Show the process in the line of each method instead of a heading
     #[arg(long)]
     pub(super) show_on_method: bool,
-    /// Show path, version and company of the modules of methods
-    #[arg(long)]
-    pub(super) show_module: bool,
+    /// Show path, version and company of modules; =driver only well-known drivers, with their vendors; =TEXT only where one of these
+    /// fits (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) show_module: Option<String>,
 }
 
 impl CpuArgs {
-    /// Whether methods are asked for instead of processes.
+    /// Whether methods, modules, threads or stack tags are asked for instead of processes.
     pub(super) fn asks_methods(&self) -> bool {
-        self.methods.is_some() || self.top_methods.is_some()
+        self.asks_names() || self.stack_tags.is_some()
+    }
+
+    fn asks_names(&self) -> bool {
+        // The N largest alone are those of what is asked for, which may be stack tags.
+        let top = self.top_methods.is_some() && self.stack_tags.is_none();
+        self.methods.is_some() || top || self.by != By::Process
     }
 
     pub(super) fn request(&self) -> anyhow::Result<CpuRequest> {
+        if self.only_drivers() && !self.asks_methods() {
+            anyhow::bail!(
+                "--show-module=driver: drivers are modules of methods: add --methods or --by module"
+            );
+        }
         Ok(CpuRequest {
             processes: self.processes.query(),
             cpu: range("cpu", self.cpu.as_deref(), Unit::Milliseconds)?,
@@ -119,16 +168,39 @@ impl CpuArgs {
             last: range("last", self.last.as_deref(), Unit::Seconds)?,
             duration: range("duration", self.duration.as_deref(), Unit::Seconds)?,
             time: range("range", self.range.as_deref(), Unit::Seconds)?,
+            modules: self.modules(),
+            zero: self.zero.zero(),
             sort: self.sort_by,
             top: self.top.top(),
         })
+    }
+
+    /// The filter on modules, if there is one.
+    fn modules(&self) -> Option<String> {
+        self.show_module.clone().filter(|text| !text.is_empty() && !self.only_drivers())
+    }
+
+    /// Whether only well-known drivers are asked for.
+    pub(super) fn only_drivers(&self) -> bool {
+        self.show_module.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("driver"))
     }
 
     pub(super) fn method_request(&self) -> anyhow::Result<MethodRequest> {
         let process = self.request()?;
         Ok(MethodRequest {
             processes: process.processes,
+            by: match self.by {
+                By::Module => method::By::Module,
+                By::Thread => method::By::Thread,
+                By::Process | By::Method => method::By::Method,
+            },
             methods: self.methods.clone(),
+            stack_tags: self.stack_tags.clone(),
+            only_tags: !self.asks_names(),
+            modules: process.modules,
+            only_drivers: self.only_drivers(),
+            time: process.time,
+            zero: process.zero,
             include_dll: self.include_dll,
             cpu: process.cpu,
             wait: process.wait,

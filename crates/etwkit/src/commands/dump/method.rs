@@ -2,12 +2,13 @@
 
 use etwkit_query::dump::cpu::{CpuTotal, check_waits};
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
+use etwkit_query::dump::ready::{Percentiles, ReadyTimes};
 use etwkit_query::time_format::seconds;
 
 use super::cpu::sums;
-use super::cpu_args::CpuArgs;
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::text::Text;
+use super::cpu_args::{By, CpuArgs};
+use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::text::{Text, rounded};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -16,7 +17,7 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump cpu", printer, |session| {
+    let answers = ask_from_zero(&args.common, "dump cpu", &request.zero, printer, |session| {
         if args.asks_waits() {
             check_waits(session)?;
         }
@@ -48,6 +49,7 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
     let text = Text::new(&args.common, Some(&args.processes), info);
     let file_sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
     lines.file(info, &text, &file_sums)?;
+    let text = text.moved(&args.zero.zero());
     let (shows_rows, shows_processes) = args.shows();
     let columns = columns(args, &text, answer.total.wait_ns.is_some())?;
     // One table, so that columns of all processes have one width.
@@ -65,41 +67,107 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
                 Some("process" | "method") => format!("  [{}]", sums(&text, group.total, args.sort_by)),
                 _ => String::new(),
             };
-            lines.line(&format!("  {}{sums}", text.process_line(row.into())))?;
+            let priority = row.process_priority.filter(|_| args.details && !args.no_priority);
+            let priority = priority.map(|priority| format!("  priority {priority:.1}")).unwrap_or_default();
+            lines.line(&format!("  {}{priority}{sums}", text.process_line(row.into())))?;
         }
-        for line in printed.by_ref().take(group.rows.len()) {
+        for (row, line) in group.rows.iter().zip(printed.by_ref()) {
             if shows_rows {
                 lines.line(line)?;
+                percentiles(args, &text, &row.ready, lines)?;
             }
         }
     }
     Ok(())
 }
 
+/// Lines below a row, if they are asked for: how long its threads were ready.
+pub(super) fn percentiles(
+    args: &CpuArgs,
+    text: &Text,
+    ready: &ReadyTimes,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    if !args.details || args.no_ready {
+        return Ok(());
+    }
+    for (title, times) in [("after deep sleep", ready.deep_sleep()), ("other", ready.other())] {
+        if let Some(times) = times {
+            lines.line(&format!("      ready {title}: {}", percentiles_text(text, times)))?;
+        }
+    }
+    Ok(())
+}
+
+/// `min 1.2, 5% 1.5, … max 900 us; longest 1%: 0.001000 s, all 0.012000 s, n 60`.
+fn percentiles_text(text: &Text, times: Percentiles) -> String {
+    let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
+    let us = |(index, (title, ns)): (usize, (&str, i64))| {
+        // Short times need a digit, long ones do not.
+        let value =
+            if index < 4 { format!("{:.1}", ns as f64 / 1000.0) } else { text.int(rounded(ns, 1000)) };
+        format!("{title} {value}")
+    };
+    let values: Vec<String> = titles.into_iter().zip(times.values).enumerate().map(us).collect();
+    format!(
+        "{} us; longest 1%: {} s, all {} s, n {}",
+        values.join(", "),
+        seconds(times.longest_sum_ns, 6),
+        seconds(times.sum_ns, 6),
+        text.int(times.count)
+    )
+}
+
 fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Result<Columns<'a, MethodRow>> {
     let has_ready = has_waits && !args.no_ready;
+    let has_times = args.details;
     let mut columns = Columns::new();
     columns.number("Cpu", "CPU ms", true, |row: &MethodRow| text.ms(row.cpu_ns));
-    columns.number("Exclusive", "Exclusive ms", args.details, |row| text.ms(row.exclusive_ns));
+    columns.number("Exclusive", "Exclusive ms", has_times || args.by == By::Module, |row| {
+        text.maybe_ms(row.exclusive_ns)
+    });
     columns.number("Wait", "Wait ms", has_waits, |row| text.maybe_ms(row.wait_ns));
     columns.number("Ready", "Ready ms", has_ready, |row| text.maybe_ms(row.ready_ns));
-    columns.number("ReadyAvg", "Ready avg us", has_ready && args.details, |row| {
+    columns.number("ReadyAvg", "Ready avg us", has_ready && has_times, |row| {
         // Cut, as the mean of the question is.
         row.ready_avg_ns.map(|ns| text.int(ns / 1000)).unwrap_or_default()
     });
-    columns.number("Switches", "Switches", has_waits && args.details, |row| text.maybe_int(row.switches));
-    columns.number("Threads", "Threads", args.thread_count, |row| text.int(row.threads));
-    columns.number("Depth", "Depth", args.details, |row| format!("{:.1}", row.depth));
-    columns.number("Duration", "Last-First s", args.first_last, |row| seconds(row.duration_ns, 3));
+    columns.number("WaitSum", "Wait sum ms", false, |row| text.maybe_ms(row.wait_sum_ns));
+    columns.number("ReadySum", "Ready sum ms", false, |row| text.maybe_ms(row.ready_sum_ns));
+    columns.number("Switches", "Switches", has_waits && has_times, |row| text.maybe_int(row.switches));
+    columns.number("Threads", "Threads", args.thread_count, |row| text.maybe_int(row.threads));
+    columns.number("Depth", "Depth", has_times, |row| {
+        row.depth.map(|depth| format!("{depth:.1}")).unwrap_or_default()
+    });
+    columns.number("Duration", "Last-First s", args.first_last, |row| {
+        row.duration_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
+    });
     let title = text.times.title();
-    columns.number("First", &format!("First {title}"), args.first_last, |row| text.times.write(row.first_ns));
-    columns.number("Last", &format!("Last {title}"), args.first_last, |row| text.times.write(row.last_ns));
-    columns.word("Method", "Method", true, |row| row.name.clone());
+    let time = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
+    columns.number("First", &format!("First {title}"), args.first_last, move |row| time(row.first_ns));
+    columns.number("Last", &format!("Last {title}"), args.first_last, move |row| time(row.last_ns));
+    let names = match args.by {
+        By::Module => "Module",
+        By::Thread => "Thread",
+        By::Process | By::Method => "Method",
+    };
+    columns.word("Method", names, true, |row| {
+        args.cut_method.map_or_else(|| row.name.clone(), |cut| cut.of(&row.name))
+    });
     columns.word("Process", "Process", args.show_on_method, |row| text.process(row.into()));
-    columns.word("Module", "Module", args.show_module, |row| {
-        let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
-        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+    columns.word("Driver", "Driver", args.only_drivers(), |row| {
+        let parts = [&row.driver_vendor, &row.driver_category];
+        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    });
+    let shows_path = args.show_module.is_some() && !args.only_drivers();
+    columns.word("Module", "Path", shows_path, |row| {
+        module([&row.module_path, &row.file_version, &row.product_name, &row.company])
     });
     columns.choose(args.common.column.as_deref())?;
     Ok(columns)
+}
+
+/// Path, version, product and company of a module.
+pub(super) fn module(parts: [&Option<String>; 4]) -> String {
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

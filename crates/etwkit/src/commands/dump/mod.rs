@@ -3,12 +3,14 @@
 pub(crate) mod args;
 mod cpu;
 mod cpu_args;
+mod cut;
 mod disk;
 mod file;
 mod method;
 mod output;
 pub(crate) mod overview;
 mod process;
+mod stacks;
 mod stats;
 mod status;
 mod text;
@@ -23,6 +25,7 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     match &args.dump {
         Dump::Overview(args) => overview::run(args, printer),
         Dump::Process(args) => process::run(args, printer),
+        Dump::Cpu(args) if args.stacks.is_asked() => stacks::run(args, printer),
         Dump::Cpu(args) if args.asks_methods() => method::run(args, printer),
         Dump::Cpu(args) => cpu::run(args, printer),
         Dump::Disk(args) => disk::run(args, printer),

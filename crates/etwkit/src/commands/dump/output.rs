@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::dump::{self, Grouped, Top};
 use etwkit_query::filter::TextFilter;
 use serde::Serialize;
@@ -84,6 +85,23 @@ pub(super) fn ask<A>(
     Ok(all)
 }
 
+/// Asks as [`ask`] does, with another zero of times; what the reader should know of it becomes notes.
+pub(super) fn ask_from_zero<A>(
+    common: &Common,
+    command: &str,
+    zero: &ZeroTime,
+    printer: &mut Printer<'_>,
+    mut question: impl FnMut(&Session) -> dump::Result<A>,
+) -> anyhow::Result<Vec<Answered<A>>> {
+    let mut warnings = Vec::new();
+    let answers = ask(common, command, printer, |session| {
+        warnings.extend(zero.warning(session)?);
+        question(session)
+    })?;
+    warnings.iter().for_each(|warning| printer.note(warning));
+    Ok(answers)
+}
+
 /// Why there is no answer, and what would give one.
 fn explain(common: &Common, printer: &mut Printer<'_>, name: &str, why: &dump::Error) -> anyhow::Result<()> {
     let hint = why.hint().unwrap_or_default();
@@ -107,7 +125,13 @@ fn object<R: Serialize>(info: &TraceInfo, row: &R) -> anyhow::Result<Map<String,
     let mut object = Map::new();
     object.insert("trace".into(), Value::from(info.file_name.clone()));
     if let Value::Object(columns) = serde_json::to_value(row)? {
-        object.extend(columns.into_iter().filter(|(name, _)| name != "sort_value"));
+        for (name, value) in columns.into_iter().filter(|(name, _)| name != "sort_value") {
+            match value {
+                // Columns that several kinds of rows share.
+                Value::Object(shared) => object.extend(shared),
+                value => _ = object.insert(name, value),
+            }
+        }
     }
     Ok(object)
 }

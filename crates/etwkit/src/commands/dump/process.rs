@@ -5,8 +5,8 @@ use etwkit_query::dump::process::{ProcessCounts, ProcessRequest, ProcessRow, Pro
 use etwkit_query::nt_status;
 use etwkit_query::range::Unit;
 
-use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Columns, Lines, ask, exit, machine, show_sql};
+use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
+use super::output::{Columns, Lines, ask_from_zero, exit, machine, show_sql};
 use super::text::{ProcessText, Text, duration};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -27,6 +27,8 @@ pub(crate) struct ProcessArgs {
     processes: ProcessFilters,
     #[command(flatten)]
     top: TopArgs,
+    #[command(flatten)]
+    zero: ZeroArgs,
     /// Only these parents and what they started
     #[arg(long, value_name = "NAMES")]
     parent: Option<String>,
@@ -64,6 +66,7 @@ impl ProcessArgs {
             duration: range("duration", self.duration.as_deref(), Unit::Seconds)?,
             start: range("start", self.start.as_deref(), Unit::Seconds)?,
             crashed: self.crash,
+            zero: self.zero.zero(),
             sort: self.sort_by,
             top: self.top.top(),
         })
@@ -74,8 +77,9 @@ impl ProcessArgs {
         let is_tree = self.sort_by == ProcessSort::Tree;
         let time = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
         columns.number("ProcessId", "Pid", !is_tree, |row: &ProcessRow| row.pid.to_string());
-        columns.word("StartTime", "Start", !is_tree, move |row| time(row.start_ns));
-        columns.word("StopTime", "Stop", !is_tree, move |row| time(row.stop_ns));
+        let star = if text.times.title().ends_with('*') { "*" } else { "" };
+        columns.word("StartTime", &format!("Start{star}"), !is_tree, move |row| time(row.start_ns));
+        columns.word("StopTime", &format!("Stop{star}"), !is_tree, move |row| time(row.stop_ns));
         columns.number("Duration", "Duration", !is_tree, |row| {
             row.duration_ns.map(duration).unwrap_or_default()
         });
@@ -130,7 +134,8 @@ pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump process", printer, |session| request.ask(session))?;
+    let zero = &request.zero;
+    let answers = ask_from_zero(&args.common, "dump process", zero, printer, |session| request.ask(session))?;
     let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
     let all: Vec<ProcessRow> = rows.clone().map(|(_, row)| row.clone()).collect();
     if !machine(&args.common, printer, rows)? {
@@ -138,6 +143,7 @@ pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         for one in &answers {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
+            let text = text.moved(zero);
             let columns = args.columns(&text, &one.info.file_name)?;
             columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
             if one.answer.rows.len() > 1 && args.show_total.as_deref() != Some("none") {

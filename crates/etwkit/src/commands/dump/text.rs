@@ -6,6 +6,7 @@ use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::ModuleRow;
+use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
 use super::args::{Common, ProcessFilters, ProcessFormat};
@@ -64,6 +65,15 @@ impl Text {
             process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
             command_lines: processes.is_none_or(|processes| !processes.no_cmdline),
         }
+    }
+
+    /// The same where times of rows were moved.
+    pub(super) fn moved(self, zero: &ZeroTime) -> Self {
+        if zero.mode.is_none() {
+            return self;
+        }
+        let (times, process_writer) = (self.times.of_moved_times(), self.process_writer.of_moved_times());
+        Self { times, process_writer, ..self }
     }
 
     /// A whole number, digits in groups.

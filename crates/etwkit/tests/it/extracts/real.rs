@@ -159,3 +159,39 @@ fn no_event_of_a_real_trace_is_lost_on_the_way() {
         assert_eq!(rows[0][0], truth["total"], "{}", sample.name);
     }
 }
+
+#[test]
+fn managed_methods_and_their_samples_are_those_of_the_truth() {
+    let (mut known, mut top) = (0, 0);
+    for (sample, truth, extract) in with("dotnet") {
+        let (name, truth) = (&sample.name, &truth["managed_samples"]);
+        let Some(methods) = truth["known_methods"].as_object() else { continue };
+        let rows = extract.ask(
+            "select p.pid, count(*) from method m join process p on p.process_key = m.process_key group by 1",
+        );
+        let ours: BTreeMap<String, Value> =
+            rows.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        for (pid, count) in methods {
+            assert_eq!(ours.get(pid), Some(count), "{name} methods of {pid}");
+            known += 1;
+        }
+        let own = extract.ask(
+            "select p.pid, d.name, sum(c.samples) from cpu_stack c join process p on p.process_key = c.process_key
+             join stack k on k.stack_id = c.stack_id join frame f on f.frame_id = k.frame_id
+             join method d on d.method_id = f.method_id group by 1, 2",
+        );
+        let all: i64 = own.iter().filter_map(|row| row[2].as_i64()).sum();
+        assert_eq!(truth["samples"], all, "{name}");
+        for want in truth["top_methods"].as_array().unwrap() {
+            let text = |key: &str| want[key].as_str().unwrap();
+            let full = format!("{}.{}", text("namespace"), text("name"));
+            let ours =
+                own.iter().find(|row| row[0].to_string() == text("process") && row[1] == full.as_str());
+            assert_eq!(ours.map(|row| &row[2]), Some(&want["samples"]), "{name} {full}");
+            top += 1;
+        }
+    }
+    if etwkit_testkit::traces().is_some() {
+        assert!(known >= 3 && top > 5, "{known} {top}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::{Extract, assert_us, has_all, made_with, us};
 
@@ -149,6 +149,71 @@ fn unions_of_methods_are_the_truth() {
         }
     }
     assert!(methods > 100 || !has_all(), "{methods}");
+}
+
+/// Times ready in microseconds by process and whether the processor slept deeply before, sorted.
+fn readies(sched: &Value) -> HashMap<(i64, bool), Vec<f64>> {
+    let columns: Vec<&str> =
+        sched["switch_columns"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let at = |name: &str| columns.iter().position(|column| *column == name).unwrap();
+    let (new_pid, new_tid, ready) = (at("new_pid"), at("new_tid"), at("ready_us"));
+    let (old_tid, c_state) = (at("old_tid"), at("prev_cstate"));
+    let mut all: HashMap<(i64, bool), Vec<f64>> = HashMap::new();
+    for switch in sched["switches"].as_array().unwrap() {
+        let Some(ready) = switch[ready].as_f64().filter(|_| switch[new_tid] != 0) else { continue };
+        let is_deep = switch[old_tid] == 0 && switch[c_state].as_i64().unwrap() > 0;
+        all.entry((switch[new_pid].as_i64().unwrap(), is_deep)).or_default().push(ready);
+    }
+    all.values_mut().for_each(|values| values.sort_by(f64::total_cmp));
+    all
+}
+
+#[test]
+fn percentiles_of_times_ready_are_those_of_the_truth() {
+    let (mut compared, mut deep) = (0, 0);
+    for (trace, truth) in made_with("sched") {
+        if !truth["sched"]["switches"].is_array() {
+            continue;
+        }
+        let extract = Extract::of(&[&trace], &[]);
+        let reused = "select pid from process group by pid having count(*) > 1";
+        let mut truth = readies(&truth["sched"]);
+        let reused: HashSet<i64> = extract.ask(reused).iter().map(|row| row[0].as_i64().unwrap()).collect();
+        truth.retain(|(pid, _), _| !reused.contains(pid));
+        let mut rows = extract.ask(
+            "select p.pid, r.is_deep_sleep, r.count, r.min_ns, r.p5_ns, r.p25_ns, r.p50_ns, r.p90_ns, r.p95_ns, r.p99_ns, r.max_ns,
+                r.sum_ns, r.longest_sum_ns from ready_percentile r join process p on p.process_key = r.process_key where r.method is null",
+        );
+        rows.retain(|row| !reused.contains(&row[0].as_i64().unwrap()));
+        assert_eq!(rows.len(), truth.len(), "{trace}");
+        for row in rows {
+            let key = (row[0].as_i64().unwrap(), row[1].as_bool().unwrap());
+            let values = &truth[&key];
+            assert_eq!(row[2], values.len(), "{trace} {key:?}");
+            let percentile = |percent: f64| {
+                let at = (values.len() - 1) as f64 * percent / 100.0;
+                let (low, high) = (values[at.floor() as usize], values[at.ceil() as usize]);
+                low + (high - low) * at.fract()
+            };
+            let percents = [0.0, 5.0, 25.0, 50.0, 90.0, 95.0, 99.0, 100.0];
+            for (percent, ours) in percents.into_iter().zip(&row[3..11]) {
+                assert_us(&format!("{trace} {key:?} {percent}%"), us(ours), &json!(percentile(percent)));
+            }
+            let sum: f64 = values.iter().sum();
+            let longest: f64 = values[values.len() * 99 / 100..].iter().sum();
+            // Each value is cut to a nanosecond.
+            let tolerance = 0.6 + values.len() as f64 * 0.06;
+            assert!((us(&row[11]) - sum).abs() < tolerance, "{trace} {key:?}: {row:?}, the truth is {sum}");
+            assert!(
+                (us(&row[12]) - longest).abs() < tolerance,
+                "{trace} {key:?}: {row:?}, the truth is {longest}"
+            );
+            compared += 1;
+            deep += usize::from(key.1);
+        }
+    }
+    assert!(compared > 10 || !has_all(), "{compared}");
+    assert!(deep > 0 || !has_all(), "no processor slept deeply");
 }
 
 #[test]

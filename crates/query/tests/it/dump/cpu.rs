@@ -243,7 +243,7 @@ fn methods_stand_below_their_process_ascending() {
     assert_eq!(answer.total.wait_ns, Some(60 * MS));
     let row = &first.rows[1];
     // 7 ns in 2 switch-ins, without the fraction.
-    assert_eq!((row.ready_avg_ns, row.duration_ns), (Some(3), 3 * MS));
+    assert_eq!((row.ready_avg_ns, row.duration_ns), (Some(3), Some(3 * MS)));
     assert_eq!((row.file_version.as_deref(), row.company.as_deref()), (Some("1.2"), Some("Corp")));
 }
 

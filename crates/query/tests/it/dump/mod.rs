@@ -3,8 +3,11 @@
 mod cpu;
 mod disk;
 mod file;
+mod methods;
 mod process;
+mod stacks;
 mod stats;
+mod zero;
 
 use etwkit_trace::table::{Process, Trace};
 

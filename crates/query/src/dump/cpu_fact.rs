@@ -1,0 +1,61 @@
+//! Samples, stays, waits and times ready as rows of one shape, clipped to a part of the trace.
+
+use super::sql::{ProcessQuery, ends};
+use crate::range::Range;
+
+/// Name of the rows.
+pub(super) const TABLE: &str = "fact";
+
+/// What `WITH` needs to make the rows: those of the processes, and of threads whose process is not known.
+///
+/// A sample belongs to the range with its moment. Stays, waits and times ready are clipped. A switch-in counts if it lies in the
+/// range.
+pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
+    let (a, b) = ends(time);
+    let only = only(processes);
+    format!(
+        "{TABLE} AS (
+  SELECT process_key, thread_key, cpu, stack_id, ts_ns AS first_ns, ts_ns AS last_ns, weight_ns AS cpu_ns, priority,
+    CAST(NULL AS BIGINT) AS run_start, CAST(NULL AS BIGINT) AS run_end, CAST(NULL AS BIGINT) AS wait_start,
+    CAST(NULL AS BIGINT) AS wait_end, CAST(NULL AS BIGINT) AS ready_start, CAST(NULL AS BIGINT) AS ready_end,
+    0 AS is_switch, 0 AS is_preempted, 0 AS is_ready_known
+  FROM cpu_sample
+  WHERE NOT is_idle AND ts_ns BETWEEN {a} AND {b}{only}
+  UNION ALL
+  SELECT process_key, thread_key,
+    CASE WHEN run_end >= run_start THEN cpu END,
+    stack_id,
+    CASE WHEN run_end >= run_start THEN run_start END,
+    CASE WHEN run_end >= run_start THEN run_end END,
+    CAST(NULL AS BIGINT), priority, run_start, run_end, wait_start, wait_end, ready_start, ready_end,
+    is_switch, is_preempted, is_ready_known
+  FROM (
+    SELECT process_key, thread_key, cpu, stack_id, priority,
+      CASE WHEN run_ns IS NOT NULL THEN greatest(coalesce(in_ns, out_ns - run_ns), {a}) END AS run_start,
+      CASE WHEN run_ns IS NOT NULL THEN least(coalesce(out_ns, in_ns + run_ns), {b}) END AS run_end,
+      CASE WHEN wait_ns IS NOT NULL THEN greatest(last_out_ns, {a}) END AS wait_start,
+      CASE WHEN wait_ns IS NOT NULL THEN least(last_out_ns + wait_ns, {b}) END AS wait_end,
+      CASE WHEN ready_ns IS NOT NULL THEN greatest(coalesce(readied_ns, last_out_ns), {a}) END AS ready_start,
+      CASE WHEN ready_ns IS NOT NULL THEN least(coalesce(readied_ns, last_out_ns) + ready_ns, {b}) END AS ready_end,
+      CASE WHEN in_ns BETWEEN {a} AND {b} THEN 1 ELSE 0 END AS is_switch,
+      CASE WHEN in_ns BETWEEN {a} AND {b} AND prev_state IN (1, 3, 7) THEN 1 ELSE 0 END AS is_preempted,
+      CASE WHEN in_ns BETWEEN {a} AND {b} AND ready_ns IS NOT NULL THEN 1 ELSE 0 END AS is_ready_known
+    FROM context_switch
+    WHERE true{only}
+  )
+  WHERE run_end >= run_start OR wait_end > wait_start OR ready_end > ready_start OR is_switch = 1
+)"
+    )
+}
+
+/// Leaves other processes out early; what is asked of the process in the end decides.
+fn only(processes: &ProcessQuery) -> String {
+    let conditions = processes.conditions();
+    if conditions.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n    AND (process_key IS NULL OR process_key IN (SELECT p.process_key FROM process p WHERE {}))",
+        conditions.join(" AND ")
+    )
+}

@@ -1,0 +1,205 @@
+//! Where rows of methods, modules, threads and stack tags come from: stored sums, or sums over single events.
+//!
+//! All have the columns of [`COLUMNS`] in that order.
+
+use super::cpu_fact;
+use super::method::By;
+use super::sql::ProcessQuery;
+use crate::range::Range;
+
+/// Columns of the rows.
+const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_path, cpu_ns, exclusive_ns, wait_ns, ready_ns, \
+     wait_sum_ns, ready_sum_ns, ready_count, switches, threads, depth, first_ns, last_ns";
+
+/// `WITH` of a question, empty if it needs none, and the rows.
+pub(super) struct Rows {
+    /// Named rows that the question begins with.
+    pub with: String,
+    /// What stands behind `FROM`, in brackets.
+    pub from: String,
+}
+
+/// Rows of methods, modules or threads.
+pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
+    match by {
+        By::Method if time.is_unlimited() => Rows { with: String::new(), from: methods() },
+        By::Method | By::Module => {
+            let facts = cpu_fact::rows(time, processes);
+            let sums = if time.is_unlimited() { SUMS } else { "" };
+            Rows { with: format!("WITH {facts},\n{}", by_frame(by, sums)), from: framed(by) }
+        }
+        By::Thread => {
+            let facts = cpu_fact::rows(time, processes);
+            Rows { with: format!("WITH {facts},\n{THREADS}\n"), from: threads() }
+        }
+    }
+}
+
+/// Rows of stack tags whose path passes a condition on `tag`.
+pub(super) fn tags(condition: Option<&str>) -> String {
+    let condition = condition.map(|condition| format!("\n  WHERE {condition}")).unwrap_or_default();
+    format!(
+        "
+  SELECT 'tag' AS kind, process_key, CAST(NULL AS INT) AS tid, tag_set, CAST(NULL AS VARCHAR) AS module, tag AS method,
+    CAST(NULL AS VARCHAR) AS module_path, cpu_ns, CAST(NULL AS BIGINT) AS exclusive_ns, wait_ns, ready_ns, wait_sum_ns,
+    ready_sum_ns, CAST(NULL AS BIGINT) AS ready_count, switches, threads, CAST(NULL AS DOUBLE) AS depth, first_ns, last_ns
+  FROM cpu_tag{condition}"
+    )
+}
+
+/// Rows of stored sums. Without samples in the trace, CPU is what context switches say.
+fn methods() -> String {
+    "
+  SELECT 'method' AS kind, process_key, CAST(NULL AS INT) AS tid, CAST(NULL AS VARCHAR) AS tag_set, module, method, module_path,
+    CASE WHEN (SELECT coalesce(sum(samples), 0) FROM cpu_process) > 0 THEN cpu_ns ELSE coalesce(run_ns, 0) END AS cpu_ns,
+    exclusive_ns, wait_ns, ready_ns, wait_sum_ns, ready_sum_ns, ready_count, switches, threads, depth, first_ns, last_ns
+  FROM cpu_method"
+        .to_owned()
+}
+
+/// A summary has no single events, but CPU by stack: without threads and times.
+const SUMS: &str = "
+  UNION ALL
+  SELECT process_key, CAST(NULL AS INT), stack_id, samples, cpu_ns, 0, 0, 0, 0, 0, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)
+  FROM cpu_stack
+  WHERE (SELECT count(*) FROM cpu_sample) = 0";
+
+/// Times of stacks, which methods or modules the stacks have, and sums by these.
+fn by_frame(by: By, sums: &str) -> String {
+    let (method, parts) = match by {
+        By::Module => ("CAST('' AS VARCHAR)", "module_path, module"),
+        _ => {
+            ("coalesce(d.name, concat('+', hex(coalesce(f.rva, f.address))))", "module_path, module, method")
+        }
+    };
+    format!(
+        "part AS (
+  SELECT process_key, thread_key, stack_id,
+    count(cpu_ns) AS samples,
+    coalesce(sum(cpu_ns), 0) AS cpu_ns,
+    coalesce(sum(run_end - run_start) FILTER (WHERE run_end > run_start), 0) AS run_ns,
+    coalesce(sum(wait_end - wait_start) FILTER (WHERE wait_end > wait_start), 0) AS wait_ns,
+    coalesce(sum(ready_end - ready_start) FILTER (WHERE ready_end > ready_start), 0) AS ready_ns,
+    sum(is_ready_known) AS ready_count,
+    sum(is_switch) AS switches,
+    coalesce(min(first_ns), min(least(wait_start, ready_start))) AS first_ns,
+    coalesce(max(last_ns), max(greatest(wait_end, ready_end))) AS last_ns
+  FROM fact WHERE stack_id IS NOT NULL GROUP BY process_key, thread_key, stack_id{sums}
+),
+code AS (
+  SELECT *, min(frame_id) OVER (PARTITION BY {parts}) AS code_id
+  FROM (
+    SELECT f.frame_id, m.path AS module_path, m.name AS module, {method} AS method
+    FROM frame f
+    LEFT JOIN module m ON m.module_id = f.module_id
+    LEFT JOIN method d ON d.method_id = f.method_id
+  )
+),
+place AS (
+  SELECT s.stack_id, c.code_id, min(s.depth) AS depth
+  FROM stack_frame s
+  JOIN code c ON c.frame_id = s.frame_id
+  WHERE s.stack_id IN (SELECT stack_id FROM part)
+  GROUP BY s.stack_id, c.code_id
+),
+united AS (
+  SELECT f.process_key, l.code_id,
+    union_duration(f.wait_start, f.wait_end) FILTER (WHERE f.wait_end > f.wait_start) AS wait_ns,
+    union_duration(f.ready_start, f.ready_end) FILTER (WHERE f.ready_end > f.ready_start) AS ready_ns
+  FROM fact f
+  JOIN place l ON l.stack_id = f.stack_id
+  WHERE f.wait_end > f.wait_start OR f.ready_end > f.ready_start
+  GROUP BY f.process_key, l.code_id
+),
+added AS (
+  SELECT p.process_key, l.code_id,
+    sum(p.samples) AS samples,
+    sum(p.cpu_ns) AS cpu_ns,
+    sum(p.run_ns) AS run_ns,
+    sum(CASE WHEN l.depth = 0 THEN p.cpu_ns ELSE 0 END) AS exclusive_ns,
+    sum(p.wait_ns) AS wait_ns,
+    sum(p.ready_ns) AS ready_ns,
+    sum(p.ready_count) AS ready_count,
+    sum(p.switches) AS switches,
+    nullif(count(DISTINCT p.thread_key), 0) AS threads,
+    CAST(sum(l.depth * (p.samples + p.switches)) AS DOUBLE) / greatest(sum(p.samples + p.switches), 1) AS depth,
+    min(p.first_ns) AS first_ns,
+    max(p.last_ns) AS last_ns
+  FROM part p
+  JOIN place l ON l.stack_id = p.stack_id
+  GROUP BY p.process_key, l.code_id
+),
+recorded AS (
+  SELECT (SELECT count(*) FROM context_switch) > 0 AS has_switches,
+    (SELECT count(*) FROM cpu_sample) + (SELECT count(*) FROM cpu_stack) > 0 AS has_samples
+)
+"
+    )
+}
+
+fn framed(by: By) -> String {
+    let kind = if by == By::Module { "module" } else { "method" };
+    format!(
+        "
+  SELECT '{kind}' AS kind, a.process_key, CAST(NULL AS INT) AS tid, CAST(NULL AS VARCHAR) AS tag_set, c.module, c.method,
+    c.module_path,
+    CASE WHEN r.has_samples THEN a.cpu_ns ELSE a.run_ns END AS cpu_ns,
+    a.exclusive_ns,
+    CASE WHEN r.has_switches THEN coalesce(u.wait_ns, 0) END AS wait_ns,
+    CASE WHEN r.has_switches THEN coalesce(u.ready_ns, 0) END AS ready_ns,
+    CASE WHEN r.has_switches THEN a.wait_ns END AS wait_sum_ns,
+    CASE WHEN r.has_switches THEN a.ready_ns END AS ready_sum_ns,
+    CASE WHEN r.has_switches THEN a.ready_count END AS ready_count,
+    CASE WHEN r.has_switches THEN a.switches END AS switches,
+    a.threads, a.depth, a.first_ns, a.last_ns
+  FROM added a
+  JOIN code c ON c.frame_id = a.code_id
+  LEFT JOIN united u ON u.code_id = a.code_id AND coalesce(u.process_key, -1) = coalesce(a.process_key, -1)
+  CROSS JOIN recorded r"
+    )
+}
+
+/// Sums by thread.
+const THREADS: &str = "recorded AS (
+  SELECT (SELECT count(*) FROM context_switch) > 0 AS has_switches, (SELECT count(*) FROM cpu_sample) > 0 AS has_samples
+),
+added AS (
+  SELECT process_key, thread_key,
+    coalesce(sum(cpu_ns), 0) AS cpu_ns,
+    coalesce(sum(run_end - run_start) FILTER (WHERE run_end > run_start), 0) AS run_ns,
+    coalesce(union_duration(wait_start, wait_end) FILTER (WHERE wait_end > wait_start), 0) AS wait_ns,
+    coalesce(union_duration(ready_start, ready_end) FILTER (WHERE ready_end > ready_start), 0) AS ready_ns,
+    coalesce(sum(wait_end - wait_start) FILTER (WHERE wait_end > wait_start), 0) AS wait_sum_ns,
+    coalesce(sum(ready_end - ready_start) FILTER (WHERE ready_end > ready_start), 0) AS ready_sum_ns,
+    sum(is_ready_known) AS ready_count,
+    sum(is_switch) AS switches,
+    coalesce(min(first_ns), min(least(wait_start, ready_start))) AS first_ns,
+    coalesce(max(last_ns), max(greatest(wait_end, ready_end))) AS last_ns
+  FROM fact GROUP BY process_key, thread_key
+)";
+
+fn threads() -> String {
+    let switched = |columns: &[&str]| {
+        let one = |column: &&str| format!("CASE WHEN r.has_switches THEN a.{column} END AS {column}");
+        columns.iter().map(one).collect::<Vec<_>>().join(",\n    ")
+    };
+    format!(
+        "
+  SELECT 'thread' AS kind, a.process_key, t.tid, CAST(NULL AS VARCHAR) AS tag_set, CAST(NULL AS VARCHAR) AS module,
+    concat('thread ', CAST(t.tid AS VARCHAR)) AS method, CAST(NULL AS VARCHAR) AS module_path,
+    CASE WHEN r.has_samples THEN a.cpu_ns ELSE a.run_ns END AS cpu_ns, CAST(NULL AS BIGINT) AS exclusive_ns,
+    {},
+    CAST(1 AS BIGINT) AS threads, CAST(NULL AS DOUBLE) AS depth, a.first_ns, a.last_ns
+  FROM added a
+  LEFT JOIN thread t ON t.thread_key = a.thread_key
+  CROSS JOIN recorded r",
+        switched(&["wait_ns", "ready_ns", "wait_sum_ns", "ready_sum_ns", "ready_count", "switches"])
+    )
+}
+
+/// Several sources as one.
+pub(super) fn union(sources: &[String]) -> String {
+    let all: Vec<String> =
+        sources.iter().map(|source| format!("SELECT {COLUMNS} FROM ({source}\n  )")).collect();
+    all.join("\n  UNION ALL\n  ")
+}

@@ -1,0 +1,453 @@
+//! Call trees of processes or threads: sampled CPU, waits or times ready by call stack.
+//!
+//! Waits and times ready are summed over threads, unlike those of `dump cpu`, which are unions: only sums add up in a tree.
+
+use std::collections::HashMap;
+
+use super::call_tree::{CallTree, Fold, Line};
+use super::cpu::{check, check_waits};
+use super::group::Top;
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
+use super::{Error, Result, ask, cpu_fact, has_rows};
+use crate::Session;
+use crate::filter::TextFilter;
+use crate::frames::TraceFrames;
+use crate::range::Range;
+
+/// What stacks weigh.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// Sampled CPU; without any samples in the trace, CPU from context switches.
+    #[default]
+    Cpu,
+    /// Waits that ended with the stack.
+    Wait,
+    /// Times ready before the stack was switched in.
+    Ready,
+}
+
+impl Metric {
+    /// As machine output names it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Wait => "wait",
+            Self::Ready => "ready",
+        }
+    }
+}
+
+/// Which trees are made of stacks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// From the outermost frames to what they call.
+    #[default]
+    TopDown,
+    /// From the innermost frames to their callers.
+    BottomUp,
+    /// Callers and callees of methods: a filter on names with or without their module. A stack counts once, by the outermost frame
+    /// that fits.
+    Butterfly(String),
+}
+
+/// What gets a tree of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TreeBy {
+    /// Each process.
+    #[default]
+    Process,
+    /// Each thread.
+    Thread,
+    /// Everything together.
+    All,
+}
+
+/// Which stacks, and how they are told.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StackTreeRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// What stacks weigh.
+    pub metric: Metric,
+    /// Which trees.
+    pub shape: Shape,
+    /// What gets a tree of its own.
+    pub by: TreeBy,
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    pub time: Range,
+    /// What is folded.
+    pub fold: Fold,
+    /// How many of the largest trees.
+    pub top: Top,
+}
+
+rows! {
+    /// What a stack weighs in a process or thread.
+    struct StackRow {
+        /// Process key.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of its executable.
+        process: Option<String>,
+        /// Command line.
+        command_line: Option<String>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Thread.
+        thread_key: Option<i64>,
+        /// Thread id.
+        tid: Option<i64>,
+        /// Stack; missing if none was recorded.
+        stack_id: Option<i64>,
+        /// What it weighs.
+        value_ns: i64,
+        /// Samples, or intervals.
+        samples: i64,
+    }
+}
+
+/// A node of a tree, or several that are folded into one row.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct TreeRow {
+    /// Process key; missing in a tree of everything, and for threads whose process is not known.
+    pub process_key: Option<i64>,
+    /// Process id.
+    pub pid: Option<i64>,
+    /// File name of the executable.
+    pub process: Option<String>,
+    /// Thread id, in trees of threads.
+    pub tid: Option<i64>,
+    /// `cpu`, `wait` or `ready`.
+    pub metric: &'static str,
+    /// `top_down`, `bottom_up`, `callers` or `callees`.
+    pub tree: &'static str,
+    /// Number of the node in its tree, from 0.
+    pub id: i64,
+    /// Number of its parent; missing for roots.
+    pub parent: Option<i64>,
+    /// 0 for roots.
+    pub depth: i64,
+    /// File name of the module.
+    pub module: Option<String>,
+    /// Method, or offset in the module; missing where nodes are folded, and for stacks that were not recorded.
+    pub method: Option<String>,
+    /// Nodes folded into this row; 0 for a node.
+    pub folded: i64,
+    /// What stacks through the node weigh.
+    pub inclusive_ns: i64,
+    /// What stacks weigh that end at the node.
+    pub exclusive_ns: i64,
+    /// Samples with a stack through the node; waits or times ready.
+    pub samples: i64,
+    /// Share of the tree in per cent.
+    pub percent: f64,
+}
+
+/// The trees of a process, of a thread, or of everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeGroup {
+    /// File name of the executable; missing in a tree of everything.
+    pub process: Option<String>,
+    /// Process id.
+    pub pid: Option<i64>,
+    /// Command line.
+    pub command_line: Option<String>,
+    /// Start of the process, if in the trace.
+    pub process_start_ns: Option<i64>,
+    /// End of the process, if in the trace.
+    pub process_stop_ns: Option<i64>,
+    /// Thread id, in trees of threads.
+    pub tid: Option<i64>,
+    /// What all its stacks weigh; of a butterfly those with the method.
+    pub total_ns: i64,
+    /// Its nodes, each before what is below it; callers before callees.
+    pub rows: Vec<TreeRow>,
+}
+
+impl StackTreeRequest {
+    /// The question for stacks and what they weigh.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned(), "s.samples > 0".to_owned()];
+        conditions.extend(self.processes.conditions());
+        let by_thread = self.by == TreeBy::Thread;
+        let (with, source) = if self.is_answered_by_sums() {
+            (String::new(), SUMS.to_owned())
+        } else {
+            (format!("WITH {}\n", cpu_fact::rows(self.time, &self.processes)), self.facts(by_thread))
+        };
+        let tid = if by_thread { "t.tid" } else { "CAST(NULL AS INT) AS tid" };
+        let thread = if by_thread { "\nLEFT JOIN thread t ON t.thread_key = s.thread_key" } else { "" };
+        format!(
+            "{with}SELECT s.process_key, {PROCESS_COLUMNS}, s.thread_key, {tid}, s.stack_id, s.value_ns, s.samples
+FROM ({source}
+) s
+LEFT JOIN process p ON p.process_key = s.process_key{thread}{}
+ORDER BY s.process_key, s.thread_key, s.stack_id",
+            filtered(&conditions)
+        )
+    }
+
+    /// Whether sums by stack are enough.
+    fn is_answered_by_sums(&self) -> bool {
+        self.metric == Metric::Cpu && self.by != TreeBy::Thread && self.time.is_unlimited()
+    }
+
+    fn facts(&self, by_thread: bool) -> String {
+        let interval = |name: &str| {
+            let is_some = format!("{name}_end > {name}_start");
+            let sum = format!("coalesce(sum({name}_end - {name}_start) FILTER (WHERE {is_some}), 0)");
+            (sum, format!("count(*) FILTER (WHERE {is_some})"))
+        };
+        let (value, samples) = match self.metric {
+            Metric::Cpu => {
+                let (run, runs) = interval("run");
+                let has_samples = "(SELECT count(*) FROM cpu_sample) > 0";
+                (
+                    format!("CASE WHEN {has_samples} THEN coalesce(sum(cpu_ns), 0) ELSE {run} END"),
+                    format!("CASE WHEN {has_samples} THEN count(cpu_ns) ELSE {runs} END"),
+                )
+            }
+            Metric::Wait => interval("wait"),
+            Metric::Ready => interval("ready"),
+        };
+        let (thread, group) = if by_thread {
+            ("thread_key", "process_key, thread_key, stack_id")
+        } else {
+            ("CAST(NULL AS INT) AS thread_key", "process_key, stack_id")
+        };
+        format!(
+            "
+  SELECT process_key, {thread}, stack_id, {value} AS value_ns, {samples} AS samples
+  FROM {} GROUP BY {group}",
+            cpu_fact::TABLE
+        )
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// The trace has neither samples nor context switches, or the extract only sums of them; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<Vec<TreeGroup>> {
+        self.check(session)?;
+        let rows: Vec<StackRow> = ask(session, &self.sql())?;
+        let frames = session.frames()?;
+        let empty = TraceFrames::default();
+        let mut names = Names::new(frames.trace(0).unwrap_or(&empty));
+        let mut groups: Vec<TreeGroup> = Vec::new();
+        let key = |row: &StackRow| match self.by {
+            TreeBy::Process => (row.process_key, None),
+            TreeBy::Thread => (row.process_key, row.thread_key),
+            TreeBy::All => (None, None),
+        };
+        for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
+            groups.extend(self.group(rows, &mut names));
+        }
+        groups.sort_by_key(|group| group.total_ns);
+        self.top.cut(&mut groups);
+        Ok(groups)
+    }
+
+    fn check(&self, session: &Session) -> Result<()> {
+        check(session, self.time)?;
+        let has_switches = has_rows(session, "context_switch")?;
+        match self.metric {
+            Metric::Cpu if self.is_answered_by_sums() && has_rows(session, "cpu_stack")? => Ok(()),
+            Metric::Cpu if has_switches || has_rows(session, "cpu_sample")? => Ok(()),
+            Metric::Cpu => Err(Error::NeedsRows { what: "samples and context switches" }),
+            _ if has_switches => Ok(()),
+            _ => check_waits(session).and(Err(Error::NeedsRows { what: "context switches" })),
+        }
+    }
+
+    /// The trees of stacks that belong together; none if no stack has the method of a butterfly.
+    fn group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
+        let first = rows.first()?;
+        let (process_key, group) = match self.by {
+            TreeBy::All => (None, StackRow::default()),
+            _ => (first.process_key, first.clone()),
+        };
+        let mut all = Vec::new();
+        let mut total_ns = 0;
+        for (tree, stacks) in self.trees(rows, names) {
+            total_ns = stacks.total();
+            let lines = stacks.lines(self.fold, |name| names.text(name));
+            let of = TreeRow {
+                process_key,
+                pid: group.pid,
+                process: group.process.clone(),
+                tid: group.tid,
+                metric: self.metric.name(),
+                tree,
+                ..TreeRow::default()
+            };
+            all.extend(lines.iter().enumerate().map(|(id, line)| names.row(&of, id, line, total_ns)));
+        }
+        let group = TreeGroup {
+            process: group.process,
+            pid: group.pid,
+            command_line: group.command_line,
+            process_start_ns: group.process_start_ns,
+            process_stop_ns: group.process_stop_ns,
+            tid: group.tid,
+            total_ns,
+            rows: all,
+        };
+        (!group.rows.is_empty()).then_some(group)
+    }
+
+    fn trees(&self, rows: &[StackRow], names: &mut Names<'_>) -> Vec<(&'static str, CallTree<u32>)> {
+        let (mut down, mut up) = (CallTree::default(), CallTree::default());
+        let mut fitting = match &self.shape {
+            Shape::Butterfly(filter) => {
+                Some(Fitting { filter: TextFilter::parse(filter), known: Vec::new() })
+            }
+            _ => None,
+        };
+        for row in rows {
+            let innermost_first = names.stack(row.stack_id);
+            let outermost_first = || innermost_first.iter().rev().copied();
+            match (&self.shape, &mut fitting) {
+                (Shape::BottomUp, _) => up.add(innermost_first, row.value_ns, row.samples),
+                (_, None) => down.add(outermost_first(), row.value_ns, row.samples),
+                (_, Some(fitting)) => {
+                    let fits = |name: &u32| fitting.has(*name, names);
+                    let Some(at) = innermost_first.iter().rposition(fits) else { continue };
+                    up.add(innermost_first.iter().skip(at).copied(), row.value_ns, row.samples);
+                    let callees = innermost_first.iter().take(at + 1).rev().copied();
+                    down.add(callees, row.value_ns, row.samples);
+                }
+            }
+        }
+        match &self.shape {
+            Shape::TopDown => vec![("top_down", down)],
+            Shape::BottomUp => vec![("bottom_up", up)],
+            Shape::Butterfly(_) => vec![("callers", up), ("callees", down)],
+        }
+    }
+}
+
+/// Stacks with what they weigh, from the sums; without samples from the stays.
+const SUMS: &str = "
+  SELECT process_key, CAST(NULL AS INT) AS thread_key, stack_id, cpu_ns AS value_ns, samples FROM cpu_stack
+  UNION ALL
+  SELECT process_key, CAST(NULL AS INT), stack_id, sum(run_ns), count(*) FROM context_switch
+  WHERE run_ns IS NOT NULL AND (SELECT count(*) FROM cpu_stack) = 0
+  GROUP BY process_key, stack_id";
+
+/// Which methods fit a filter, each looked at once.
+struct Fitting {
+    filter: TextFilter,
+    known: Vec<Option<bool>>,
+}
+
+impl Fitting {
+    fn has(&mut self, name: u32, names: &Names<'_>) -> bool {
+        let at = name as usize;
+        if self.known.len() <= at {
+            self.known.resize(at + 1, None);
+        }
+        let fits = || {
+            let Some(of) = names.of(name) else { return false };
+            self.filter.matches(Some(&of.text()))
+                || of.method.is_some() && self.filter.matches(of.method.as_deref())
+        };
+        let known = self.known.get(at).copied().flatten().unwrap_or_else(fits);
+        self.known.get_mut(at).into_iter().for_each(|slot| *slot = Some(known));
+        known
+    }
+}
+
+/// A method by module and name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct Name {
+    path: Option<String>,
+    module: Option<String>,
+    /// Missing for stacks that were not recorded.
+    method: Option<String>,
+}
+
+/// Numbers of methods: frames of one method have the same one.
+struct Names<'f> {
+    frames: &'f TraceFrames,
+    of_frame: HashMap<i32, u32>,
+    known: HashMap<Name, u32>,
+    all: Vec<Name>,
+}
+
+impl<'f> Names<'f> {
+    fn new(frames: &'f TraceFrames) -> Self {
+        Self { frames, of_frame: HashMap::new(), known: HashMap::new(), all: Vec::new() }
+    }
+
+    fn number(&mut self, name: Name) -> u32 {
+        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        *self.known.entry(name).or_insert_with_key(|name| {
+            self.all.push(name.clone());
+            next
+        })
+    }
+
+    fn frame(&mut self, frame_id: i32) -> u32 {
+        if let Some(known) = self.of_frame.get(&frame_id) {
+            return *known;
+        }
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let name = Name {
+            path: text(self.frames.module_path(frame_id)),
+            module: text(self.frames.module(frame_id)),
+            method: self.frames.method_or_offset(frame_id),
+        };
+        let number = self.number(name);
+        self.of_frame.insert(frame_id, number);
+        number
+    }
+
+    /// The methods of a stack, innermost first; one without a name for a stack that was not recorded.
+    fn stack(&mut self, stack_id: Option<i64>) -> Vec<u32> {
+        let frames = self.frames;
+        let ids = stack_id.and_then(|id| i32::try_from(id).ok()).map(|id| frames.stack(id));
+        let stack: Vec<u32> = ids.into_iter().flatten().map(|frame| self.frame(frame)).collect();
+        if stack.is_empty() { vec![self.number(Name::default())] } else { stack }
+    }
+
+    fn of(&self, name: u32) -> Option<&Name> {
+        self.all.get(name as usize)
+    }
+
+    fn text(&self, name: u32) -> String {
+        self.of(name).map(Name::text).unwrap_or_default()
+    }
+
+    fn row(&self, of: &TreeRow, id: usize, line: &Line<u32>, total: i64) -> TreeRow {
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let name = line.name.and_then(|name| self.of(name));
+        let percent = if total > 0 { line.inclusive as f64 * 100.0 / total as f64 } else { 0.0 };
+        TreeRow {
+            id: number(id),
+            parent: line.parent.map(number),
+            depth: number(line.depth),
+            module: name.and_then(|name| name.module.clone()),
+            method: name.and_then(|name| name.method.clone()),
+            folded: number(line.folded),
+            inclusive_ns: line.inclusive,
+            exclusive_ns: line.exclusive,
+            samples: line.samples,
+            percent,
+            ..of.clone()
+        }
+    }
+}
+
+impl Name {
+    /// `module!method`, for code without a name `module+0x1a2b`.
+    fn text(&self) -> String {
+        let method = self.method.as_deref().unwrap_or_default();
+        let module = self.module.as_deref().unwrap_or("?");
+        if method.starts_with('+') { format!("{module}{method}") } else { format!("{module}!{method}") }
+    }
+}

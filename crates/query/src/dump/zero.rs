@@ -1,0 +1,154 @@
+//! Another zero for times: what happened in a trace becomes second 0, so that traces can be compared.
+
+use super::sql::{ProcessQuery, filtered, text_condition};
+use super::{Result, ask};
+use crate::Session;
+
+/// What becomes zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZeroMode {
+    /// The first mark with such a text.
+    Marker,
+    /// The first sample or switch-in of such a method, if there is none of such a stack tag.
+    First,
+    /// The last sample or switch-out of such a method or stack tag.
+    Last,
+    /// The start of a process with such a command line.
+    ProcessStart,
+    /// Its end.
+    ProcessEnd,
+}
+
+/// What becomes zero: nothing is moved without a mode, or where nothing fits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZeroTime {
+    /// What is looked for.
+    pub mode: Option<ZeroMode>,
+    /// Which marks, methods or command lines.
+    pub filter: Option<String>,
+    /// Only in these processes; marks have none.
+    pub process: Option<String>,
+}
+
+rows! {
+    /// What fits.
+    struct Fitting {
+        /// How many.
+        count: i64,
+        /// The earliest.
+        first_ns: Option<i64>,
+        /// The latest.
+        last_ns: Option<i64>,
+    }
+}
+
+/// Fitting times that are farther apart are worth a warning.
+const CLOSE_NS: i64 = 10_000_000;
+
+impl ZeroTime {
+    /// What is taken from a time.
+    pub(super) fn moved(&self, column: &str) -> String {
+        if self.mode.is_some() { format!("{column} - z.zero_ns") } else { column.to_owned() }
+    }
+
+    /// A column under its own name.
+    pub(super) fn column(&self, table: &str, column: &str) -> String {
+        let full = format!("{table}.{column}");
+        if self.mode.is_some() { format!("{} AS {column}", self.moved(&full)) } else { full }
+    }
+
+    /// Joins the zero of the trace, which is one row.
+    pub(super) fn join(&self) -> String {
+        let Some(mode) = self.mode else { return String::new() };
+        let sources = self.sources(mode);
+        let all: Vec<String> = sources
+            .iter()
+            .map(|source| {
+                format!(
+                    "(SELECT {}({}) FROM {}{})",
+                    mode.which(),
+                    source.time,
+                    source.table,
+                    filtered(&source.conditions)
+                )
+            })
+            .collect();
+        format!("\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z", all.join(", "))
+    }
+
+    /// Where fitting times are: what the second source has counts only if the first one has none.
+    fn sources(&self, mode: ZeroMode) -> Vec<Source> {
+        let of_process =
+            ProcessQuery { process: self.process.clone(), ..ProcessQuery::default() }.conditions();
+        let with = |column: &str| {
+            let mut conditions = of_process.clone();
+            conditions.extend(text_condition(column, self.filter.as_deref()));
+            conditions
+        };
+        let summed = |table: &str, name: &str, time: &'static str| Source {
+            time,
+            table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
+            conditions: with(name),
+        };
+        let of_methods =
+            |time| vec![summed("cpu_method", "m.method", time), summed("cpu_tag", "m.tag", time)];
+        let process =
+            |time| vec![Source { time, table: "process p".to_owned(), conditions: with("p.command_line") }];
+        match mode {
+            ZeroMode::Marker => {
+                let conditions = text_condition("text", self.filter.as_deref()).into_iter().collect();
+                vec![Source { time: "ts_ns", table: "mark".to_owned(), conditions }]
+            }
+            ZeroMode::First => of_methods("m.first_ns"),
+            ZeroMode::Last => of_methods("m.last_ns"),
+            ZeroMode::ProcessStart => process("p.start_ns"),
+            ZeroMode::ProcessEnd => process("p.stop_ns"),
+        }
+    }
+
+    /// What the reader should know of the zero: that nothing fits, or that several do which are not close to each other.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub fn warning(&self, session: &Session) -> Result<Option<String>> {
+        let Some(mode) = self.mode else { return Ok(None) };
+        for source in self.sources(mode) {
+            let Source { time, table, conditions } = &source;
+            let sql = format!(
+                "SELECT count({time}) AS count, min({time}) AS first_ns, max({time}) AS last_ns FROM {table}{}",
+                filtered(conditions)
+            );
+            let found: Vec<Fitting> = ask(session, &sql)?;
+            let Some(Fitting { count, first_ns: Some(first), last_ns: Some(last) }) = found.first() else {
+                continue;
+            };
+            let seconds = |ns: i64| crate::time_format::seconds(ns, 3);
+            let zero = if mode.which() == "max" { last } else { first };
+            return Ok((last - first > CLOSE_NS).then(|| {
+                format!(
+                    "{count} fit the zero time, from {} to {} s; it is {} s",
+                    seconds(*first),
+                    seconds(*last),
+                    seconds(*zero)
+                )
+            }));
+        }
+        Ok(Some("nothing fits the zero time: times are not moved".to_owned()))
+    }
+}
+
+impl ZeroMode {
+    /// Which of several fitting times.
+    const fn which(self) -> &'static str {
+        match self {
+            Self::Last => "max",
+            _ => "min",
+        }
+    }
+}
+
+struct Source {
+    time: &'static str,
+    table: String,
+    conditions: Vec<String>,
+}
