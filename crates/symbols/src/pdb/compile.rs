@@ -21,7 +21,7 @@ use crate::undecorate::{self, Decorated};
 const PIECE: u32 = 4 << 20;
 /// Signature of symbols, in front of those of a compiland.
 const SIGNATURE_LEN: usize = 4;
-/// Frames of the rows of a compiland, for each byte of its stream; compilers need less than one.
+/// Lines and frames of a compiland, for each byte of its stream; compilers need less than one.
 const FRAMES_PER_BYTE: usize = 4;
 /// Sites of one function; more are no program of a compiler.
 const MAX_SITES: usize = 1 << 20;
@@ -145,7 +145,7 @@ struct Inlinees<'a, 'd, 'f> {
     lines: &'a Lines<'a>,
     /// Names of inlined functions by id.
     known: FxHashMap<u32, u32>,
-    /// Frames that may still be written: functions that overlap would have all lines again and again.
+    /// Lines and frames that may still be looked at: functions that overlap would have all lines again and again.
     budget: usize,
 }
 
@@ -217,7 +217,7 @@ impl Inlinees<'_, '_, '_> {
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
         let lines = if lines.len() > self.budget { &[] } else { lines };
-        let budget = self.budget;
+        let budget = self.budget - lines.len();
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
         let mut frames = Vec::new();
         sweep(function.offset, function.len, lines, &sites, &mut ranges, self, &mut |offset, chain| {
@@ -227,7 +227,7 @@ impl Inlinees<'_, '_, '_> {
                 rows.push((offset, first..frames.len()));
             }
         });
-        self.budget -= frames.len();
+        self.budget = budget - frames.len();
         let found = &mut self.reader.found;
         let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
