@@ -16,6 +16,8 @@ use crate::{Error, Result};
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"MODULE ";
 
+/// A line of text is longer than the calls around it are many.
+const FRAMES_PER_BYTE: usize = 4;
 /// A longer line is no line.
 const MAX_LINE: u64 = 1 << 20;
 
@@ -46,6 +48,7 @@ pub fn table(mut file: impl BufRead) -> Result<Table> {
         if file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
             break;
         }
+        reader.budget = reader.budget.saturating_add(FRAMES_PER_BYTE * line.len());
         reader.line(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']));
     }
     reader.end_function();
@@ -66,6 +69,8 @@ struct Reader {
     open: Option<Named>,
     lines: Vec<Line>,
     inlines: Vec<Inline>,
+    /// Frames that may still be written, in proportion to what was read.
+    budget: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -178,7 +183,10 @@ impl Reader {
                 }
             }
             let calls = open.iter().map_while(|call| call.filter(|call| at < call.end));
-            rows.push((at - function.start, self.frames(calls, line.filter(|line| at < line.end))));
+            let frames = self.frames(calls, line.filter(|line| at < line.end));
+            let Some(budget) = self.budget.checked_sub(frames.len()) else { break };
+            self.budget = budget;
+            rows.push((at - function.start, frames));
         }
         function.rows = self.writer.rows(rows.iter().map(|(at, frames)| (*at, frames.as_slice())));
         self.functions.push(function);

@@ -11,8 +11,9 @@ use msvc_demangler::DemangleFlags;
 
 /// Longer names stay as they are; a compiler replaces names of more than 4 096 bytes by a hash.
 const MAX_LEN: usize = 4096;
-/// Bytes of a name that is written out; longer ones stay as they are.
-const MAX_TEXT: usize = 1 << 14;
+/// Bytes of a name that is written out: the first of these, and not more than the second for each byte of the name and the third. Those
+/// that grow more, by references, stay as they are.
+const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
 /// Prefix of functions that a profile found to be rarely run.
 const COLD: &str = "[COLD] ";
 
@@ -83,7 +84,7 @@ fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
         return None;
     }
     let name = msvc_demangler::demangle(text, flags).ok()?;
-    (!name.is_empty() && name.len() <= MAX_TEXT).then_some(name)
+    (!name.is_empty() && name.len() <= limit(text)).then_some(name)
 }
 
 /// Whether a name refers back so often, from function types inside of function types, that writing it out could take all memory.
@@ -100,7 +101,7 @@ fn grows(text: &str) -> bool {
 
 fn rust(text: &str) -> Option<String> {
     let name = rustc_demangle::try_demangle(text).ok()?;
-    write_out(|out| fmt::write(out, format_args!("{name:#}")).ok())
+    write_out(text, |out| fmt::write(out, format_args!("{name:#}")).ok())
 }
 
 fn itanium(text: &str, is_name_only: bool) -> Option<String> {
@@ -110,24 +111,32 @@ fn itanium(text: &str, is_name_only: bool) -> Option<String> {
     let symbol = cpp_demangle::Symbol::new(text).ok()?;
     let options = cpp_demangle::DemangleOptions::new();
     let options = if is_name_only { options.no_params().no_return_type() } else { options };
-    write_out(|out| symbol.structured_demangle(out, &options).ok())
+    write_out(text, |out| symbol.structured_demangle(out, &options).ok())
 }
 
-fn write_out(write: impl FnOnce(&mut Limited) -> Option<()>) -> Option<String> {
-    let mut out = Limited(String::new());
+fn limit(text: &str) -> usize {
+    let (most, each, more) = MAX_TEXT;
+    most.min(each * text.len() + more)
+}
+
+fn write_out(text: &str, write: impl FnOnce(&mut Limited) -> Option<()>) -> Option<String> {
+    let mut out = Limited { text: String::new(), limit: limit(text) };
     write(&mut out)?;
-    (!out.0.is_empty()).then_some(out.0)
+    (!out.text.is_empty()).then_some(out.text)
 }
 
-/// Text that refuses to grow beyond [`MAX_TEXT`].
-struct Limited(String);
+/// Text that refuses to grow beyond a limit.
+struct Limited {
+    text: String,
+    limit: usize,
+}
 
 impl fmt::Write for Limited {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > MAX_TEXT {
+        if self.text.len() + text.len() > self.limit {
             return Err(fmt::Error);
         }
-        self.0.push_str(text);
+        self.text.push_str(text);
         Ok(())
     }
 }

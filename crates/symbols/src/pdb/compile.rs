@@ -1,5 +1,7 @@
 //! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made of the others.
 
+use std::collections::{BTreeSet, HashMap};
+
 use etwkit_etl::bytes::Cursor;
 use rustc_hash::FxHashMap;
 
@@ -19,6 +21,8 @@ use crate::undecorate::{self, Decorated};
 const PIECE: u32 = 4 << 20;
 /// Signature of symbols, in front of those of a compiland.
 const SIGNATURE_LEN: usize = 4;
+/// Lines and frames of a compiland, for each byte of its stream; compilers need less than one.
+const FRAMES_PER_BYTE: usize = 4;
 /// Sites of one function; more are no program of a compiler.
 const MAX_SITES: usize = 1 << 20;
 
@@ -27,11 +31,20 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     let mut found = Found { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
-    let mut reader =
-        Reader { dbi: &dbi, types, found, files: FxHashMap::default(), exports: FxHashMap::default() };
+    let mut reader = Reader {
+        dbi: &dbi,
+        types,
+        found,
+        files: FxHashMap::default(),
+        exports: FxHashMap::default(),
+        by_name: None,
+    };
+    // Every compiland has a stream of its own; one that is read for thousands of them would take for ever.
+    let mut seen = BTreeSet::new();
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
-        if needed.as_ref().is_none_or(|needed| needed.get(number) == Some(&true)) {
+        let is_needed = needed.as_ref().is_none_or(|needed| needed.get(number) == Some(&true));
+        if is_needed && seen.insert(compiland.stream) {
             reader.compiland(&mut pdb.msf, number, compiland)?;
         }
     }
@@ -90,8 +103,10 @@ struct Reader<'d> {
     found: Found,
     /// Number of a string by offset in the string table of the PDB.
     files: FxHashMap<u32, u32>,
-    /// Ids that a compiland lends to others, by the offset of its name in the string table.
-    exports: FxHashMap<u32, std::collections::HashMap<u32, u32>>,
+    /// Ids that a compiland lends to others, by its number.
+    exports: FxHashMap<usize, HashMap<u32, u32>>,
+    /// Numbers of compilands by their names in lower case.
+    by_name: Option<HashMap<String, usize>>,
 }
 
 impl Reader<'_> {
@@ -102,7 +117,8 @@ impl Reader<'_> {
         let lines_at = usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
         let lines = bytes.get(lines_at..).unwrap_or_default();
         let lines = Lines::read(lines.get(..usize_of(compiland.lines_len)).unwrap_or(lines));
-        let mut names = Inlinees { msf, reader: self, lines: &lines, known: FxHashMap::default() };
+        let budget = bytes.len().saturating_mul(FRAMES_PER_BYTE);
+        let mut names = Inlinees { msf, reader: self, lines: &lines, known: FxHashMap::default(), budget };
         let mut last: Option<(u32, u32, Option<u32>)> = None;
         let mut records = Records(Cursor::new(symbols.get(SIGNATURE_LEN..).unwrap_or_default()));
         while let Some(record) = records.next() {
@@ -129,6 +145,8 @@ struct Inlinees<'a, 'd, 'f> {
     lines: &'a Lines<'a>,
     /// Names of inlined functions by id.
     known: FxHashMap<u32, u32>,
+    /// Lines and frames that may still be looked at: functions that overlap would have all lines again and again.
+    budget: usize,
 }
 
 impl Inlinees<'_, '_, '_> {
@@ -198,13 +216,18 @@ impl Inlinees<'_, '_, '_> {
         };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
+        let lines = if lines.len() > self.budget { &[] } else { lines };
+        let budget = self.budget - lines.len();
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
         let mut frames = Vec::new();
         sweep(function.offset, function.len, lines, &sites, &mut ranges, self, &mut |offset, chain| {
             let first = frames.len();
-            frames.extend_from_slice(chain);
-            rows.push((offset, first..frames.len()));
+            if first + chain.len() <= budget {
+                frames.extend_from_slice(chain);
+                rows.push((offset, first..frames.len()));
+            }
         });
+        self.budget = budget - frames.len();
         let found = &mut self.reader.found;
         let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
@@ -253,17 +276,26 @@ impl Inlinees<'_, '_, '_> {
         let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
         let local = *ids.get(usize::try_from(nth).ok()?)?;
-        if !self.reader.exports.contains_key(name) {
-            let exports = self.exports_of(*name).unwrap_or_default();
-            self.reader.exports.insert(*name, exports);
+        let compiland = self.compiland_of(*name)?;
+        if !self.reader.exports.contains_key(&compiland) {
+            let exports = self.exports_of(compiland).unwrap_or_default();
+            self.reader.exports.insert(compiland, exports);
         }
-        self.reader.exports.get(name)?.get(&local).copied()
+        self.reader.exports.get(&compiland)?.get(&local).copied()
     }
 
-    fn exports_of(&mut self, name: u32) -> Option<std::collections::HashMap<u32, u32>> {
+    fn compiland_of(&mut self, name: u32) -> Option<usize> {
         let dbi = self.reader.dbi;
-        let text = String::from_utf8_lossy(Cursor::new(dbi.names.get(usize::try_from(name).ok()?..)?).ansi());
-        let compiland = dbi.compilands.iter().find(|it| it.name.eq_ignore_ascii_case(&text))?;
+        let text = Cursor::new(dbi.names.get(usize::try_from(name).ok()?..)?).ansi();
+        let by_name = self.reader.by_name.get_or_insert_with(|| {
+            let names = dbi.compilands.iter().enumerate().rev();
+            names.map(|(number, compiland)| (compiland.name.to_ascii_lowercase(), number)).collect()
+        });
+        by_name.get(&String::from_utf8_lossy(text).to_ascii_lowercase()).copied()
+    }
+
+    fn exports_of(&mut self, compiland: usize) -> Option<HashMap<u32, u32>> {
+        let compiland = self.reader.dbi.compilands.get(compiland)?;
         let start = compiland.symbols_len.checked_add(compiland.old_lines_len)?;
         let bytes = self.msf.part(compiland.stream, start, compiland.lines_len).ok()?;
         Some(Lines::read(&bytes).exports)

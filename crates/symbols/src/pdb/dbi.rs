@@ -16,6 +16,8 @@ const NO_STREAM: u16 = u16::MAX;
 const CONTRIBUTIONS_60: u32 = 0xF12E_BA2D;
 const CONTRIBUTIONS_V2: u32 = 0xF131_51E4;
 const EXECUTABLE: u32 = 0x2000_0020;
+/// Windows loads no image with more than 96.
+const MAX_SECTIONS: usize = 1024;
 const MACHINE_X86: u16 = 0x14C;
 
 /// GUID and age of a PDB.
@@ -193,7 +195,7 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
         let number = |at| u32_at(header, at).unwrap_or_default();
         Section { rva: number(12), len: number(8), is_code: number(36) & EXECUTABLE != 0 }
     };
-    bytes.as_chunks::<40>().0.iter().map(one).collect()
+    bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
 }
 
 fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {

@@ -21,6 +21,8 @@ const LF_UNION: u16 = 0x1506;
 const LF_ENUM: u16 = 0x1507;
 /// Without a skip list one is made, of steps of this many bytes.
 const STEP: u32 = 1 << 14;
+/// Bytes between two steps; linkers make one for every 8 KiB.
+const FARTHEST: u32 = 1 << 18;
 /// Pieces that are kept, bytes.
 const KEPT: usize = 64 << 20;
 /// Scopes in scopes; deeper ones are a loop.
@@ -119,7 +121,11 @@ impl Numbered {
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs = pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
         numbered.steps = pairs.collect();
-        let is_rising = numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
+        // Far steps would mean long walks.
+        let ends = numbered.steps.iter().skip(1).map(|(_, at)| *at).chain([stop]);
+        let is_near =
+            numbered.steps.iter().zip(ends).all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);
+        let is_rising = is_near && numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
         if numbered.steps.first() != Some(&(first, start)) || !is_rising {
             numbered.steps = numbered.walk(msf, start)?;
         }

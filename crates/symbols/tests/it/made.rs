@@ -205,3 +205,38 @@ fn inlined_functions_of_other_object_files() {
     // Where it begins is told under the other number, so that there is no line.
     assert_eq!(symbol.inlined[0].name, "geometry::scaled");
 }
+
+/// Twenty thousand functions at one place and fifty thousand lines in it: all lines of all functions would be a thousand million.
+#[test]
+fn functions_that_overlap_have_bounded_lines() {
+    let mut streams = streams(&fixture(NAME));
+    let object = usize::from(u16_at(&streams[DBI], 64 + 34));
+    let mut symbols = 4_u32.to_le_bytes().to_vec();
+    for nth in 0..20_000_u32 {
+        // Length, kind, parent, end, next; then the length of the code, three numbers, offset, section, flags and name.
+        symbols.extend([42, 0, 0x10, 0x11]);
+        let numbers = [0, 0, 0, 0x100, 0, 0, 0, nth % 0x100];
+        numbers.iter().for_each(|number: &u32| symbols.extend(number.to_le_bytes()));
+        symbols.extend([1, 0, 0]);
+        symbols.extend(b"f\0\0\0\0");
+        symbols.extend([2, 0, 6, 0]);
+    }
+    let count = 50_000_u32;
+    let mut lines = Vec::new();
+    let len = 24 + 8 * count;
+    for word in [0xF2, len, 0, 1, 0x100, 0, count, 12 + 8 * count] {
+        lines.extend(word.to_le_bytes());
+    }
+    for nth in 0..count {
+        lines.extend((nth % 0x100).to_le_bytes());
+        lines.extend((nth + 1).to_le_bytes());
+    }
+    for (at, len) in [(36, symbols.len()), (44, lines.len())] {
+        streams[DBI][64 + at..64 + at + 4].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+    }
+    symbols.extend(lines);
+    streams[object] = symbols;
+    let table = table(&streams);
+    assert_eq!(table.resolve(0x1000).unwrap().name, "f");
+    assert!(table.as_bytes().len() < 8 << 20, "{}", table.as_bytes().len());
+}
