@@ -5,7 +5,7 @@
 //! extracts are put together by who asks.
 
 #[macro_use]
-mod rows;
+pub mod rows;
 pub mod cpu;
 mod cpu_range;
 pub mod disk;
@@ -17,7 +17,7 @@ pub mod method;
 pub mod overview;
 pub mod path;
 pub mod process;
-mod sql;
+pub mod sql;
 pub mod stats;
 pub mod trace;
 pub mod version;
@@ -31,7 +31,10 @@ use crate::Session;
 use crate::range::Range;
 
 /// All rows of an answer.
-fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
+///
+/// # Errors
+/// The query fails, or its columns are not those of the row type.
+pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     let mut rows = Vec::new();
     for batch in session.sql(sql)? {
         rows.extend(R::read(&batch?)?);
@@ -48,7 +51,10 @@ rows! {
 }
 
 /// Whether a table has rows.
-fn has_rows(session: &Session, table: &str) -> Result<bool> {
+///
+/// # Errors
+/// The query fails.
+pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
 }
