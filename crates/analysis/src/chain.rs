@@ -11,7 +11,7 @@ use crate::root::{Ended, RootKind, Roots};
 use crate::stacks::StackText;
 use crate::stay::{NONE, Stay, Stays};
 use crate::threads::{Thread, Threads};
-use crate::time_line::{State, time_line};
+use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort};
 
@@ -69,6 +69,12 @@ pub struct ChainRow {
     pub readying_process: Option<String>,
     /// Id of the readying thread.
     pub readying_tid: Option<i64>,
+    /// How long the readying thread ran during the wait.
+    pub readying_run_ns: Option<i64>,
+    /// How long it was ready.
+    pub readying_ready_ns: Option<i64>,
+    /// How long it waited itself, over all its waits in that time.
+    pub readying_wait_ns: Option<i64>,
     /// Stack with which the thread was switched in.
     pub stack_id: Option<i64>,
     /// Stack that made it ready.
@@ -261,6 +267,9 @@ impl Walker {
     fn link(&self, thread: i32, stay: &Stay) -> ChainRow {
         let readying = self.threads.get(stay.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
+        let is_thread = stay.by != NONE && !stay.is_by_dpc() && !self.threads.is_idle(stay.by);
+        let meanwhile = stay.wait().filter(|_| is_thread);
+        let meanwhile = meanwhile.map(|wait| sums(&self.stays, stay.by, wait, self.ends.end_ns));
         let open = || stay.is_open().then(|| self.ends.end_ns.saturating_sub(stay.last_out().unwrap_or(0)));
         ChainRow {
             kind: "wait",
@@ -277,6 +286,9 @@ impl Walker {
             readying_pid: readying.and_then(|thread| thread.pid),
             readying_process: readying.and_then(|thread| thread.process.clone()),
             readying_tid: readying.map(|thread| thread.tid),
+            readying_run_ns: meanwhile.map(|(run, ..)| run),
+            readying_ready_ns: meanwhile.map(|(_, ready, _)| ready),
+            readying_wait_ns: meanwhile.map(|(.., wait)| wait),
             stack_id: stack(stay.stack),
             readying_stack_id: stack(stay.by_stack),
             ..of_thread(thread, self.threads.get(thread))
@@ -311,10 +323,7 @@ impl Walker {
 
     /// A root that is a thread: how long it ran and was ready meanwhile.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
-        let line = time_line(&self.stays, by, from, to, self.ends.end_ns);
-        let sum =
-            |state| line.iter().filter(|piece| piece.state == state).map(|piece| piece.to - piece.from).sum();
-        let (run, ready): (i64, i64) = (sum(State::Running), sum(State::Ready));
+        let (run, ready, _) = sums(&self.stays, by, (from, to), self.ends.end_ns);
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name(),

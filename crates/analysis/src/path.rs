@@ -81,7 +81,7 @@ impl PathRequest {
         let stays = Stays::load(session, &[part])?;
         let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
             .into_iter()
-            .filter_map(|thread| candidate(thread, &stays, part))
+            .filter_map(|thread| candidate(thread, &stays, part, !self.time.is_unlimited()))
             .collect();
         let has_one = |fitting: &[Candidate]| {
             let first = fitting.first().map(|candidate| candidate.thread.process_key);
@@ -126,19 +126,21 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     longest.into_values().map(|candidate| candidate.thread).collect()
 }
 
-/// A thread that ran in the part, from its first switch-in to its last switch-out.
-fn candidate(thread: Thread, stays: &Stays, part: Range) -> Option<Candidate> {
+/// A thread of which something is told in the part, with what it ran there, from its first switch-in to its last switch-out. In a whole
+/// trace it has to have run; in a part that was chosen it may just wait, which is what people ask about.
+fn candidate(thread: Thread, stays: &Stays, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
-    let (mut run_ns, mut seen) = (0i64, None);
+    let (mut run_ns, mut ran) = (0i64, None);
     for stay in stays.of(key) {
         let Some((begin, end)) = stay.begin().zip(stay.end()) else { continue };
         let (begin, end) = (begin.max(part.min), end.min(part.max));
         if begin < end {
             run_ns = run_ns.saturating_add(end - begin);
-            seen = Some((seen.map_or(begin, |(from, _)| from), end));
+            ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }
-    let (from, to) = seen?;
+    let waits = || is_chosen && stays.is_told(key, part.min, part.max);
+    let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
     Some(Candidate { thread, key, run_ns, from, to })
 }
 

@@ -152,6 +152,12 @@ impl Stays {
         self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
     }
 
+    /// Whether anything is told of a thread in that time.
+    pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
+        let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Stay]>::first);
+        first.is_some_and(|stay| stay.last_out().or(stay.begin()).is_some_and(|first| first < to))
+    }
+
     /// The stay in which a thread ran at that time.
     pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Stay> {
         let stay = self.of(thread_key).get(self.position(thread_key, time)..)?.first()?;

@@ -42,7 +42,34 @@ pub(crate) struct Piece {
 /// The time line of a thread from `from` to `to`. Pieces follow each other without gap, are never empty, and cover exactly that time.
 /// The trace ends at `end_ns`.
 pub(crate) fn time_line(stays: &Stays, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
-    let mut line = Line { pieces: Vec::new(), at: from, to };
+    let mut pieces = Vec::new();
+    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| pieces.push(piece));
+    pieces
+}
+
+/// How long a thread was in each state, in the order running, ready, waiting.
+pub(crate) fn sums(stays: &Stays, thread_key: i32, (from, to): (i64, i64), end_ns: i64) -> (i64, i64, i64) {
+    let (mut run, mut ready, mut wait) = (0i64, 0i64, 0i64);
+    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| {
+        let sum = match piece.state {
+            State::Running => &mut run,
+            State::Ready => &mut ready,
+            State::Waiting => &mut wait,
+            State::Unknown => return,
+        };
+        *sum = sum.saturating_add(piece.to.saturating_sub(piece.from));
+    });
+    (run, ready, wait)
+}
+
+fn each_piece(
+    stays: &Stays,
+    thread_key: i32,
+    (from, to): (i64, i64),
+    end_ns: i64,
+    take: &mut dyn FnMut(Piece),
+) {
+    let mut line = Line { take, at: from, to };
     let all = stays.of(thread_key);
     for stay in all.get(stays.position(thread_key, from)..).unwrap_or_default() {
         if stay.last_out().or(stay.begin()).is_some_and(|first| first >= to) {
@@ -51,22 +78,21 @@ pub(crate) fn time_line(stays: &Stays, thread_key: i32, from: i64, to: i64, end_
         line.stay(stay, end_ns);
     }
     line.add(State::Unknown, to, None);
-    line.pieces
 }
 
-struct Line {
-    pieces: Vec<Piece>,
+struct Line<'t> {
+    take: &'t mut dyn FnMut(Piece),
     /// Up to where it is told.
     at: i64,
     to: i64,
 }
 
-impl Line {
+impl Line<'_> {
     /// What the thread did from the end of the last piece up to a time.
     fn add(&mut self, state: State, until: i64, stay: Option<&Stay>) {
         let until = until.min(self.to);
         if until > self.at {
-            self.pieces.push(Piece { from: self.at, to: until, state, stay: stay.copied() });
+            (self.take)(Piece { from: self.at, to: until, state, stay: stay.copied() });
             self.at = until;
         }
     }

@@ -102,13 +102,8 @@ impl<'p> Follower<'p> {
             by != NONE && !stay.is_by_dpc() && !self.parts.threads.is_idle(by) && stay.wait().is_some();
         let is_waiting = || self.way.iter().any(|(thread, _)| *thread == by);
         let has_room = self.way.len() <= MAX_DEPTH;
-        (is_thread && has_room && !is_waiting() && self.is_told(by, piece)).then_some((by, stay))
-    }
-
-    fn is_told(&self, thread: i32, piece: &Piece) -> bool {
-        let stays = &self.parts.stays;
-        let first = stays.of(thread).get(stays.position(thread, piece.from)..).and_then(<[Stay]>::first);
-        first.is_some_and(|stay| stay.last_out().or(stay.begin()).is_some_and(|first| first < piece.to))
+        (is_thread && has_room && !is_waiting() && self.parts.stays.is_told(by, piece.from, piece.to))
+            .then_some((by, stay))
     }
 
     fn child(&mut self, node: usize, by: i32, stay: &Stay, length: i64) -> usize {

@@ -107,6 +107,7 @@ impl WaitRequest {
     pub fn sql(&self) -> String {
         let grouping = Grouping::of(self.by);
         let (columns, group) = grouping.columns();
+        let (a, b) = ends(self.time);
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
             WaitBy::Module => format!(",\n{MODULES}"),
@@ -126,12 +127,12 @@ FROM (
     coalesce(union_duration(ready_start, ready_end), 0) AS ready_ns,
     coalesce(sum(ready_end - ready_start) FILTER (WHERE ready_end >= ready_start), 0) AS ready_sum_ns,
     max(ready_end - ready_start) FILTER (WHERE ready_end >= ready_start) AS ready_max_ns,
-    count(*) FILTER (WHERE is_preempted) AS preemptions,
+    count(*) FILTER (WHERE is_preempted AND w.in_ns BETWEEN {a} AND {b}) AS preemptions,
     count(*) FILTER (WHERE is_unknown) AS \"unknown\",
     count(*) FILTER (WHERE is_open_wait) AS open_waits,
     max(CASE WHEN is_open_wait THEN open_ns END) AS open_max_ns,
     count(DISTINCT w.thread_key) AS threads,
-    min(coalesce(wait_start, ready_start, start_ns)) AS first_ns,
+    min(coalesce(w.wait_start, w.ready_start, w.start_ns)) AS first_ns,
     min(w.process_start_ns) AS process_start_ns, min(w.process_stop_ns) AS process_stop_ns,
     min(w.command_line) AS command_line
   FROM wait w{join}
@@ -275,7 +276,7 @@ fn frames(filter: &str) -> String {
         let part = part.trim();
         let (sign, name) = part.strip_prefix('!').map_or(("", part), |name| ("!", name.trim()));
         let has_module = name.contains(['!', '+']) || name == "*";
-        if name.is_empty() || has_module { part.to_owned() } else { format!("{sign}*!{name}") }
+        if name.is_empty() || has_module { part.to_owned() } else { format!("{sign}*!{name};{sign}{name}") }
     };
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
@@ -285,9 +286,9 @@ mod tests {
     #[test]
     fn methods_without_a_module_are_in_any() {
         for (filter, meaning) in [
-            ("NtReadFile", "*!NtReadFile"),
-            ("ntdll.dll!*; Flt*", "ntdll.dll!*;*!Flt*"),
-            ("!Wait*;a.sys+*", "!*!Wait*;a.sys+*"),
+            ("NtReadFile", "*!NtReadFile;NtReadFile"),
+            ("ntdll.dll!*; flt*", "ntdll.dll!*;*!flt*;flt*"),
+            ("!Wait*;a.sys+*", "!*!Wait*;!Wait*;a.sys+*"),
             ("*", "*"),
         ] {
             assert_eq!(super::frames(filter), meaning, "{filter}");

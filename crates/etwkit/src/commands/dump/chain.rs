@@ -58,6 +58,9 @@ impl Page<'_> {
             if let Some(by) = readying(link) {
                 lines.line(&format!("{indent}    ended by  {by}"))?;
                 self.stack(lines, &indent, "      in  ", link.readying_stack_id)?;
+                if let Some(meanwhile) = self.meanwhile(link) {
+                    lines.line(&format!("{indent}          {meanwhile}"))?;
+                }
             }
         }
         let indent = "  ".repeat(chain.links.len());
@@ -75,6 +78,14 @@ impl Page<'_> {
             link.wait_reason.as_deref().unwrap_or("unknown reason"),
             ready.unwrap_or_default()
         )
+    }
+
+    /// What the readying thread did during the wait.
+    fn meanwhile(&self, link: &ChainRow) -> Option<String> {
+        let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
+        let wait = link.readying_wait_ns.unwrap_or(0);
+        let ms = |ns| self.text.fine_ms(ns);
+        Some(format!("meanwhile it ran {} ms, was ready {} ms, waited {} ms", ms(run), ms(ready), ms(wait)))
     }
 
     /// The frames of a stack: some in one line, all below each other.

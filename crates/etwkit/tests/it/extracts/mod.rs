@@ -7,3 +7,4 @@ mod real;
 mod samples;
 mod sched;
 mod support;
+mod waits;
