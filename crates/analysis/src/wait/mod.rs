@@ -1,5 +1,6 @@
 //! Waits: sums by process, thread, method, module, reason or by who ended them, and single ones.
 
+mod by_code;
 mod question;
 
 use etwkit_query::Session;
@@ -205,7 +206,10 @@ impl WaitRequest {
     /// Context switches or ready events were not recorded, or are not kept; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<WaitSum>> {
         check(session)?;
-        let mut rows = ask(session, &self.sql())?;
+        let mut rows = match self.by {
+            WaitBy::Method | WaitBy::Module => by_code::sums(self, session)?,
+            _ => ask(session, &self.sql())?,
+        };
         self.top.cut(&mut rows);
         Ok(rows)
     }

@@ -147,6 +147,20 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
         )
     }
 
+    /// The question for waits with stacks, of which sums by method or module are made.
+    pub(super) fn stack_sql(&self) -> String {
+        let (a, b) = ends(self.time);
+        format!(
+            "WITH {wait}
+SELECT w.process_key, w.thread_key, w.stack_id, w.wait_start, w.wait_end, w.ready_start, w.ready_end,
+  coalesce(w.wait_start, w.ready_start, w.start_ns) AS first_ns, w.open_ns, w.is_open_wait, w.is_unknown,
+  coalesce(w.is_preempted AND w.in_ns BETWEEN {a} AND {b}, false) AS is_preemption
+FROM wait w
+WHERE w.stack_id IS NOT NULL",
+            wait = self.wait()
+        )
+    }
+
     /// The question for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {

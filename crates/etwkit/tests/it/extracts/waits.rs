@@ -267,6 +267,27 @@ fn sums_by_method_are_the_truth() {
     assert!(methods > 100 || !has_all(), "{methods}");
 }
 
+/// Sums by method and module do not come from the SQL that is shown for them.
+#[test]
+fn sums_by_code_are_those_of_the_sql_that_is_shown() {
+    for (trace, _) in made_with("waitchain").into_iter().chain(made_with("lost")).take(3) {
+        let session = session(&Extract::of(&[&trace], &[]));
+        for (by, sort) in [(WaitBy::Method, WaitSort::Wait), (WaitBy::Module, WaitSort::ReadySum)] {
+            for time in [Range::default(), Range { min: 20_000_000, max: 21_000_000 }] {
+                let count = Range { min: 2, max: 1000 };
+                let request = WaitRequest { by, sort, time, count, ..WaitRequest::default() };
+                let shown: Vec<WaitSum> = etwkit_query::dump::ask(&session, &request.sql()).unwrap();
+                let ours = request.ask(&session).unwrap();
+                assert_eq!(ours.len(), shown.len(), "{trace} {by:?}");
+                for (ours, shown) in ours.iter().zip(&shown) {
+                    assert_eq!(ours, shown, "{trace} {by:?}");
+                }
+                assert!(!ours.is_empty() || !time.is_unlimited(), "{trace}");
+            }
+        }
+    }
+}
+
 #[test]
 fn up_to_the_damage_waits_are_the_truth() {
     for (trace, truth) in made_with("before_damage") {
