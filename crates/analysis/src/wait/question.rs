@@ -206,7 +206,12 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         let (a, b) = ends(self.time);
         let mut conditions =
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
+        let (process, fits) = self.process();
+        conditions.extend(fits);
+        if !self.time.is_unlimited() {
+            // Rows that lie elsewhere need not be computed, and row groups not be read.
+            conditions.push(format!("c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"));
+        }
         if let Some(tid) = self.tid {
             conditions.push(format!("c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"));
         }
@@ -241,12 +246,27 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
       CASE WHEN c.ready_ns IS NOT NULL THEN least(coalesce(c.in_ns, e.end_ns), {b}) END AS ready_end,
       CASE WHEN c.is_open_wait THEN least(e.end_ns, {b}) - greatest(c.last_out_ns, {a}) END AS open_ns
     FROM context_switch c
-    LEFT JOIN process p ON p.process_key = c.process_key
+    LEFT JOIN {process} p ON p.process_key = c.process_key
     CROSS JOIN (SELECT coalesce(max(coalesce(range_end_ns, duration_ns)), 0) AS end_ns FROM trace) e{}
   ){reaches}
 )",
             filtered(&conditions)
         )
+    }
+
+    /// The table of processes, and the condition that one of its rows fits, which is worked out once for each process. A thread
+    /// without one is as one without a name.
+    fn process(&self) -> (String, Option<String>) {
+        let conditions = self.processes.conditions();
+        if conditions.is_empty() {
+            return ("process".to_owned(), None);
+        }
+        let fits = conditions.join(" AND ");
+        let unknown = "SELECT CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS name, \
+             CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, CAST(NULL AS VARCHAR) AS sid, \
+             CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns";
+        let table = format!("(SELECT *, {fits} AS fits FROM process p)");
+        (table, Some(format!("coalesce(p.fits, (SELECT {fits} FROM ({unknown}) p))")))
     }
 
     fn sum_limits(&self) -> Vec<String> {

@@ -102,6 +102,17 @@ fn rows_are_limited_sorted_and_filtered() {
     assert_eq!(names(WaitRequest { reason: Some("4".into()), ..WaitRequest::default() }), ["a.exe"]);
     let processes = ProcessQuery { process: Some("b".into()), ..ProcessQuery::default() };
     assert_eq!(names(WaitRequest { processes, ..WaitRequest::default() }), ["b.exe"]);
+    // Threads whose process is not known fit where patterns only exclude.
+    let mut machine = machine();
+    machine.switches[2].process_key = None;
+    let session = machine.session();
+    for (filter, keys) in
+        [("!a", vec![None]), ("a", vec![Some(1)]), ("*", vec![Some(1), None]), ("z", vec![])]
+    {
+        let processes = ProcessQuery { process: Some(filter.into()), ..ProcessQuery::default() };
+        let rows = WaitRequest { processes, ..WaitRequest::default() }.ask(&session).unwrap();
+        assert_eq!(rows.iter().map(|row| row.process_key).collect::<Vec<_>>(), keys, "{filter}");
+    }
 }
 
 #[test]
