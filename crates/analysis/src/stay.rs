@@ -124,10 +124,8 @@ impl Stays {
             let batch = batch?;
             count += batch.num_rows();
             if count > MAX_STAYS {
-                let message = format!(
-                    "more than {MAX_STAYS} context switches belong to the question; ask for a part of the trace with --range"
-                );
-                return Err(Error::Query(etwkit_query::Error::Failed { message }));
+                let message = format!("more than {MAX_STAYS} context switches belong to the question");
+                return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
             }
             stays.take(&batch);
         }

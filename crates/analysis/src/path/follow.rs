@@ -136,10 +136,8 @@ impl<'p> Follower<'p> {
     /// There are too many.
     pub(super) fn finish(self) -> Result<(Vec<PathPiece>, Vec<PathNode>)> {
         if self.overflowed {
-            let message = format!(
-                "the path has more than {MAX_PIECES} pieces; ask for a part of the trace with --range"
-            );
-            return Err(Error::Query(etwkit_query::Error::Failed { message }));
+            let message = format!("the path has more than {MAX_PIECES} pieces");
+            return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
         }
         Ok((self.pieces, self.nodes))
     }

@@ -85,9 +85,8 @@ pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitS
     for batch in session.sql(&request.stack_sql())? {
         waits.extend(Wait::read(&batch?)?);
         if waits.len() > MAX_WAITS {
-            let message =
-                format!("more than {MAX_WAITS} waits have stacks; ask for a part of the trace with --range");
-            return Err(Error::Query(etwkit_query::Error::Failed { message }));
+            let message = format!("more than {MAX_WAITS} waits have stacks");
+            return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
         }
     }
     let frames = session.frames()?;

@@ -1,9 +1,9 @@
 //! `etwkit critical-path`. It is printed as dumps are.
 
-use anyhow::bail;
 use clap::Args;
 use etwkit_analysis::StackText;
 use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest, Segment};
+use etwkit_query::dump::Error;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::range::Unit;
 use serde::Serialize;
@@ -50,7 +50,10 @@ pub(super) struct Found {
 
 pub(crate) fn run(args: &PathArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if args.common.show_sql {
-        bail!("a critical path is followed from row to row; it is no SQL that could be shown");
+        let message = "a critical path is followed from row to row; there is no SQL to show".to_owned();
+        return Err(
+            Error::TooWide { message, how: "`etwkit dump wait --show-sql` shows that of waits" }.into()
+        );
     }
     let request = PathRequest {
         processes: args.processes.query(),
@@ -88,12 +91,13 @@ fn check_one(info: &TraceInfo, path: &PathAnswer) -> anyhow::Result<()> {
         .take(20)
         .map(|thread| format!("{}({})", thread.process.as_deref().unwrap_or("?"), thread.pid.unwrap_or(-1)))
         .collect();
-    bail!(
-        "{}: {} processes fit, and a path is that of one: {}; name it by its id with --process ID",
+    let message = format!(
+        "{}: {} processes fit, and a path is that of one: {}",
         info.file_name,
         threads.len(),
         names.join(" ")
     );
+    Err(Error::TooWide { message, how: "name one of them by its id: --process ID" }.into())
 }
 
 fn keep_longest(segments: &mut Vec<Segment>, count: usize) {
