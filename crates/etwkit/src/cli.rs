@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::dump::args::DumpArgs;
+use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::symbols::SymbolArgs;
 
@@ -38,6 +39,9 @@ pub(crate) enum Command {
     /// Ask extracts: who used the CPU, what was read and written, which processes and modules there were
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
     Dump(Box<DumpArgs>),
+    /// Show what a process or thread spent its time on, with each wait replaced by what the thread did that ended it
+    #[command(after_help = PATH_EXAMPLE, arg_required_else_help = true)]
+    CriticalPath(Box<PathArgs>),
     /// Ask extracts in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
@@ -78,7 +82,13 @@ Example:
   etwkit dump cpu slow-login.etwx
   etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
   etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
+  etwkit dump wait --process bash.exe --chain slow-login.etwx
   etwkit dump process --crash --csv crashes.csv nightly/*.etwx";
+const PATH_EXAMPLE: &str = "\
+Example:
+  etwkit critical-path --process bash.exe slow-login.etwx
+  etwkit critical-path --process 4711 --thread 4720 --range 2.5..4 --tree slow-login.etwx";
+
 const SQL_EXAMPLE: &str = "\
 Example:
   etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'

@@ -77,6 +77,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Events(args) => commands::events::run(args, printer),
         Command::Extract(args) => commands::extract::run(args, printer),
         Command::Dump(args) => commands::dump::run(args, printer),
+        Command::CriticalPath(args) => commands::dump::critical_path::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
         Command::Sql(args) => commands::sql::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),

@@ -80,7 +80,7 @@ fn inner_crates_need_no_runtime_no_engine_and_no_windows() {
 #[test]
 fn crates_do_not_know_what_lies_above_them() {
     let closures = closures();
-    let layers = ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-query", "etwkit"];
+    let layers = ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-query", "etwkit-analysis", "etwkit"];
     for (below, member) in layers.iter().enumerate() {
         for above in &layers[below + 1..] {
             assert!(!closures[*member].contains(*above), "{member} knows {above}");
@@ -95,6 +95,11 @@ fn crates_do_not_know_what_lies_above_them() {
     // It knows the declared tables of `trace`, which decodes events, but decodes none itself.
     let manifest = std::fs::read_to_string(root().join("crates/extract/Cargo.toml")).unwrap();
     assert!(!manifest.contains("etwkit-decode"), "extract looks into events");
+    let manifest = std::fs::read_to_string(root().join("crates/analysis/Cargo.toml")).unwrap();
+    let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
+    for reader in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract"] {
+        assert!(!needs.contains(reader), "analysis reads tables through queries, not {reader}");
+    }
     for reader in ["etwkit-decode", "etwkit-trace", "etwkit-extract"] {
         assert!(!closures["etwkit-synth"].contains(reader), "synth knows {reader}");
     }
@@ -140,7 +145,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
-    for member in ["etl", "decode", "trace", "symbols", "synth", "query", "etwkit"] {
+    for member in ["etl", "decode", "trace", "symbols", "synth", "query", "analysis", "etwkit"] {
         let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");
     }

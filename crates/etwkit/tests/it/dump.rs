@@ -129,6 +129,12 @@ fn what_dumps_print() {
         ("dump-stats", &["stats"]),
         ("dump-version", &["version", "--dll", "n*", "--top", "2"]),
         ("dump-missing-pdb", &["version", "--missing-pdb"]),
+        ("dump-wait", &["wait", "--sort-by", "open", "--details", "--no-cmdline"]),
+        ("dump-wait-readying", &["wait", "--by", "readying", "--process", "editor", "--wait", "1ms.."]),
+        (
+            "dump-wait-sql",
+            &["wait", "--by", "method", "--range", "0.1..0.2", "--reason", "o'x", "--show-sql"],
+        ),
         ("dump-sql", &["cpu", "--process", "o'neill", "--wait", "10ms..", "--show-sql"]),
         ("dump-bad-range", &["cpu", "--cpu", "5MB.."]),
         ("dump-bad-column", &["disk", "--column", "nosuch"]),
@@ -163,6 +169,10 @@ fn run_wait_and_ready_times_are_those_of_the_simulation() {
 fn a_range_over_the_whole_trace_gives_the_numbers_without_range() {
     for (dump, numbers) in [
         ("cpu", &["cpu_ns", "run_ns", "wait_ns", "ready_ns", "switches", "threads"][..]),
+        (
+            "wait",
+            &["waits", "wait_ns", "wait_sum_ns", "wait_max_ns", "ready_ns", "preemptions", "open_waits"][..],
+        ),
         (
             "disk",
             &[
@@ -217,6 +227,60 @@ fn an_extract_without_rows_says_what_it_lacks() {
         assert!(exit == Exit::Nothing && text.contains("--detail full"), "{name}: {text}");
         assert_eq!(dump(&[name, out.to_str().unwrap()]).exit, Exit::Answered, "{name}");
     }
+    let out = out.to_str().unwrap();
+    for args in [vec!["dump", "wait", out], vec!["dump", "wait", "--chain", out], vec!["critical-path", out]]
+    {
+        let Answer { out: text, exit, .. } = run(&args);
+        assert!(exit == Exit::Nothing && text.contains("--detail full"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn what_chains_and_critical_paths_print() {
+    let extract = format!("{}/office.etwx", folder().to_str().unwrap());
+    let commands: &[(&str, &[&str])] = &[
+        ("dump-wait-chain", &["dump", "wait", "--chain", "--process", "editor", "--top", "2"]),
+        ("dump-wait-single", &["dump", "wait", "--by", "wait", "--process", "editor", "--top", "4"]),
+        ("critical-path", &["critical-path", "--process", "editor", "--range", "0.1..0.2", "--top", "12"]),
+        ("critical-path-tree", &["critical-path", "--process", "editor", "--range", "0.1..0.2", "--tree"]),
+        ("critical-path-several", &["critical-path", "--process", "*.exe", "--range", "0.1..0.2"]),
+    ];
+    for (name, args) in commands {
+        let full: Vec<&str> = args.iter().copied().chain(["--time-format", "s", &extract]).collect();
+        let Answer { out, err, exit } = run(&full);
+        let printed = format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        compare(&printed.replace(folder().to_str().unwrap(), "DIR"), name);
+    }
+}
+
+#[test]
+fn waits_of_processes_are_those_of_the_dump_of_cpu() {
+    let (waits, cpu) = (rows(&["wait"]), rows(&["cpu"]));
+    for row in &waits {
+        let same = cpu.iter().find(|other| other["process_key"] == row["process_key"]).unwrap();
+        assert_eq!((&row["wait_ns"], &row["ready_ns"]), (&same["wait_ns"], &same["ready_ns"]), "{row}");
+        assert_eq!(row["preemptions"], same["preemptions"], "{row}");
+    }
+    assert!(waits.len() > 3, "{}", waits.len());
+}
+
+#[test]
+fn rows_of_critical_paths_and_chains_add_up_for_machines() {
+    let extract = format!("{}/office.etwx", folder().to_str().unwrap());
+    let lines = |args: &[&str]| -> Vec<Value> {
+        let Answer { out, err, exit } = run(&[args, &["--json", &extract]].concat());
+        assert_eq!((exit, err.as_str()), (Exit::Answered, ""), "{args:?}");
+        out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let path = ["critical-path", "--range", "0.2..0.3"];
+    let sum =
+        |rows: Vec<Value>, column: &str| rows.iter().map(|row| row[column].as_i64().unwrap()).sum::<i64>();
+    assert_eq!(sum(lines(&path), "duration_ns"), 100_000_000);
+    assert_eq!(sum(lines(&[&path[..], &["--sums"]].concat()), "duration_ns"), 100_000_000);
+    assert_eq!(lines(&[&path[..], &["--tree"]].concat())[0]["total_ns"], 100_000_000);
+    let chains = lines(&["dump", "wait", "--chain", "--top", "5"]);
+    let roots = chains.iter().filter(|row| row["kind"] != "wait").count();
+    assert_eq!((roots, &chains.last().unwrap()["chain"]), (5, &5.into()));
 }
 
 #[test]

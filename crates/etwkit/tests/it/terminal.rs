@@ -145,12 +145,22 @@ fn commands_that_read_an_extract_print_no_controls() {
             &["dump", "file", "--dir-level", "100"],
             &["dump", "stats"],
             &["dump", "version"],
+            &["dump", "wait", "--by", "method"],
+            &["dump", "wait", "--by", "wait"],
+            &["dump", "wait", "--chain"],
         ] {
             clean(&[args, &[&extract]].concat());
             if args[1] != "overview" {
                 clean(&[args, &["--json", &extract]].concat());
                 clean(&[args, &["--show-sql", &extract]].concat());
             }
+        }
+        for args in [
+            &["critical-path"][..],
+            &["critical-path", "--tree"],
+            &["critical-path", "--process", "*", "--json"],
+        ] {
+            clean(&[args, &[&extract]].concat());
         }
         for table in etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED) {
             for format in ["table", "csv", "json"] {

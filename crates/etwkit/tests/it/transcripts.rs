@@ -35,9 +35,10 @@ fn help() {
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
-    for dump in ["process", "cpu", "disk", "file", "stats", "version"] {
+    for dump in ["process", "cpu", "disk", "file", "stats", "version", "wait"] {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }
+    check(&["critical-path", "--help"], "help-critical-path");
     check(&["sql", "--help"], "help-sql");
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");

@@ -24,6 +24,20 @@ pub enum Error {
         /// What single rows are.
         what: &'static str,
     },
+    /// The question reaches over more than it can answer.
+    #[error("{message}")]
+    TooWide {
+        /// What is too much.
+        message: String,
+        /// How to ask for less.
+        how: &'static str,
+    },
+    /// The extract holds sums only, and the question is about single events.
+    #[error("the question needs the single {what}, of which this extract keeps only sums")]
+    NeedsEvents {
+        /// What single events are.
+        what: &'static str,
+    },
 }
 
 impl Error {
@@ -32,14 +46,16 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Query(error) => error.hint(),
-            Self::NotRecorded { how, .. } => Some(how),
-            Self::NeedsRows { .. } => Some("extract the trace again with `etwkit extract --detail full`"),
+            Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
+            Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
+                Some("extract the trace again with `etwkit extract --detail full`")
+            }
         }
     }
 
     /// Whether the question was understood and there just is nothing to answer.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
-        matches!(self, Self::NotRecorded { .. } | Self::NeedsRows { .. })
+        matches!(self, Self::NotRecorded { .. } | Self::NeedsRows { .. } | Self::NeedsEvents { .. })
     }
 }

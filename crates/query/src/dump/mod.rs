@@ -5,7 +5,8 @@
 //! extracts are put together by who asks.
 
 #[macro_use]
-mod rows;
+pub mod rows;
+
 pub mod call_tree;
 pub mod cpu;
 mod cpu_fact;
@@ -21,7 +22,7 @@ pub mod overview;
 pub mod path;
 pub mod process;
 pub mod ready;
-mod sql;
+pub mod sql;
 pub mod stack_tree;
 pub mod stats;
 pub mod trace;
@@ -37,7 +38,10 @@ use crate::Session;
 use crate::range::Range;
 
 /// All rows of an answer.
-fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
+///
+/// # Errors
+/// The query fails, or its columns are not those of the row type.
+pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     let mut rows = Vec::new();
     for batch in session.sql(sql)? {
         rows.extend(R::read(&batch?)?);
@@ -54,7 +58,10 @@ rows! {
 }
 
 /// Whether a table has rows.
-fn has_rows(session: &Session, table: &str) -> Result<bool> {
+///
+/// # Errors
+/// The query fails.
+pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
 }

@@ -18,10 +18,13 @@ pub trait FromRows: Sized {
 }
 
 /// What a field of a row can be.
-pub(crate) trait Cell: Sized {
+pub trait Cell: Sized {
     /// Values of a column.
     type Values;
     /// The column with that name.
+    ///
+    /// # Errors
+    /// It is missing or of another type.
     fn column(batch: &RecordBatch, name: &str) -> Result<Self::Values>;
     /// The value of a row; what may not be missing but is, is zero or empty.
     fn get(values: &Self::Values, row: usize) -> Self;
@@ -84,6 +87,7 @@ impl<R: FromRows + Clone + Default> Cell for R {
 }
 
 /// Declares row types whose fields are columns of an answer, in the order in which they are printed.
+#[macro_export]
 macro_rules! rows {
     ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident {
         $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty, )+
@@ -93,7 +97,7 @@ macro_rules! rows {
         $vis struct $row { $( $(#[doc = $field_doc])+ pub $field: $type, )+ }
 
         impl $crate::dump::rows::FromRows for $row {
-            fn read(batch: &datafusion::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
+            fn read(batch: &$crate::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
                 use $crate::dump::rows::Cell;
                 $( let $field = <$type as Cell>::column(batch, stringify!($field))?; )+
                 let row = |row| Self { $( $field: <$type as Cell>::get(&$field, row), )+ };

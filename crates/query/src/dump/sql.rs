@@ -20,7 +20,8 @@ pub struct ProcessQuery {
 
 impl ProcessQuery {
     /// Conditions on a `process` named `p`.
-    pub(super) fn conditions(&self) -> Vec<String> {
+    #[must_use]
+    pub fn conditions(&self) -> Vec<String> {
         let mut all = Vec::new();
         if let Some(filter) = &self.process {
             all.push(format!("process_match(p.name, p.pid, {})", quoted(filter)));
@@ -52,11 +53,12 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 }
 
 /// The columns of a `process` named `p` that rows of other dumps carry.
-pub(super) const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
+pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
 /// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows are not told apart by it.
-pub(super) fn process_columns(table: &str, per_process: bool) -> String {
+#[must_use]
+pub fn process_columns(table: &str, per_process: bool) -> String {
     if per_process {
         return format!("{table}.process_key, {PROCESS_COLUMNS}");
     }
@@ -67,17 +69,20 @@ pub(super) fn process_columns(table: &str, per_process: bool) -> String {
 }
 
 /// A text as SQL literal.
-pub(super) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// The condition that a text passes a filter.
-pub(super) fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
+#[must_use]
+pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
 }
 
 /// The condition that a number lies in a range; a missing one is 0.
-pub(super) fn range_condition(expression: &str, range: Range) -> Option<String> {
+#[must_use]
+pub fn range_condition(expression: &str, range: Range) -> Option<String> {
     let value = format!("coalesce({expression}, 0)");
     match (range.min, range.max) {
         (i64::MIN, i64::MAX) => None,
@@ -88,12 +93,14 @@ pub(super) fn range_condition(expression: &str, range: Range) -> Option<String> 
 }
 
 /// `WHERE` with all conditions, or nothing.
-pub(super) fn filtered(conditions: &[String]) -> String {
+#[must_use]
+pub fn filtered(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
 }
 
 /// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
-pub(super) fn ends(range: Range) -> (i64, i64) {
+#[must_use]
+pub fn ends(range: Range) -> (i64, i64) {
     const LIMIT: i64 = i64::MAX / 4;
     (range.min.clamp(-LIMIT, LIMIT), range.max.clamp(-LIMIT, LIMIT))
 }

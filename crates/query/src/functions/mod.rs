@@ -6,6 +6,8 @@ mod stacks;
 mod times;
 mod union_duration;
 
+pub use names::wait_reason_name;
+
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -68,6 +68,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
+/// Name of a `KWAIT_REASON`, as the function of that name gives it.
+#[must_use]
+pub fn wait_reason_name(reason: i32) -> String {
+    name_of(reason, &WAIT_REASONS)
+}
+
 fn texts(columns: &[ArrayRef], text: impl Fn(i32) -> String) -> Result<ArrayRef> {
     let [numbers] = arguments(columns)?;
     let texts = numbers.as_primitive::<Int32Type>().iter().map(|number| number.map(&text));
@@ -75,10 +81,13 @@ fn texts(columns: &[ArrayRef], text: impl Fn(i32) -> String) -> Result<ArrayRef>
 }
 
 fn named(columns: &[ArrayRef], names: &[&str]) -> Result<ArrayRef> {
-    texts(columns, |number| {
-        let name = usize::try_from(number).ok().and_then(|number| names.get(number));
-        name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
-    })
+    texts(columns, |number| name_of(number, names))
+}
+
+/// The name with that number; the number itself if it has none.
+fn name_of(number: i32, names: &[&str]) -> String {
+    let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+    name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
 }
 
 const WAIT_REASONS: [&str; 40] = [

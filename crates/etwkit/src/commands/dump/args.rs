@@ -32,6 +32,8 @@ pub(crate) enum Dump {
     Stats(super::stats::StatsArgs),
     /// Modules and their versions, symbol files that are missing
     Version(super::version::VersionArgs),
+    /// What threads waited for, and who ended it: sums, single waits, chains of waits
+    Wait(super::wait_args::WaitArgs),
 }
 
 /// What to read and how to print.

@@ -1,8 +1,11 @@
 //! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
 
 pub(crate) mod args;
+mod chain;
 mod cpu;
 mod cpu_args;
+pub(crate) mod critical_path;
+mod critical_path_text;
 mod cut;
 mod disk;
 mod file;
@@ -15,6 +18,8 @@ mod stats;
 mod status;
 mod text;
 mod version;
+mod wait;
+mod wait_args;
 
 use args::{Dump, DumpArgs};
 
@@ -32,5 +37,6 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::File(args) => file::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
+        Dump::Wait(args) => wait::run(args, printer),
     }
 }

@@ -1,5 +1,6 @@
 //! Numbers and processes as text for people.
 
+use etwkit_analysis::wait::{WaitRow, WaitSum};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::file::FileRow;
@@ -49,7 +50,7 @@ macro_rules! process_of {
     )+};
 }
 
-process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow);
+process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow, WaitSum, WaitRow);
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
@@ -95,6 +96,18 @@ impl Text {
 
     pub(super) fn maybe_ms(&self, ns: Option<i64>) -> String {
         ns.map(|ns| self.ms(ns)).unwrap_or_default()
+    }
+
+    /// Nanoseconds in milliseconds with microseconds, rounded half to even.
+    pub(super) fn fine_ms(&self, ns: i64) -> String {
+        let us = rounded(ns, 1000);
+        let (sign, us) = if us < 0 { ("-", us.unsigned_abs()) } else { ("", us.unsigned_abs()) };
+        let whole = if self.separate { grouped(us / 1000) } else { (us / 1000).to_string() };
+        format!("{sign}{whole}.{:03}", us % 1000)
+    }
+
+    pub(super) fn maybe_fine_ms(&self, ns: Option<i64>) -> String {
+        ns.map(|ns| self.fine_ms(ns)).unwrap_or_default()
     }
 
     /// Bytes in whole units of that size, rounded half to even.

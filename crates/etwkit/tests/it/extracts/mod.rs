@@ -8,3 +8,4 @@ mod samples;
 mod sched;
 mod support;
 mod trees;
+mod waits;

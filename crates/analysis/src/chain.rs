@@ -1,0 +1,349 @@
+//! Chains of waits: who ended a wait, what that thread had waited for before it could, and so on to the root.
+
+use std::collections::HashSet;
+
+use etwkit_query::Session;
+use etwkit_query::functions::wait_reason_name;
+use etwkit_query::range::Range;
+
+use crate::Result;
+use crate::root::{Ended, RootKind, Roots};
+use crate::stacks::StackText;
+use crate::stay::{NONE, Stay, Stays};
+use crate::threads::{Thread, Threads};
+use crate::time_line::sums;
+use crate::trace_end::TraceEnds;
+use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort};
+
+/// Links of a chain that are followed.
+const MAX_LINKS: usize = 64;
+
+/// Waits whose chains are told if the request does not say how many.
+const DEFAULT_CHAINS: usize = 3;
+
+/// The chains of the longest waits that a request for waits chooses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChainRequest {
+    /// Which waits; what they are summed up by is not used.
+    pub waits: WaitRequest,
+}
+
+/// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ChainRow {
+    /// Number of the chain, from 1.
+    pub chain: i64,
+    /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
+    pub link: i64,
+    /// `wait`, or what the root is, see [`RootKind`].
+    pub kind: &'static str,
+    /// Process that waited, or that ran at the root.
+    pub process_key: Option<i64>,
+    /// Its id.
+    pub pid: Option<i64>,
+    /// File name of its executable.
+    pub process: Option<String>,
+    /// Thread that waited, or that ran at the root.
+    pub thread_key: Option<i64>,
+    /// Its id.
+    pub tid: Option<i64>,
+    /// Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in which the thread is looked at.
+    pub start_ns: Option<i64>,
+    /// When the thread was made ready; of a root when the transfer was complete, the DPC over, the last wait ended.
+    pub readied_ns: Option<i64>,
+    /// When it was switched in.
+    pub in_ns: Option<i64>,
+    /// Length of the wait; of an open one to the end of the trace.
+    pub wait_ns: Option<i64>,
+    /// How long it was ready behind the wait; of a root with a thread how long that was ready.
+    pub ready_ns: Option<i64>,
+    /// How long the thread of the root ran.
+    pub run_ns: Option<i64>,
+    /// Wait reason.
+    pub wait_reason: Option<String>,
+    /// Whether a DPC ended the wait; the readying thread was only interrupted then.
+    pub is_readied_by_dpc: bool,
+    /// Process id of the readying thread.
+    pub readying_pid: Option<i64>,
+    /// File name of its executable.
+    pub readying_process: Option<String>,
+    /// Id of the readying thread.
+    pub readying_tid: Option<i64>,
+    /// How long the readying thread ran during the wait.
+    pub readying_run_ns: Option<i64>,
+    /// How long it was ready.
+    pub readying_ready_ns: Option<i64>,
+    /// How long it waited itself, over all its waits in that time.
+    pub readying_wait_ns: Option<i64>,
+    /// Stack with which the thread was switched in.
+    pub stack_id: Option<i64>,
+    /// Stack that made it ready.
+    pub readying_stack_id: Option<i64>,
+    /// Root: `read`, `write` or `flush` of a transfer; kind of a DPC.
+    pub operation: Option<String>,
+    /// Root: file of a transfer, routine of a DPC.
+    pub object: Option<String>,
+    /// Root: bytes of a transfer.
+    pub size_bytes: Option<i64>,
+    /// Root: processor of a DPC.
+    pub cpu: Option<i64>,
+}
+
+/// A chain, with its waits and its root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Waits, the one that was asked about first.
+    pub links: Vec<ChainRow>,
+    /// What the last of them waited for.
+    pub root: ChainRow,
+}
+
+impl Chain {
+    /// Length of the wait that was asked about.
+    #[must_use]
+    pub fn total_wait_ns(&self) -> i64 {
+        self.links.first().and_then(|link| link.wait_ns).unwrap_or(0)
+    }
+
+    /// All rows: waits, then the root.
+    pub fn rows(&self) -> impl Iterator<Item = &ChainRow> {
+        self.links.iter().chain([&self.root])
+    }
+}
+
+impl ChainRequest {
+    /// The question for the waits that the chains begin with.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        self.effective().list_sql()
+    }
+
+    fn effective(&self) -> WaitRequest {
+        let mut waits = WaitRequest { by: WaitBy::Process, ..self.waits.clone() };
+        waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
+        // Chains are of waits; a preempted thread has none.
+        if matches!(waits.sort, WaitSort::Ready | WaitSort::ReadySum | WaitSort::ReadyMax) {
+            waits.sort = WaitSort::Wait;
+        }
+        waits
+    }
+
+    /// The chains, in the order of [`WaitRequest::list`]: that of the longest wait is the last.
+    ///
+    /// # Errors
+    /// As of [`WaitRequest::ask`]; the waits reach over too many context switches.
+    pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
+        let waits = self.effective().list(session)?;
+        if waits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ends = TraceEnds::ask(session)?;
+        let parts = parts(&waits, &ends);
+        let walker = Walker {
+            stays: Stays::load(session, &parts)?,
+            threads: Threads::load(session)?,
+            stacks: StackText::new(session)?,
+            ends,
+        };
+        walker.chains(session, &waits)
+    }
+}
+
+/// The parts of the trace in which the waits lie, disjoint.
+fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
+    let mut all: Vec<Range> = waits
+        .iter()
+        .map(|wait| {
+            let known = wait.readied_ns.or(wait.in_ns).unwrap_or(ends.end_ns);
+            Range { min: wait.start_ns, max: known.max(wait.start_ns) }
+        })
+        .collect();
+    all.sort_unstable_by_key(|part| (part.min, part.max));
+    all.dedup_by(|next, kept| {
+        let touches = next.min <= kept.max;
+        if touches {
+            kept.max = kept.max.max(next.max);
+        }
+        touches
+    });
+    all
+}
+
+/// Where a chain ended, before what a DPC did is known.
+enum End {
+    Known(RootKind),
+    /// A DPC, by its number among those to be told.
+    Dpc(usize),
+    /// A thread that did not wait from the first time to the second one.
+    Ran {
+        by: i32,
+        from: i64,
+        to: i64,
+        stack: i32,
+    },
+}
+
+struct Walker {
+    stays: Stays,
+    threads: Threads,
+    stacks: StackText,
+    ends: TraceEnds,
+}
+
+impl Walker {
+    fn chains(&self, session: &Session, waits: &[WaitRow]) -> Result<Vec<Chain>> {
+        let mut roots = Roots::default();
+        let mut walks = Vec::new();
+        for (chain, wait) in (1..).zip(waits) {
+            let Some((thread, stay)) = self.find(wait) else { continue };
+            let (links, end) = self.walk(thread, &stay, &mut roots);
+            let links: Vec<ChainRow> = (1..)
+                .zip(links)
+                .map(|(link, (thread, stay))| ChainRow { chain, link, ..self.link(thread, &stay) })
+                .collect();
+            walks.push((links, end));
+        }
+        let told = roots.tell(session, &self.stays, &self.stacks)?;
+        let chain = |(links, end): (Vec<ChainRow>, End)| {
+            let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
+            let root = match end {
+                End::Known(kind) => ChainRow { kind: kind.name(), ..ChainRow::default() },
+                End::Dpc(number) => self.ended(told.get(number)),
+                End::Ran { by, from, to, stack } => self.ran(by, from, to, stack),
+            };
+            Chain { links, root: ChainRow { chain, link, ..root } }
+        };
+        Ok(walks.into_iter().map(chain).collect())
+    }
+
+    /// The stay of a wait that a question listed.
+    fn find(&self, wait: &WaitRow) -> Option<(i32, Stay)> {
+        let thread = i32::try_from(wait.thread_key).ok()?;
+        let is_it = |stay: &&Stay| stay.last_out() == Some(wait.start_ns) && stay.switch_in() == wait.in_ns;
+        Some((thread, *self.stays.of(thread).iter().find(is_it)?))
+    }
+
+    /// The waits of a chain, and where it ends.
+    fn walk(&self, thread: i32, stay: &Stay, roots: &mut Roots) -> (Vec<(i32, Stay)>, End) {
+        let (mut links, mut seen) = (Vec::new(), HashSet::new());
+        let (mut thread, mut stay) = (thread, *stay);
+        let mut since = stay.last_out().unwrap_or(i64::MIN);
+        let end = loop {
+            links.push((thread, stay));
+            seen.insert((thread, stay.last_out()));
+            let Some((from, to)) = stay.wait() else {
+                break End::Known(if stay.is_open() { RootKind::Open } else { RootKind::NotRecorded });
+            };
+            since = since.max(from);
+            if stay.is_by_dpc() || self.threads.is_idle(stay.by) {
+                break End::Dpc(roots.add(thread, &stay, &self.stays, &self.threads));
+            }
+            if stay.by == NONE {
+                break End::Known(RootKind::NotRecorded);
+            }
+            let Some(before) = self.last_wait(stay.by, since, to) else {
+                break End::Ran { by: stay.by, from: since, to, stack: stay.by_stack };
+            };
+            if seen.contains(&(stay.by, before.last_out())) {
+                break End::Known(RootKind::Cycle);
+            }
+            if links.len() >= MAX_LINKS {
+                break End::Known(RootKind::TooDeep);
+            }
+            (thread, stay) = (stay.by, before);
+        };
+        (links, end)
+    }
+
+    /// The last wait of a thread that was over before `to` and reaches behind `since`.
+    fn last_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
+        let all = self.stays.of(thread);
+        let from = self.stays.position(thread, since);
+        let in_time = all.get(from..)?.iter().take_while(|stay| stay.last_out().is_none_or(|out| out < to));
+        let overlaps = |stay: &&Stay| stay.wait().is_some_and(|(_, end)| end > since && end <= to);
+        in_time.filter(overlaps).last().copied()
+    }
+
+    fn link(&self, thread: i32, stay: &Stay) -> ChainRow {
+        let readying = self.threads.get(stay.by);
+        let stack = |id: i32| (id != NONE).then_some(i64::from(id));
+        let is_thread = stay.by != NONE && !stay.is_by_dpc() && !self.threads.is_idle(stay.by);
+        let meanwhile = stay.wait().filter(|_| is_thread);
+        let meanwhile = meanwhile.map(|wait| sums(&self.stays, stay.by, wait, self.ends.end_ns));
+        let open = || stay.is_open().then(|| self.ends.end_ns.saturating_sub(stay.last_out().unwrap_or(0)));
+        ChainRow {
+            kind: "wait",
+            start_ns: stay.last_out(),
+            readied_ns: stay.readied(),
+            in_ns: stay.switch_in(),
+            wait_ns: stay.wait().map(|(from, to)| to.saturating_sub(from)).or_else(open),
+            ready_ns: stay
+                .switch_in()
+                .zip(stay.readied())
+                .map(|(into, readied)| into.saturating_sub(readied)),
+            wait_reason: stay.reason().map(wait_reason_name),
+            is_readied_by_dpc: stay.is_by_dpc(),
+            readying_pid: readying.and_then(|thread| thread.pid),
+            readying_process: readying.and_then(|thread| thread.process.clone()),
+            readying_tid: readying.map(|thread| thread.tid),
+            readying_run_ns: meanwhile.map(|(run, ..)| run),
+            readying_ready_ns: meanwhile.map(|(_, ready, _)| ready),
+            readying_wait_ns: meanwhile.map(|(.., wait)| wait),
+            stack_id: stack(stay.stack),
+            readying_stack_id: stack(stay.by_stack),
+            ..of_thread(thread, self.threads.get(thread))
+        }
+    }
+
+    fn ended(&self, told: Option<&Ended>) -> ChainRow {
+        let Some(Ended { kind, transfer, dpc }) = told else {
+            return ChainRow { kind: RootKind::NotRecorded.name(), ..ChainRow::default() };
+        };
+        let row = ChainRow { kind: kind.name(), ..ChainRow::default() };
+        if let Some(transfer) = transfer {
+            return ChainRow {
+                start_ns: Some(transfer.init_ns),
+                readied_ns: Some(transfer.complete_ns),
+                operation: Some(transfer.kind.clone()),
+                object: transfer.path.clone(),
+                size_bytes: Some(transfer.size_bytes),
+                ..row
+            };
+        }
+        let Some(dpc) = dpc else { return row };
+        ChainRow {
+            start_ns: Some(dpc.start_ns),
+            readied_ns: Some(dpc.end_ns),
+            operation: Some(dpc.kind.clone()),
+            object: self.stacks.frame(dpc.frame_id),
+            cpu: Some(dpc.cpu),
+            ..row
+        }
+    }
+
+    /// A root that is a thread: how long it ran and was ready meanwhile.
+    fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
+        let (run, ready, _) = sums(&self.stays, by, (from, to), self.ends.end_ns);
+        let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
+        ChainRow {
+            kind: kind.name(),
+            start_ns: Some(from),
+            readied_ns: Some(to),
+            run_ns: Some(run),
+            ready_ns: Some(ready),
+            readying_stack_id: (stack != NONE).then_some(i64::from(stack)),
+            ..of_thread(by, self.threads.get(by))
+        }
+    }
+}
+
+fn of_thread(thread_key: i32, thread: Option<&Thread>) -> ChainRow {
+    ChainRow {
+        process_key: thread.and_then(|thread| thread.process_key),
+        pid: thread.and_then(|thread| thread.pid),
+        process: thread.and_then(|thread| thread.process.clone()),
+        thread_key: Some(thread_key.into()),
+        tid: thread.map(|thread| thread.tid),
+        ..ChainRow::default()
+    }
+}

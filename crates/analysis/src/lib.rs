@@ -1,0 +1,23 @@
+//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths.
+//!
+//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one extract. A question is a request
+//! type, its answer typed rows, the same for every front end. What is meant by each number stands in `docs/waits.md`.
+
+#![forbid(unsafe_code)]
+
+pub mod chain;
+pub mod path;
+mod root;
+mod root_rows;
+mod stacks;
+mod stay;
+mod threads;
+mod time_line;
+mod trace_end;
+pub mod wait;
+
+pub use root::RootKind;
+pub use stacks::StackText;
+
+/// Result of this crate: why a question has no answer is told as for the dumps.
+pub type Result<T> = etwkit_query::dump::Result<T>;

@@ -1,0 +1,191 @@
+//! The critical path of a thread: its time line, in which each wait that a thread ended is replaced by what that thread did meanwhile.
+
+mod follow;
+mod rows;
+
+use etwkit_query::Session;
+use etwkit_query::dump::ProcessQuery;
+use etwkit_query::range::Range;
+
+use crate::Result;
+use crate::root::Roots;
+use crate::stacks::StackText;
+use crate::stay::Stays;
+use crate::threads::{Thread, Threads};
+pub use crate::time_line::State;
+use crate::trace_end::{TraceEnds, check};
+use follow::Follower;
+pub use rows::{Node, Segment, Share};
+
+/// Whose critical path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathRequest {
+    /// Processes; the path is that of one of them.
+    pub processes: ProcessQuery,
+    /// Thread id.
+    pub tid: Option<i64>,
+    /// Only this part of the trace, in nanoseconds.
+    pub time: Range,
+}
+
+/// A critical path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CriticalPath {
+    /// The thread that it follows.
+    pub thread: Thread,
+    /// Other threads that the request fits, of which this one ran longest.
+    pub others: usize,
+    /// Begin.
+    pub from_ns: i64,
+    /// End.
+    pub to_ns: i64,
+    /// Pieces in the order of time, without gaps: their durations add up to the length of the path.
+    pub segments: Vec<Segment>,
+    /// Who waited for whom, a node in front of what it waited for.
+    pub tree: Vec<Node>,
+    /// What the time went to, largest first.
+    pub shares: Vec<Share>,
+    /// Since when the thread has been waiting when the trace ended, and for what reason, if it has.
+    pub open_wait: Option<(i64, Option<String>)>,
+}
+
+/// Why there is no path, if the question was understood.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PathAnswer {
+    /// The path.
+    Path(Box<CriticalPath>),
+    /// Several processes fit: their threads that ran longest, by process.
+    Several(Vec<Thread>),
+    /// No thread fits, or none of those that do ran in that part of the trace.
+    None,
+}
+
+/// A thread that fits, with the time that it ran and when it was seen.
+struct Candidate {
+    thread: Thread,
+    key: i32,
+    run_ns: i64,
+    from: i64,
+    to: i64,
+}
+
+impl PathRequest {
+    /// Finds the path: that of the thread; of a process that began in the trace, of its first thread; else of the thread that ran longest.
+    ///
+    /// # Errors
+    /// Context switches or ready events were not recorded, or are not kept; they are too many; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
+        check(session)?;
+        let ends = TraceEnds::ask(session)?;
+        let part = Range { min: self.time.min.max(ends.start_ns), max: self.time.max.min(ends.end_ns) };
+        let stays = Stays::load(session, &[part])?;
+        let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
+            .into_iter()
+            .filter_map(|thread| candidate(thread, &stays, part, !self.time.is_unlimited()))
+            .collect();
+        let has_one = |fitting: &[Candidate]| {
+            let first = fitting.first().map(|candidate| candidate.thread.process_key);
+            fitting.iter().all(|candidate| Some(candidate.thread.process_key) == first)
+        };
+        let names_process = self.processes != ProcessQuery::default() || self.tid.is_some();
+        if names_process && !has_one(&fitting) {
+            return Ok(PathAnswer::Several(longest_of_each(fitting)));
+        }
+        let Some(position) = chosen(&fitting, names_process) else { return Ok(PathAnswer::None) };
+        let others = fitting.len() - 1;
+        let candidate = fitting.swap_remove(position);
+        let (from, to) =
+            if self.time.is_unlimited() { (candidate.from, candidate.to) } else { (part.min, part.max) };
+        let parts = Parts { stays, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
+        Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, others, (from, to))?)))
+    }
+}
+
+/// The thread of the path: the first one of a process that began in the trace, else the one that ran longest.
+fn chosen(fitting: &[Candidate], of_process: bool) -> Option<usize> {
+    let began = |candidate: &Candidate| candidate.thread.start_ns.zip(candidate.thread.process_start_ns);
+    let first = fitting.iter().enumerate().filter(|(_, candidate)| of_process && began(candidate).is_some());
+    let first = first.min_by_key(|(_, candidate)| (candidate.thread.start_ns, candidate.key));
+    let longest = || {
+        fitting
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
+    };
+    first.or_else(longest).map(|(position, _)| position)
+}
+
+fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
+    let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> = std::collections::BTreeMap::new();
+    for candidate in fitting {
+        let known = longest.get(&candidate.thread.process_key).map_or(-1, |known| known.run_ns);
+        if candidate.run_ns > known {
+            longest.insert(candidate.thread.process_key, candidate);
+        }
+    }
+    longest.into_values().map(|candidate| candidate.thread).collect()
+}
+
+/// A thread of which something is told in the part, with what it ran there, from its first switch-in to its last switch-out. In a whole
+/// trace it has to have run; in a part that was chosen it may just wait, which is what people ask about.
+fn candidate(thread: Thread, stays: &Stays, part: Range, is_chosen: bool) -> Option<Candidate> {
+    let key = i32::try_from(thread.thread_key).ok()?;
+    let (mut run_ns, mut ran) = (0i64, None);
+    for stay in stays.of(key) {
+        let Some((begin, end)) = stay.begin().zip(stay.end()) else { continue };
+        let (begin, end) = (begin.max(part.min), end.min(part.max));
+        if begin < end {
+            run_ns = run_ns.saturating_add(end - begin);
+            ran = Some((ran.map_or(begin, |(from, _)| from), end));
+        }
+    }
+    let waits = || is_chosen && stays.is_told(key, part.min, part.max);
+    let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
+    Some(Candidate { thread, key, run_ns, from, to })
+}
+
+/// What paths are made of.
+pub(crate) struct Parts {
+    pub(crate) stays: Stays,
+    pub(crate) threads: Threads,
+    pub(crate) stacks: StackText,
+    pub(crate) ends: TraceEnds,
+}
+
+impl Parts {
+    fn path(
+        &self,
+        session: &Session,
+        candidate: Candidate,
+        others: usize,
+        (from, to): (i64, i64),
+    ) -> Result<CriticalPath> {
+        let mut follower = Follower::new(self, candidate.key);
+        follower.follow(candidate.key, from, to);
+        let (pieces, nodes) = follower.finish()?;
+        let mut roots = Roots::default();
+        let numbers: Vec<Option<usize>> =
+            pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
+        let told = roots.tell(session, &self.stays, &self.stacks)?;
+        let segments: Vec<Segment> = pieces
+            .iter()
+            .zip(numbers)
+            .map(|(piece, number)| self.segment(piece, number.and_then(|number| told.get(number))))
+            .collect();
+        let open = self.stays.of(candidate.key).last().filter(|stay| stay.is_open());
+        Ok(CriticalPath {
+            thread: candidate.thread,
+            others,
+            from_ns: from,
+            to_ns: to,
+            tree: self.tree(&pieces, &nodes, to.saturating_sub(from)),
+            shares: rows::shares(&segments, to.saturating_sub(from)),
+            segments,
+            open_wait: open.and_then(|stay| Some((stay.last_out()?, stay.reason().map(wait_reason)))),
+        })
+    }
+}
+
+fn wait_reason(reason: i32) -> String {
+    etwkit_query::functions::wait_reason_name(reason)
+}

@@ -1,0 +1,144 @@
+//! Following waits to the threads that ended them.
+
+use std::collections::BTreeMap;
+
+use etwkit_query::dump::Error;
+
+use super::Parts;
+use crate::Result;
+use crate::root::Roots;
+use crate::stay::{NONE, Stay};
+use crate::time_line::{Piece, State, time_line};
+
+/// Threads that wait for each other one inside the other; waits that lie deeper stay waits.
+const MAX_DEPTH: usize = 64;
+
+/// Pieces of a path; more than anyone looks at, and some hundred MB of rows.
+const MAX_PIECES: usize = 2_000_000;
+
+/// Pieces that a stay can have.
+const OF_A_STAY: usize = 5;
+
+/// A piece of the path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathPiece {
+    pub(super) piece: Piece,
+    pub(super) thread: i32,
+    /// How many waits were replaced to come here.
+    pub(super) depth: usize,
+    /// The node of the tree that it belongs to.
+    pub(super) node: usize,
+}
+
+impl PathPiece {
+    /// Hands a wait that a DPC ended to those that are told later; its number there.
+    pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
+        let stay = self.piece.stay.filter(|_| self.piece.state == State::Waiting)?;
+        let is_by_dpc = stay.is_by_dpc() || parts.threads.is_idle(stay.by);
+        (is_by_dpc && stay.wait().is_some())
+            .then(|| roots.add(self.thread, &stay, &parts.stays, &parts.threads))
+    }
+}
+
+/// A thread that another one waited for, along one way of waiting.
+#[derive(Debug, Default)]
+pub(super) struct PathNode {
+    pub(super) thread: i32,
+    pub(super) depth: usize,
+    /// Threads that ended waits of this one, in the order of their keys.
+    pub(super) children: BTreeMap<i32, usize>,
+    /// Waits of the thread above that it ended.
+    pub(super) waits: i64,
+    /// Stack in which the thread above waited longest, with that length.
+    pub(super) stack: (i64, i32),
+    /// Stack with which that wait was ended.
+    pub(super) by_stack: i32,
+}
+
+/// Follows waits.
+pub(super) struct Follower<'p> {
+    parts: &'p Parts,
+    pieces: Vec<PathPiece>,
+    nodes: Vec<PathNode>,
+    /// Threads that wait for the present one, itself last.
+    way: Vec<(i32, usize)>,
+    /// Whether there were more pieces than are held.
+    overflowed: bool,
+}
+
+impl<'p> Follower<'p> {
+    pub(super) fn new(parts: &'p Parts, thread: i32) -> Self {
+        let root = PathNode { thread, stack: (0, NONE), by_stack: NONE, ..PathNode::default() };
+        Self { parts, pieces: Vec::new(), nodes: vec![root], way: vec![(thread, 0)], overflowed: false }
+    }
+
+    /// Takes what the thread, the last one of the way, did from `from` to `to`.
+    pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
+        let stays = self.parts.stays.count(thread, from, to);
+        if self.overflowed || self.pieces.len().saturating_add(stays.saturating_mul(OF_A_STAY)) > MAX_PIECES {
+            self.overflowed = true;
+            return;
+        }
+        let (depth, node) = (self.way.len().saturating_sub(1), self.way.last().map_or(0, |(_, node)| *node));
+        for piece in time_line(&self.parts.stays, thread, from, to, self.parts.ends.end_ns) {
+            match self.ended_by(&piece) {
+                Some((by, stay)) => {
+                    let child = self.child(node, by, &stay, piece.to.saturating_sub(piece.from));
+                    self.way.push((by, child));
+                    self.follow(by, piece.from, piece.to);
+                    self.way.pop();
+                }
+                None => self.pieces.push(PathPiece { piece, thread, depth, node }),
+            }
+        }
+    }
+
+    /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a thread that itself waits
+    /// for this one does not end its wait but in a damaged extract, and one of which nothing is told explains nothing.
+    fn ended_by(&self, piece: &Piece) -> Option<(i32, Stay)> {
+        let stay = piece.stay.filter(|_| piece.state == State::Waiting)?;
+        let by = stay.by;
+        let is_thread =
+            by != NONE && !stay.is_by_dpc() && !self.parts.threads.is_idle(by) && stay.wait().is_some();
+        let is_waiting = || self.way.iter().any(|(thread, _)| *thread == by);
+        let has_room = self.way.len() <= MAX_DEPTH;
+        (is_thread && has_room && !is_waiting() && self.parts.stays.is_told(by, piece.from, piece.to))
+            .then_some((by, stay))
+    }
+
+    fn child(&mut self, node: usize, by: i32, stay: &Stay, length: i64) -> usize {
+        let next = self.nodes.len();
+        let depth = self.way.len();
+        let Some(parent) = self.nodes.get_mut(node) else { return node };
+        let number = *parent.children.entry(by).or_insert(next);
+        if number == next {
+            self.nodes.push(PathNode {
+                thread: by,
+                depth,
+                stack: (-1, NONE),
+                by_stack: NONE,
+                ..PathNode::default()
+            });
+        }
+        if let Some(child) = self.nodes.get_mut(number) {
+            child.waits += 1;
+            if length > child.stack.0 {
+                child.stack = (length, stay.stack);
+                child.by_stack = stay.by_stack;
+            }
+        }
+        number
+    }
+
+    /// The pieces in the order of time, and the tree.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(super) fn finish(self) -> Result<(Vec<PathPiece>, Vec<PathNode>)> {
+        if self.overflowed {
+            let message = format!("the path has more than {MAX_PIECES} pieces");
+            return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
+        }
+        Ok((self.pieces, self.nodes))
+    }
+}

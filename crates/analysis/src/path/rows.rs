@@ -1,0 +1,257 @@
+//! Rows of a critical path: segments, tree, shares.
+
+use std::collections::BTreeMap;
+
+use etwkit_query::functions::wait_reason_name;
+
+use super::Parts;
+use super::follow::{PathNode, PathPiece};
+use crate::root::{Ended, RootKind};
+use crate::stay::NONE;
+use crate::time_line::State;
+
+/// A piece of a critical path.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Segment {
+    /// Begin.
+    pub start_ns: i64,
+    /// End.
+    pub end_ns: i64,
+    /// `end_ns` − `start_ns`.
+    pub duration_ns: i64,
+    /// How many waits were replaced to come here: 0 for the thread itself.
+    pub depth: i64,
+    /// Process of the thread; missing if not known.
+    pub process_key: Option<i64>,
+    /// Its id.
+    pub pid: Option<i64>,
+    /// File name of its executable.
+    pub process: Option<String>,
+    /// The thread.
+    pub thread_key: i64,
+    /// Its id.
+    pub tid: Option<i64>,
+    /// What it did.
+    pub state: State,
+    /// Wait reason of a wait.
+    pub wait_reason: Option<String>,
+    /// What ended a wait, see [`RootKind`]; missing for a wait ended by a thread that could not be followed.
+    pub ended_by: Option<&'static str>,
+    /// `read`, `write` or `flush` of a transfer; kind of a DPC.
+    pub operation: Option<String>,
+    /// File of a transfer, routine of a DPC.
+    pub object: Option<String>,
+    /// Whether the wait was still open when the trace ended.
+    pub is_open_wait: bool,
+    /// Stack with which the thread was switched in behind a wait or time ready.
+    pub stack_id: Option<i64>,
+    /// Stack that made it ready.
+    pub readying_stack_id: Option<i64>,
+}
+
+/// A thread of the tree.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Node {
+    /// 0 for the thread itself, 1 for those that ended its waits, and so on.
+    pub depth: i64,
+    /// Process of the thread; missing if not known.
+    pub process_key: Option<i64>,
+    /// Its id.
+    pub pid: Option<i64>,
+    /// File name of its executable.
+    pub process: Option<String>,
+    /// The thread.
+    pub thread_key: i64,
+    /// Its id.
+    pub tid: Option<i64>,
+    /// Waits of the thread above that it ended; 0 for the thread itself.
+    pub waits: i64,
+    /// Time on the path of the thread and of all below it.
+    pub total_ns: i64,
+    /// `total_ns` in per cent of the length of the path.
+    pub total_percent: f64,
+    /// Time on the path in which it ran itself.
+    pub run_ns: i64,
+    /// Time on the path in which it was ready.
+    pub ready_ns: i64,
+    /// Time on the path of its waits that no thread ended.
+    pub wait_ns: i64,
+    /// Time on the path of which nothing is told.
+    pub unknown_ns: i64,
+    /// Stack of the longest of the waits above.
+    pub stack_id: Option<i64>,
+    /// Stack with which it was ended.
+    pub readying_stack_id: Option<i64>,
+}
+
+/// What time of a path went to: what a thread did, by reason and by what ended waits.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Share {
+    /// Process of the thread; missing if not known.
+    pub process_key: Option<i64>,
+    /// Its id.
+    pub pid: Option<i64>,
+    /// File name of its executable.
+    pub process: Option<String>,
+    /// The thread.
+    pub thread_key: i64,
+    /// Its id.
+    pub tid: Option<i64>,
+    /// What it did.
+    pub state: State,
+    /// Wait reason of waits.
+    pub wait_reason: Option<String>,
+    /// What ended waits.
+    pub ended_by: Option<&'static str>,
+    /// Segments.
+    pub segments: i64,
+    /// Their sum.
+    pub duration_ns: i64,
+    /// The same in per cent of the length of the path.
+    pub percent: f64,
+}
+
+fn percent(part: i64, whole: i64) -> f64 {
+    if whole > 0 { part as f64 * 100.0 / whole as f64 } else { 0.0 }
+}
+
+fn stack(id: i32) -> Option<i64> {
+    (id != NONE).then_some(i64::from(id))
+}
+
+impl Parts {
+    pub(super) fn segment(&self, piece: &PathPiece, told: Option<&Ended>) -> Segment {
+        let thread = self.threads.get(piece.thread);
+        let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
+        let stay = piece.piece.stay;
+        // What a stay waited for says nothing about what it did then.
+        let waited = stay.filter(|_| matches!(state, State::Waiting | State::Ready));
+        let waiting = stay.filter(|_| state == State::Waiting);
+        let transfer = told.and_then(|told| told.transfer.as_ref());
+        let dpc = told.and_then(|told| told.dpc.as_ref()).filter(|_| transfer.is_none());
+        let untold = || waiting.and_then(|stay| untold(&stay));
+        Segment {
+            start_ns: from,
+            end_ns: to,
+            duration_ns: to.saturating_sub(from),
+            depth: i64::try_from(piece.depth).unwrap_or(i64::MAX),
+            process_key: thread.and_then(|thread| thread.process_key),
+            pid: thread.and_then(|thread| thread.pid),
+            process: thread.and_then(|thread| thread.process.clone()),
+            thread_key: piece.thread.into(),
+            tid: thread.map(|thread| thread.tid),
+            state,
+            wait_reason: waiting.and_then(|stay| stay.reason()).map(wait_reason_name),
+            ended_by: told.map(|told| told.kind).or_else(untold).map(RootKind::name),
+            operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
+            object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
+            is_open_wait: waiting.is_some_and(|stay| stay.is_open()),
+            stack_id: waited.and_then(|stay| stack(stay.stack)),
+            readying_stack_id: waited.and_then(|stay| stack(stay.by_stack)),
+        }
+    }
+
+    /// The tree, each node in front of those below it; of several the largest first.
+    pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
+        let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
+        for piece in pieces {
+            let Some(row) = rows.get_mut(piece.node) else { continue };
+            let duration = piece.piece.to.saturating_sub(piece.piece.from);
+            let sum = match piece.piece.state {
+                State::Running => &mut row.run_ns,
+                State::Ready => &mut row.ready_ns,
+                State::Waiting => &mut row.wait_ns,
+                State::Unknown => &mut row.unknown_ns,
+            };
+            *sum = sum.saturating_add(duration);
+        }
+        // Children have larger numbers than who waits for them.
+        for number in (0..nodes.len()).rev() {
+            let below: i64 = nodes
+                .get(number)
+                .into_iter()
+                .flat_map(|node| node.children.values())
+                .filter_map(|child| rows.get(*child))
+                .map(|child| child.total_ns)
+                .sum();
+            if let Some(row) = rows.get_mut(number) {
+                row.total_ns = below + row.run_ns + row.ready_ns + row.wait_ns + row.unknown_ns;
+                row.total_percent = percent(row.total_ns, length);
+            }
+        }
+        in_order(&rows, nodes)
+    }
+
+    fn node(&self, node: &PathNode) -> Node {
+        let thread = self.threads.get(node.thread);
+        Node {
+            depth: i64::try_from(node.depth).unwrap_or(i64::MAX),
+            process_key: thread.and_then(|thread| thread.process_key),
+            pid: thread.and_then(|thread| thread.pid),
+            process: thread.and_then(|thread| thread.process.clone()),
+            thread_key: node.thread.into(),
+            tid: thread.map(|thread| thread.tid),
+            waits: node.waits,
+            total_ns: 0,
+            total_percent: 0.0,
+            run_ns: 0,
+            ready_ns: 0,
+            wait_ns: 0,
+            unknown_ns: 0,
+            stack_id: stack(node.stack.1),
+            readying_stack_id: stack(node.by_stack),
+        }
+    }
+}
+
+/// What is said of a wait that no DPC ended and that was not replaced.
+fn untold(stay: &crate::stay::Stay) -> Option<RootKind> {
+    match (stay.is_open(), stay.by) {
+        (true, _) => Some(RootKind::Open),
+        (false, NONE) => Some(RootKind::NotRecorded),
+        (false, _) => None,
+    }
+}
+
+fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
+    let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
+    while let Some(number) = open.pop() {
+        let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else { continue };
+        ordered.push(row.clone());
+        let mut children: Vec<usize> = node.children.values().copied().collect();
+        // The last one is taken first.
+        children
+            .sort_by_key(|child| (rows.get(*child).map_or(0, |row| row.total_ns), std::cmp::Reverse(*child)));
+        open.extend(children);
+    }
+    ordered
+}
+
+/// Sums of segments by thread, state, reason and what ended waits, largest first.
+pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
+    type Key<'s> = (i64, State, Option<&'s str>, Option<&'static str>);
+    let mut sums: BTreeMap<Key<'_>, Share> = BTreeMap::new();
+    for segment in segments {
+        let key = (segment.thread_key, segment.state, segment.wait_reason.as_deref(), segment.ended_by);
+        let share = sums.entry(key).or_insert_with(|| Share {
+            process_key: segment.process_key,
+            pid: segment.pid,
+            process: segment.process.clone(),
+            thread_key: segment.thread_key,
+            tid: segment.tid,
+            state: segment.state,
+            wait_reason: segment.wait_reason.clone(),
+            ended_by: segment.ended_by,
+            segments: 0,
+            duration_ns: 0,
+            percent: 0.0,
+        });
+        share.segments += 1;
+        share.duration_ns = share.duration_ns.saturating_add(segment.duration_ns);
+    }
+    let mut shares: Vec<Share> = sums.into_values().collect();
+    shares.iter_mut().for_each(|share| share.percent = percent(share.duration_ns, length));
+    // Equal ones keep the order of their keys.
+    shares.sort_by_key(|share| std::cmp::Reverse(share.duration_ns));
+    shares
+}

@@ -1,0 +1,203 @@
+//! What ended a wait that no thread ended: a transfer, a timer, another DPC.
+//!
+//! Waits are collected first and told in one reading of the tables of DPCs and transfers, however many they are.
+
+use etwkit_query::Session;
+
+use crate::Result;
+use crate::root_rows::{Dpc, Transfer, each_dpc, each_transfer};
+use crate::stacks::StackText;
+use crate::stay::{Stay, Stays};
+use crate::threads::Threads;
+
+/// How far the completion of a transfer may lie from the time at which its thread was made ready, in nanoseconds. One DPC does both.
+const NEAR_NS: i64 = 100_000;
+
+/// Waits that one DPC or completion is compared with; more at one moment are damage.
+const MOST_AT_ONCE: usize = 256;
+
+/// Reasons of a thread that sleeps: `DelayExecution` and `WrDelayExecution`.
+const SLEEPS: [i32; 2] = [4, 11];
+
+/// Functions of the kernel in whose stack timers make threads ready.
+const TIMERS: &[&str] = &[
+    "KiTimerExpiration",
+    "KiProcessExpiredTimerList",
+    "KiTimerWaitTest",
+    "KiExpireTimer2",
+    "ExpTimerDpcRoutine",
+];
+/// Functions of the kernel that complete I/O.
+const COMPLETIONS: &[&str] =
+    &["IopfCompleteRequest", "IofCompleteRequest", "IoCompleteRequest", "IopCompleteRequest", "IoCancelIrp"];
+
+/// Where a chain of waits begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RootKind {
+    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no processor.
+    ThreadRan,
+    /// A transfer of the thread was complete.
+    DiskIo,
+    /// Another I/O request was complete.
+    IoCompletion,
+    /// A timer expired, or a sleep was over.
+    Timer,
+    /// A DPC or interrupt ended it for another reason.
+    Dpc,
+    /// The wait was still open when the trace ended.
+    Open,
+    /// Nothing tells who ended it.
+    #[default]
+    NotRecorded,
+    /// The chain came back to a wait that it had already: a damaged extract.
+    Cycle,
+    /// The chain is longer than any that is followed.
+    TooDeep,
+}
+
+impl RootKind {
+    /// Its name, as rows have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThreadRan => "thread_ran",
+            Self::DiskIo => "disk_io",
+            Self::IoCompletion => "io_completion",
+            Self::Timer => "timer",
+            Self::Dpc => "dpc",
+            Self::Open => "open",
+            Self::NotRecorded => "not_recorded",
+            Self::Cycle => "cycle",
+            Self::TooDeep => "too_deep",
+        }
+    }
+}
+
+/// What ended a wait, with what is known of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) kind: RootKind,
+    pub(crate) transfer: Option<Transfer>,
+    pub(crate) dpc: Option<Dpc>,
+}
+
+/// A wait that a DPC ended.
+#[derive(Debug, Clone, PartialEq)]
+struct Pending {
+    thread_key: i32,
+    stay: Stay,
+    from: i64,
+    to: i64,
+    /// Processor of the thread that the DPC interrupted; unknown if that was idle.
+    cpu: Option<i32>,
+    transfer: Option<Transfer>,
+    /// DPCs in which the thread was made ready, by processor.
+    dpcs: Vec<Dpc>,
+}
+
+/// Waits that DPCs ended, until they are told.
+#[derive(Debug, Default)]
+pub(crate) struct Roots {
+    pending: Vec<Pending>,
+}
+
+impl Roots {
+    /// Adds a wait of a thread, which a DPC ended; the answer has its number.
+    pub(crate) fn add(&mut self, thread_key: i32, stay: &Stay, stays: &Stays, threads: &Threads) -> usize {
+        let (from, to) = stay.wait().unwrap_or_default();
+        let is_idle = threads.is_idle(stay.by);
+        let cpu = if is_idle { None } else { stays.running(stay.by, to).and_then(Stay::cpu) };
+        self.pending.push(Pending {
+            thread_key,
+            stay: *stay,
+            from,
+            to,
+            cpu,
+            transfer: None,
+            dpcs: Vec::new(),
+        });
+        self.pending.len() - 1
+    }
+
+    /// What ended each of them.
+    ///
+    /// # Errors
+    /// Reading the tables fails.
+    pub(crate) fn tell(mut self, session: &Session, stays: &Stays, stacks: &StackText) -> Result<Vec<Ended>> {
+        let mut order: Vec<usize> = (0..self.pending.len()).collect();
+        let to = |number: &usize| self.pending.get(*number).map_or(0, |wait| wait.to);
+        order.sort_by_key(to);
+        let times: Vec<i64> = order.iter().map(to).collect();
+        let (Some(first), Some(last)) = (times.first().copied(), times.last().copied()) else {
+            return Ok(Vec::new());
+        };
+        let pending = &mut self.pending;
+        let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
+            let start = times.partition_point(|time| *time < from);
+            let end = times.partition_point(|time| *time <= until);
+            for number in order.get(start..end).unwrap_or_default().iter().take(MOST_AT_ONCE) {
+                pending.get_mut(*number).into_iter().for_each(&mut *take);
+            }
+        };
+        each_dpc(session, first, last, |dpc| {
+            each(dpc.start_ns, dpc.end_ns, &mut |wait| wait.dpcs.push(dpc.clone()));
+        })?;
+        each_transfer(session, first.saturating_sub(NEAR_NS), last.saturating_add(NEAR_NS), |transfer| {
+            let at = transfer.complete_ns;
+            each(at.saturating_sub(NEAR_NS), at.saturating_add(NEAR_NS), &mut |wait| wait.offer(&transfer));
+        })?;
+        Ok(self.pending.into_iter().map(|wait| wait.ended(stays, stacks)).collect())
+    }
+}
+
+impl Pending {
+    /// Keeps a transfer of the thread that was complete while it waited, if it is the nearest one.
+    fn offer(&mut self, transfer: &Transfer) {
+        let is_own = transfer.thread_key == Some(self.thread_key.into());
+        let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
+        let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
+        let is_nearer = self.transfer.as_ref().is_none_or(|known| distance(transfer) < distance(known));
+        if is_own && is_in && is_nearer {
+            self.transfer = Some(transfer.clone());
+        }
+    }
+
+    fn ended(mut self, stays: &Stays, stacks: &StackText) -> Ended {
+        let dpc = self.dpc(stays);
+        let sleeps = self.stay.reason().is_some_and(|reason| SLEEPS.contains(&reason));
+        let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
+        let by = |names| stacks.has_method(self.stay.by_stack, names);
+        let kind = if self.transfer.is_some() && !sleeps {
+            RootKind::DiskIo
+        } else if sleeps || is_timer || by(TIMERS) {
+            RootKind::Timer
+        } else if by(COMPLETIONS) {
+            RootKind::IoCompletion
+        } else {
+            RootKind::Dpc
+        };
+        Ended { kind, transfer: self.transfer.take().filter(|_| kind == RootKind::DiskIo), dpc }
+    }
+
+    /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it interrupted. Where that was
+    /// idle, the one on a processor that was idle, if there is only one.
+    fn dpc(&mut self, stays: &Stays) -> Option<Dpc> {
+        let dpcs = std::mem::take(&mut self.dpcs);
+        let mut fitting: Vec<Dpc> = match self.cpu {
+            Some(cpu) => dpcs.into_iter().filter(|dpc| dpc.cpu == i64::from(cpu)).collect(),
+            None if dpcs.is_empty() => dpcs,
+            None => {
+                let busy = stays.busy_processors(self.to);
+                dpcs.into_iter().filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu))).collect()
+            }
+        };
+        let cpu = fitting.first()?.cpu;
+        if fitting.iter().any(|dpc| dpc.cpu != cpu) {
+            return None;
+        }
+        // An interrupt inside a DPC begins later.
+        fitting.sort_by_key(|dpc| (dpc.start_ns, std::cmp::Reverse(dpc.end_ns)));
+        fitting.pop()
+    }
+}

@@ -1,0 +1,68 @@
+//! Rows of DPCs and transfers near the ends of waits.
+
+use etwkit_query::Session;
+use etwkit_query::dump::FromRows;
+
+use crate::Result;
+
+etwkit_query::rows! {
+    /// A DPC or interrupt.
+    pub(crate) struct Dpc {
+        /// `dpc`, `timer_dpc`, `threaded_dpc` or `isr`.
+        kind: String,
+        /// Processor.
+        cpu: i64,
+        /// Begin.
+        start_ns: i64,
+        /// End.
+        end_ns: i64,
+        /// Its routine.
+        frame_id: i64,
+    }
+
+    /// A read, write or flush of a disk.
+    pub(crate) struct Transfer {
+        /// `read`, `write` or `flush`.
+        kind: String,
+        /// Thread that issued it.
+        thread_key: Option<i64>,
+        /// When it was issued.
+        init_ns: i64,
+        /// When it was complete.
+        complete_ns: i64,
+        /// Bytes.
+        size_bytes: i64,
+        /// File.
+        path: Option<String>,
+    }
+}
+
+/// DPCs and interrupts that touch a time.
+pub(crate) fn each_dpc(session: &Session, from: i64, to: i64, mut take: impl FnMut(Dpc)) -> Result<()> {
+    let sql = format!(
+        "SELECT kind, cpu, start_ns, end_ns, frame_id FROM dpc_isr WHERE end_ns >= {from} AND start_ns <= {to}"
+    );
+    each(session, &sql, &mut take)
+}
+
+/// Transfers that were complete in a time.
+pub(crate) fn each_transfer(
+    session: &Session,
+    from: i64,
+    to: i64,
+    mut take: impl FnMut(Transfer),
+) -> Result<()> {
+    let sql = format!(
+        "SELECT kind, thread_key, init_ns, complete_ns, size_bytes, path FROM disk_io
+WHERE complete_ns BETWEEN {from} AND {to} AND thread_key IS NOT NULL
+ORDER BY complete_ns, init_ns, thread_key"
+    );
+    each(session, &sql, &mut take)
+}
+
+fn each<R: FromRows>(session: &Session, sql: &str, take: &mut dyn FnMut(R)) -> Result<()> {
+    for batch in session.sql(sql)? {
+        R::read(&batch?)?.into_iter().for_each(&mut *take);
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Stacks of waits as text: the frames that say something.
+
+use std::sync::Arc;
+
+use etwkit_query::Session;
+use etwkit_query::frames::{Frames, TraceFrames};
+
+use crate::Result;
+
+/// Frames of a stack that are shown if not all are.
+const SHOWN: usize = 4;
+
+/// Modules through which every wait goes.
+const PLUMBING: &[&str] =
+    &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "hal.dll", "ntdll.dll"];
+/// Their functions that switch threads or enter the kernel: begins of names.
+const INTERNAL: &[&str] = &[
+    "Ki",
+    "Ke",
+    "Swap",
+    "Ex",
+    "Ob",
+    "NtWait",
+    "ZwWait",
+    "NtDelay",
+    "ZwDelay",
+    "NtSignal",
+    "ZwSignal",
+    "NtRemoveIoCompletion",
+    "ZwRemoveIoCompletion",
+    "NtAlpc",
+    "ZwAlpc",
+    "Alpc",
+    "Rtlp",
+    "Rtl",
+];
+/// 32-bit programs enter the kernel through these.
+const THUNKS: &[&str] = &["wow64.dll", "wow64cpu.dll", "wow64win.dll", "wow64base.dll"];
+
+/// Writes stacks.
+#[derive(Debug, Clone)]
+pub struct StackText {
+    frames: Arc<Frames>,
+}
+
+impl StackText {
+    /// Reads frames and stacks of the session.
+    ///
+    /// # Errors
+    /// Reading them fails.
+    pub fn new(session: &Session) -> Result<Self> {
+        Ok(Self { frames: session.frames()? })
+    }
+
+    /// All frames of a stack, `module!method`, innermost first.
+    #[must_use]
+    pub fn all(&self, stack_id: i64) -> Vec<String> {
+        let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
+        frames.into_iter().map(|frame| trace.text(frame)).collect()
+    }
+
+    /// The few innermost frames that say something: without those of the scheduler and of entering the kernel at the inner end, as long as
+    /// others remain.
+    #[must_use]
+    pub fn some(&self, stack_id: i64) -> Vec<String> {
+        let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
+        let first = frames.iter().position(|frame| !is_plumbing(trace, *frame)).unwrap_or(0);
+        frames.iter().skip(first).take(SHOWN).map(|frame| trace.text(*frame)).collect()
+    }
+
+    /// Whether one of the methods of a stack has one of these names.
+    pub(crate) fn has_method(&self, stack_id: i32, names: &[&str]) -> bool {
+        let Some((trace, frames)) = self.frames_of(stack_id.into()) else { return false };
+        frames.into_iter().any(|frame| trace.method(frame).is_some_and(|method| names.contains(&method)))
+    }
+
+    /// The text of a single frame.
+    pub(crate) fn frame(&self, frame_id: i64) -> Option<String> {
+        let text = self.frames.trace(0)?.text(i32::try_from(frame_id).ok()?);
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn frames_of(&self, stack_id: i64) -> Option<(&TraceFrames, Vec<i32>)> {
+        let trace = self.frames.trace(0)?;
+        Some((trace, trace.stack(i32::try_from(stack_id).ok()?).collect()))
+    }
+}
+
+fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
+    let Some(module) = trace.module(frame) else { return false };
+    let is_in = |list: &[&str]| list.iter().any(|name| name.eq_ignore_ascii_case(module));
+    let is_internal =
+        trace.method(frame).is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));
+    is_in(THUNKS) || (is_in(PLUMBING) && is_internal)
+}

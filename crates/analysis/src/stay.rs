@@ -1,0 +1,281 @@
+//! Stays of threads on processors, in memory, by thread.
+
+use std::collections::HashMap;
+
+use etwkit_query::Session;
+use etwkit_query::arrow::array::{Array, AsArray, BooleanArray, Int32Array, Int64Array, RecordBatch};
+use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
+use etwkit_query::dump::{Error, sql};
+use etwkit_query::range::Range;
+
+use crate::Result;
+
+/// Stays that are held at once: about 900 MB. More than an hour of a busy machine has.
+const MAX_STAYS: usize = 16_000_000;
+
+/// States of a thread that was taken off a processor while it could have run on: ready, standby, deferred ready.
+const PREEMPTED: [i8; 3] = [1, 3, 7];
+
+/// Missing keys and small numbers.
+pub(crate) const NONE: i32 = -1;
+const NO_TIME: i64 = i64::MIN;
+
+/// A row of `context_switch`, made small: millions of them are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stay {
+    /// What stays are sorted by: the first time that the row tells.
+    first: i64,
+    last_out: i64,
+    readied: i64,
+    begin: i64,
+    end: i64,
+    /// Thread that made it ready, or [`NONE`].
+    pub(crate) by: i32,
+    /// Stack of its switch-in, or [`NONE`].
+    pub(crate) stack: i32,
+    /// Stack that made it ready, or [`NONE`].
+    pub(crate) by_stack: i32,
+    cpu: i16,
+    reason: i8,
+    state: i8,
+    flags: u8,
+}
+
+const BY_DPC: u8 = 1;
+const OPEN: u8 = 2;
+const SWITCHED_IN: u8 = 4;
+
+fn known(time: i64) -> Option<i64> {
+    (time != NO_TIME).then_some(time)
+}
+
+impl Stay {
+    /// When it was taken off a processor before.
+    pub(crate) fn last_out(&self) -> Option<i64> {
+        known(self.last_out)
+    }
+
+    /// When it was made ready, or taken off while it was.
+    pub(crate) fn readied(&self) -> Option<i64> {
+        if self.was_preempted() { self.last_out() } else { known(self.readied) }
+    }
+
+    /// When it began to run: its switch-in, or for a thread that ran when the trace began, that time.
+    pub(crate) fn begin(&self) -> Option<i64> {
+        known(self.begin)
+    }
+
+    /// When it was switched in.
+    pub(crate) fn switch_in(&self) -> Option<i64> {
+        self.begin().filter(|_| self.flags & SWITCHED_IN != 0)
+    }
+
+    /// When it ceased to run, or the end of the trace.
+    pub(crate) fn end(&self) -> Option<i64> {
+        known(self.end)
+    }
+
+    /// From when to when it waited, if that is known.
+    pub(crate) fn wait(&self) -> Option<(i64, i64)> {
+        let wait = (self.last_out()?, known(self.readied)?);
+        (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
+    }
+
+    /// Whether it had been taken off while it could have run on.
+    pub(crate) fn was_preempted(&self) -> bool {
+        PREEMPTED.contains(&self.state)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.flags & OPEN != 0
+    }
+
+    /// Whether a DPC made it ready.
+    pub(crate) fn is_by_dpc(&self) -> bool {
+        self.flags & BY_DPC != 0
+    }
+
+    /// Number of the wait reason, if known.
+    pub(crate) fn reason(&self) -> Option<i32> {
+        (self.reason >= 0).then_some(i32::from(self.reason))
+    }
+
+    /// The processor it ran on, if known.
+    pub(crate) fn cpu(&self) -> Option<i32> {
+        (self.cpu >= 0).then_some(i32::from(self.cpu))
+    }
+}
+
+/// Stays by thread, in the order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Stays {
+    threads: HashMap<i32, Vec<Stay>>,
+}
+
+impl Stays {
+    /// Reads the stays of all but idle threads, with the waits in front of them, as far as they touch one of the parts of the trace.
+    ///
+    /// # Errors
+    /// There are too many to be held; the query fails.
+    pub(crate) fn load(session: &Session, parts: &[Range]) -> Result<Self> {
+        let mut stays = Self::default();
+        let mut count = 0;
+        for batch in session.sql(&question(parts))? {
+            let batch = batch?;
+            count += batch.num_rows();
+            if count > MAX_STAYS {
+                let message = format!("more than {MAX_STAYS} context switches belong to the question");
+                return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
+            }
+            stays.take(&batch);
+        }
+        // Parts of the plan give their rows in any order.
+        stays.threads.values_mut().for_each(|all| all.sort_unstable());
+        Ok(stays)
+    }
+
+    /// The stays of a thread.
+    pub(crate) fn of(&self, thread_key: i32) -> &[Stay] {
+        self.threads.get(&thread_key).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The number of the first stay of a thread that may reach to or behind that time. Stays do not overlap in time; in a damaged
+    /// extract that has them overlap, some are not found.
+    pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
+        self.of(thread_key).partition_point(|stay| stay.end().or(stay.begin()).unwrap_or(i64::MAX) < time)
+    }
+
+    /// How many stays of a thread reach into that time, about.
+    pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
+        self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
+    }
+
+    /// Whether anything is told of a thread in that time.
+    pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
+        let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Stay]>::first);
+        first.is_some_and(|stay| stay.last_out().or(stay.begin()).is_some_and(|first| first < to))
+    }
+
+    /// The stay in which a thread ran at that time.
+    pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Stay> {
+        let stay = self.of(thread_key).get(self.position(thread_key, time)..)?.first()?;
+        (stay.begin()? <= time).then_some(stay)
+    }
+
+    /// Processors on which a thread other than idle ran at that time.
+    pub(crate) fn busy_processors(&self, time: i64) -> Vec<i32> {
+        let mut busy: Vec<i32> =
+            self.threads.keys().filter_map(|thread| self.running(*thread, time)?.cpu()).collect();
+        busy.sort_unstable();
+        busy
+    }
+
+    fn take(&mut self, batch: &RecordBatch) {
+        let Some(columns) = Columns::of(batch) else { return };
+        for row in 0..batch.num_rows() {
+            let (thread_key, stay) = columns.stay(row);
+            self.threads.entry(thread_key).or_default().push(stay);
+        }
+    }
+}
+
+fn question(parts: &[Range]) -> String {
+    let touches = |part: &Range| {
+        let (a, b) = sql::ends(*part);
+        format!(
+            "coalesce(last_out_ns, in_ns, out_ns - coalesce(run_ns, 0)) <= {b} AND coalesce(out_ns, {max}) >= {a}",
+            max = i64::MAX
+        )
+    };
+    let touches: Vec<String> = parts.iter().filter(|part| !part.is_unlimited()).map(touches).collect();
+    let touches = if touches.len() < parts.len() {
+        String::new()
+    } else {
+        format!("\n  AND ({})", touches.join("\n    OR "))
+    };
+    format!(
+        "SELECT thread_key, last_out_ns, readied_ns, in_ns, out_ns, run_ns, prev_state, wait_reason, cpu, stack_id,
+  readying_thread_key, readying_stack_id, is_readied_by_dpc, is_open_wait
+FROM context_switch
+WHERE thread_key NOT IN (SELECT thread_key FROM thread WHERE tid = 0){touches}"
+    )
+}
+
+struct Columns<'b> {
+    thread: &'b Int32Array,
+    last_out: &'b Int64Array,
+    readied: &'b Int64Array,
+    into: &'b Int64Array,
+    out: &'b Int64Array,
+    run: &'b Int64Array,
+    state: &'b Int32Array,
+    reason: &'b Int32Array,
+    cpu: &'b Int32Array,
+    stack: &'b Int32Array,
+    by: &'b Int32Array,
+    by_stack: &'b Int32Array,
+    by_dpc: &'b BooleanArray,
+    open: &'b BooleanArray,
+}
+
+impl<'b> Columns<'b> {
+    fn of(batch: &'b RecordBatch) -> Option<Self> {
+        let number = |name| batch.column_by_name(name)?.as_primitive_opt::<Int32Type>();
+        let time = |name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+        let truth = |name| batch.column_by_name(name)?.as_boolean_opt();
+        Some(Self {
+            thread: number("thread_key")?,
+            last_out: time("last_out_ns")?,
+            readied: time("readied_ns")?,
+            into: time("in_ns")?,
+            out: time("out_ns")?,
+            run: time("run_ns")?,
+            state: number("prev_state")?,
+            reason: number("wait_reason")?,
+            cpu: number("cpu")?,
+            stack: number("stack_id")?,
+            by: number("readying_thread_key")?,
+            by_stack: number("readying_stack_id")?,
+            by_dpc: truth("is_readied_by_dpc")?,
+            open: truth("is_open_wait")?,
+        })
+    }
+
+    fn stay(&self, row: usize) -> (i32, Stay) {
+        let time = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
+        let number = |column: &Int32Array| if column.is_valid(row) { column.value(row) } else { NONE };
+        let is =
+            |column: &BooleanArray, flag| if column.is_valid(row) && column.value(row) { flag } else { 0 };
+        let (into, out, run) = (time(self.into), time(self.out), time(self.run));
+        let begin = into.or_else(|| Some(out?.saturating_sub(run?)));
+        let end = out.or_else(|| Some(into?.saturating_add(run?)));
+        let last_out = time(self.last_out);
+        let stay = Stay {
+            first: last_out.or(begin).or(end).unwrap_or(NO_TIME),
+            last_out: last_out.unwrap_or(NO_TIME),
+            readied: time(self.readied).unwrap_or(NO_TIME),
+            begin: begin.unwrap_or(NO_TIME),
+            end: end.unwrap_or(NO_TIME),
+            by: number(self.by),
+            stack: number(self.stack),
+            by_stack: number(self.by_stack),
+            cpu: i16::try_from(number(self.cpu)).unwrap_or(-1),
+            reason: i8::try_from(number(self.reason)).unwrap_or(-1),
+            state: i8::try_from(number(self.state)).unwrap_or(-1),
+            flags: is(self.by_dpc, BY_DPC)
+                | is(self.open, OPEN)
+                | if into.is_some() { SWITCHED_IN } else { 0 },
+        };
+        (self.thread.value(row), stay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stay_is_small() {
+        assert!(size_of::<Stay>() <= 64, "{}", size_of::<Stay>());
+    }
+}

@@ -1,0 +1,73 @@
+//! Threads and their processes by key.
+
+use std::collections::HashMap;
+
+use etwkit_query::Session;
+use etwkit_query::dump::{ProcessQuery, ask, sql};
+
+use crate::Result;
+
+etwkit_query::rows! {
+    /// A thread with its process.
+    pub struct Thread {
+        /// Key of the thread.
+        thread_key: i64,
+        /// Thread id.
+        tid: i64,
+        /// Key of its process; missing if not known.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of the executable.
+        process: Option<String>,
+        /// Start of the thread, if in the trace.
+        start_ns: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+    }
+}
+
+/// All threads of an extract.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    all: HashMap<i32, Thread>,
+}
+
+const COLUMNS: &str = "SELECT t.thread_key, t.tid, t.process_key, p.pid, p.name AS process, t.start_ns, \
+     p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns, p.command_line
+FROM thread t LEFT JOIN process p ON p.process_key = t.process_key";
+
+impl Threads {
+    /// Reads them.
+    pub(crate) fn load(session: &Session) -> Result<Self> {
+        let rows: Vec<Thread> = ask(session, COLUMNS)?;
+        let key = |thread: &Thread| i32::try_from(thread.thread_key).ok();
+        Ok(Self { all: rows.into_iter().filter_map(|thread| Some((key(&thread)?, thread))).collect() })
+    }
+
+    /// The thread with that key.
+    pub(crate) fn get(&self, thread_key: i32) -> Option<&Thread> {
+        self.all.get(&thread_key)
+    }
+
+    /// Whether it is the idle thread of processors, which waits for nothing.
+    pub(crate) fn is_idle(&self, thread_key: i32) -> bool {
+        self.get(thread_key).is_some_and(|thread| thread.tid == 0)
+    }
+
+    /// Threads that are no idle threads, of processes that pass the filters, by key.
+    pub(crate) fn chosen(
+        session: &Session,
+        processes: &ProcessQuery,
+        tid: Option<i64>,
+    ) -> Result<Vec<Thread>> {
+        let mut conditions = vec!["t.tid <> 0".to_owned()];
+        conditions.extend(processes.conditions());
+        conditions.extend(tid.map(|tid| format!("t.tid = {tid}")));
+        ask(session, &format!("{COLUMNS}{}\nORDER BY t.thread_key", sql::filtered(&conditions)))
+    }
+}

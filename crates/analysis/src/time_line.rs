@@ -1,0 +1,119 @@
+//! What a thread did in a part of the trace: a time line without gaps.
+
+use crate::stay::{Stay, Stays};
+
+/// What a thread did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It ran.
+    Running,
+    /// It could have run and had no processor.
+    Ready,
+    /// It waited.
+    Waiting,
+    /// Not told: before its first switch, behind its end, across lost events, or where no event parts waiting from ready.
+    Unknown,
+}
+
+impl State {
+    /// Its name, as rows have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A piece of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) state: State,
+    /// The stay that tells it; missing where nothing does.
+    pub(crate) stay: Option<Stay>,
+}
+
+/// The time line of a thread from `from` to `to`. Pieces follow each other without gap, are never empty, and cover exactly that time.
+/// The trace ends at `end_ns`.
+pub(crate) fn time_line(stays: &Stays, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| pieces.push(piece));
+    pieces
+}
+
+/// How long a thread was in each state, in the order running, ready, waiting.
+pub(crate) fn sums(stays: &Stays, thread_key: i32, (from, to): (i64, i64), end_ns: i64) -> (i64, i64, i64) {
+    let (mut run, mut ready, mut wait) = (0i64, 0i64, 0i64);
+    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| {
+        let sum = match piece.state {
+            State::Running => &mut run,
+            State::Ready => &mut ready,
+            State::Waiting => &mut wait,
+            State::Unknown => return,
+        };
+        *sum = sum.saturating_add(piece.to.saturating_sub(piece.from));
+    });
+    (run, ready, wait)
+}
+
+fn each_piece(
+    stays: &Stays,
+    thread_key: i32,
+    (from, to): (i64, i64),
+    end_ns: i64,
+    take: &mut dyn FnMut(Piece),
+) {
+    let mut line = Line { take, at: from, to };
+    let all = stays.of(thread_key);
+    for stay in all.get(stays.position(thread_key, from)..).unwrap_or_default() {
+        if stay.last_out().or(stay.begin()).is_some_and(|first| first >= to) {
+            break;
+        }
+        line.stay(stay, end_ns);
+    }
+    line.add(State::Unknown, to, None);
+}
+
+struct Line<'t> {
+    take: &'t mut dyn FnMut(Piece),
+    /// Up to where it is told.
+    at: i64,
+    to: i64,
+}
+
+impl Line<'_> {
+    /// What the thread did from the end of the last piece up to a time.
+    fn add(&mut self, state: State, until: i64, stay: Option<&Stay>) {
+        let until = until.min(self.to);
+        if until > self.at {
+            (self.take)(Piece { from: self.at, to: until, state, stay: stay.copied() });
+            self.at = until;
+        }
+    }
+
+    fn stay(&mut self, stay: &Stay, end_ns: i64) {
+        let begin = stay.begin();
+        if let Some(last_out) = stay.last_out() {
+            self.add(State::Unknown, last_out, None);
+            let back = begin.unwrap_or(end_ns);
+            match stay.readied() {
+                Some(readied) => {
+                    self.add(State::Waiting, readied.min(back), Some(stay));
+                    self.add(State::Ready, back, Some(stay));
+                }
+                None if stay.is_open() => self.add(State::Waiting, end_ns, Some(stay)),
+                None => self.add(State::Unknown, back, Some(stay)),
+            }
+        }
+        if let Some(begin) = begin {
+            self.add(State::Unknown, begin, None);
+            self.add(State::Running, stay.end().unwrap_or(begin), Some(stay));
+        }
+    }
+}

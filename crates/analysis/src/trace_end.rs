@@ -1,0 +1,63 @@
+//! When the trace begins and ends, and whether it recorded what questions about waits need.
+
+use etwkit_query::Session;
+use etwkit_query::dump::{Error, ask, has_rows};
+
+use crate::Result;
+
+etwkit_query::rows! {
+    /// Begin and end of the trace, or of the part that was extracted.
+    pub(crate) struct TraceEnds {
+        /// Begin.
+        start_ns: i64,
+        /// End.
+        end_ns: i64,
+    }
+
+    /// How many rows there are.
+    struct Count {
+        /// Rows.
+        rows: i64,
+    }
+}
+
+impl TraceEnds {
+    /// Asks; both are 0 if the extract does not tell.
+    pub(crate) fn ask(session: &Session) -> Result<Self> {
+        let sql = "SELECT coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace";
+        Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
+    }
+}
+
+/// How waits are recorded.
+const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
+
+/// Whether there are context switches, row by row, and events that tell who ended waits.
+///
+/// # Errors
+/// They were not recorded, or only sums are kept; the query fails.
+pub(crate) fn check(session: &Session) -> Result<()> {
+    if !has_rows(session, "context_switch")? {
+        let kept: Vec<Count> = ask(session, "SELECT count(run_ns) AS rows FROM cpu_process")?;
+        if kept.iter().any(|count| count.rows > 0) {
+            return Err(Error::NeedsEvents { what: "context switches" });
+        }
+        return Err(Error::NotRecorded { what: "context switches", how: HOW });
+    }
+    let readied: Vec<Count> = ask(
+        session,
+        "SELECT count(*) AS rows FROM (SELECT readied_ns FROM context_switch WHERE readied_ns IS NOT NULL LIMIT 1)",
+    )?;
+    if readied.iter().any(|count| count.rows > 0) {
+        return Ok(());
+    }
+    // Where nothing ever waited, nothing had to be made ready.
+    let waited: Vec<Count> = ask(
+        session,
+        "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state = 5 LIMIT 1)",
+    )?;
+    if waited.iter().any(|count| count.rows > 0) {
+        return Err(Error::NotRecorded { what: "events that make threads ready (ReadyThread)", how: HOW });
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Waits: sums by process, thread, method, module, reason or by who ended them, and single ones.
+
+mod by_code;
+mod question;
+
+use etwkit_query::Session;
+use etwkit_query::dump::{ProcessQuery, Top, ask};
+use etwkit_query::range::Range;
+
+use crate::Result;
+use crate::trace_end::check;
+
+/// What waits of a process are summed up by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WaitBy {
+    /// Process.
+    #[default]
+    Process,
+    /// Thread.
+    Thread,
+    /// Method: any frame of the stack with which threads were switched in, once for each stack.
+    Method,
+    /// Module: the same for the files of the frames.
+    Module,
+    /// Wait reason.
+    Reason,
+    /// Process of the thread that ended the wait.
+    Readying,
+    /// Thread that ended the wait.
+    ReadyingThread,
+}
+
+/// Orders of sums and of single waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WaitSort {
+    /// Time in which at least one thread waited; of single waits their length.
+    #[default]
+    Wait,
+    /// Sum of the waits.
+    WaitSum,
+    /// Longest wait.
+    WaitMax,
+    /// Mean wait.
+    WaitMean,
+    /// Time in which at least one thread was ready; of single waits its length.
+    Ready,
+    /// Sum of the times ready.
+    ReadySum,
+    /// Longest time ready.
+    ReadyMax,
+    /// Number of waits.
+    Count,
+    /// Longest wait that was still open at the end.
+    Open,
+    /// Begin of the first wait.
+    Time,
+}
+
+/// Which waits, summed up by what, and in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WaitRequest {
+    /// Processes that waited.
+    pub processes: ProcessQuery,
+    /// Thread id of the thread that waited.
+    pub tid: Option<i64>,
+    /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names; numbers fit, too.
+    pub reason: Option<String>,
+    /// Methods: only waits with such a frame in the stack, as `method`, `module!method` or `module+0x1a2b`.
+    pub method: Option<String>,
+    /// What they are summed up by.
+    pub by: WaitBy,
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    pub time: Range,
+    /// Only rows with such a wait in nanoseconds: of sums the union, of single waits the wait itself.
+    pub wait: Range,
+    /// Only rows with such a time ready in nanoseconds.
+    pub ready: Range,
+    /// Only rows with so many waits.
+    pub count: Range,
+    /// Only rows with such a longest wait in nanoseconds.
+    pub max: Range,
+    /// Order.
+    pub sort: WaitSort,
+    /// How many of the largest.
+    pub top: Top,
+}
+
+etwkit_query::rows! {
+    /// Waits, summed up.
+    pub struct WaitSum {
+        /// Key of the process that waited; missing for threads whose process is not known.
+        process_key: Option<i64>,
+        /// Its id.
+        pid: Option<i64>,
+        /// File name of its executable.
+        process: Option<String>,
+        /// Thread key, by thread.
+        thread_key: Option<i64>,
+        /// Thread id, by thread.
+        tid: Option<i64>,
+        /// Module, by method and module; missing where no file was mapped.
+        module: Option<String>,
+        /// Method, by method: its name; without one the offset in the module or the address, as `+0x1a2b`.
+        method: Option<String>,
+        /// Wait reason, by reason.
+        wait_reason: Option<String>,
+        /// Who ended the waits, by readying thread or process: `thread`, `dpc`, `open` or `not_recorded`.
+        ended_by: Option<String>,
+        /// Process id of who ended the waits.
+        readying_pid: Option<i64>,
+        /// File name of the executable of who ended the waits.
+        readying_process: Option<String>,
+        /// Thread id of who ended the waits, by readying thread.
+        readying_tid: Option<i64>,
+        /// Waits of known length.
+        waits: i64,
+        /// Time in which at least one thread waited: the union.
+        wait_ns: i64,
+        /// Sum of the waits.
+        wait_sum_ns: i64,
+        /// Longest wait.
+        wait_max_ns: Option<i64>,
+        /// Mean wait, rounded down.
+        wait_mean_ns: Option<i64>,
+        /// Time in which at least one thread was ready and had no processor: the union.
+        ready_ns: i64,
+        /// Sum of the times ready.
+        ready_sum_ns: i64,
+        /// Longest time ready.
+        ready_max_ns: Option<i64>,
+        /// Switch-ins after a thread had been preempted: ready, not waiting.
+        preemptions: i64,
+        /// Waits that no event parts from the time ready; not in the sums.
+        unknown: i64,
+        /// Waits that were still open when the trace ended.
+        open_waits: i64,
+        /// Longest of them, to the end of the trace or range; not in the sums.
+        open_max_ns: Option<i64>,
+        /// Threads.
+        threads: i64,
+        /// Begin of the first wait.
+        first_ns: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+
+    /// A single wait. A range chooses those that reach into it; they are shown whole.
+    pub struct WaitRow {
+        /// Key of the process; missing for threads whose process is not known.
+        process_key: Option<i64>,
+        /// Its id.
+        pid: Option<i64>,
+        /// File name of its executable.
+        process: Option<String>,
+        /// Thread key.
+        thread_key: i64,
+        /// Thread id.
+        tid: Option<i64>,
+        /// When the thread was taken off a processor.
+        start_ns: i64,
+        /// When it was made ready; missing if it was preempted, or nothing told it.
+        readied_ns: Option<i64>,
+        /// When it was switched in; missing for an open wait.
+        in_ns: Option<i64>,
+        /// How long it waited; of an open wait to the end of the trace; missing where it is not known.
+        wait_ns: Option<i64>,
+        /// How long it was ready.
+        ready_ns: Option<i64>,
+        /// Wait reason.
+        wait_reason: Option<String>,
+        /// Whether the wait was still open when the trace ended.
+        is_open_wait: bool,
+        /// Who ended the wait: `thread`, `dpc`, `open` or `not_recorded`; missing for a preempted thread.
+        ended_by: Option<String>,
+        /// Process id of who ended the wait; of a DPC that of the thread that it interrupted.
+        readying_pid: Option<i64>,
+        /// File name of the executable of who ended the wait.
+        readying_process: Option<String>,
+        /// Thread id of who ended the wait.
+        readying_tid: Option<i64>,
+        /// Stack with which it was switched in.
+        stack_id: Option<i64>,
+        /// Stack that made it ready.
+        readying_stack_id: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+}
+
+impl WaitRequest {
+    /// Sums.
+    ///
+    /// # Errors
+    /// Context switches or ready events were not recorded, or are not kept; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<Vec<WaitSum>> {
+        check(session)?;
+        let mut rows = match self.by {
+            WaitBy::Method | WaitBy::Module => by_code::sums(self, session)?,
+            _ => ask(session, &self.sql())?,
+        };
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+
+    /// Single waits, ascending by length; those that were still open are as long as the trace goes on.
+    ///
+    /// # Errors
+    /// As of [`WaitRequest::ask`].
+    pub fn list(&self, session: &Session) -> Result<Vec<WaitRow>> {
+        check(session)?;
+        let mut rows: Vec<WaitRow> = ask(session, &self.list_sql())?;
+        if self.top.count.is_some() {
+            // They were asked for by falling length, to be cut.
+            rows.reverse();
+        }
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+}

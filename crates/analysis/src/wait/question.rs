@@ -1,0 +1,331 @@
+//! The SQL of questions about waits.
+
+use etwkit_query::dump::sql::{ends, filtered, quoted, range_condition, text_condition};
+
+use super::{WaitBy, WaitRequest, WaitSort};
+
+/// What `--by` adds: joins, columns that tell rows apart, and their names.
+struct Grouping {
+    join: &'static str,
+    /// Expression and name.
+    keys: &'static [(&'static str, &'static str)],
+}
+
+/// Columns of [`super::WaitSum`] that only some groupings fill, with their types.
+const OPTIONAL: &[(&str, &str)] = &[
+    ("thread_key", "INT"),
+    ("tid", "INT"),
+    ("module", "VARCHAR"),
+    ("method", "VARCHAR"),
+    ("wait_reason", "VARCHAR"),
+    ("ended_by", "VARCHAR"),
+    ("readying_pid", "INT"),
+    ("readying_process", "VARCHAR"),
+    ("readying_tid", "INT"),
+];
+
+const THREAD_OF_READYING: &str = "
+LEFT JOIN thread rt ON rt.thread_key = w.readying_thread_key AND w.ended_by = 'thread'
+LEFT JOIN process rp ON rp.process_key = rt.process_key";
+
+impl Grouping {
+    const fn of(by: WaitBy) -> Self {
+        match by {
+            WaitBy::Process => Self { join: "", keys: &[] },
+            WaitBy::Thread => Self {
+                join: "\nLEFT JOIN thread t ON t.thread_key = w.thread_key",
+                keys: &[("w.thread_key", "thread_key"), ("t.tid", "tid")],
+            },
+            WaitBy::Method => Self {
+                join: "\nJOIN in_stack s ON s.stack_id = w.stack_id",
+                keys: &[("s.module", "module"), ("s.method", "method")],
+            },
+            WaitBy::Module => {
+                Self { join: "\nJOIN in_stack s ON s.stack_id = w.stack_id", keys: &[("s.module", "module")] }
+            }
+            WaitBy::Reason => Self { join: "", keys: &[("w.reason", "wait_reason")] },
+            WaitBy::Readying => Self {
+                join: THREAD_OF_READYING,
+                keys: &[
+                    ("w.ended_by", "ended_by"),
+                    ("rp.pid", "readying_pid"),
+                    ("rp.name", "readying_process"),
+                ],
+            },
+            WaitBy::ReadyingThread => Self {
+                join: THREAD_OF_READYING,
+                keys: &[
+                    ("w.ended_by", "ended_by"),
+                    ("rp.pid", "readying_pid"),
+                    ("rp.name", "readying_process"),
+                    ("rt.tid", "readying_tid"),
+                ],
+            },
+        }
+    }
+
+    /// The selected columns, and those by which rows are grouped.
+    fn columns(&self) -> (String, String) {
+        let select: Vec<String> = OPTIONAL
+            .iter()
+            .map(|(name, kind)| match self.keys.iter().find(|(_, key)| key == name) {
+                Some((expression, _)) => format!("{expression} AS {name}"),
+                None => format!("CAST(NULL AS {kind}) AS {name}"),
+            })
+            .collect();
+        let group: String = self.keys.iter().map(|(expression, _)| format!(", {expression}")).collect();
+        (select.join(", "), group)
+    }
+}
+
+/// Methods of stacks, each once for a stack.
+const METHODS: &str = "in_stack AS (
+  SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module,
+    coalesce(d.name, '+' || hex(CASE WHEN f.module_id IS NULL THEN f.address ELSE f.rva END)) AS method
+  FROM stack_frame s
+  JOIN frame f ON f.frame_id = s.frame_id
+  LEFT JOIN module m ON m.module_id = f.module_id
+  LEFT JOIN method d ON d.method_id = f.method_id
+  LEFT JOIN module mm ON mm.module_id = d.module_id
+  WHERE s.first AND s.stack_id IN (SELECT stack_id FROM wait)
+)";
+
+/// Modules of stacks, each once for a stack.
+const MODULES: &str = "in_stack AS (
+  SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module
+  FROM stack_frame s
+  JOIN frame f ON f.frame_id = s.frame_id
+  LEFT JOIN module m ON m.module_id = f.module_id
+  LEFT JOIN method d ON d.method_id = f.method_id
+  LEFT JOIN module mm ON mm.module_id = d.module_id
+  WHERE s.stack_id IN (SELECT stack_id FROM wait)
+)";
+
+impl WaitRequest {
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let grouping = Grouping::of(self.by);
+        let (columns, group) = grouping.columns();
+        let (a, b) = ends(self.time);
+        let in_stack = match self.by {
+            WaitBy::Method => format!(",\n{METHODS}"),
+            WaitBy::Module => format!(",\n{MODULES}"),
+            _ => String::new(),
+        };
+        format!(
+            "WITH {wait}{in_stack}
+SELECT *, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+  SELECT w.process_key, min(w.pid) AS pid, min(w.process) AS process, {columns},
+    count(*) FILTER (WHERE wait_end >= wait_start) AS waits,
+    coalesce(union_duration(wait_start, wait_end), 0) AS wait_ns,
+    coalesce(sum(wait_end - wait_start) FILTER (WHERE wait_end >= wait_start), 0) AS wait_sum_ns,
+    max(wait_end - wait_start) FILTER (WHERE wait_end >= wait_start) AS wait_max_ns,
+    sum(wait_end - wait_start) FILTER (WHERE wait_end >= wait_start)
+      / nullif(count(*) FILTER (WHERE wait_end >= wait_start), 0) AS wait_mean_ns,
+    coalesce(union_duration(ready_start, ready_end), 0) AS ready_ns,
+    coalesce(sum(ready_end - ready_start) FILTER (WHERE ready_end >= ready_start), 0) AS ready_sum_ns,
+    max(ready_end - ready_start) FILTER (WHERE ready_end >= ready_start) AS ready_max_ns,
+    count(*) FILTER (WHERE is_preempted AND w.in_ns BETWEEN {a} AND {b}) AS preemptions,
+    count(*) FILTER (WHERE is_unknown) AS \"unknown\",
+    count(*) FILTER (WHERE is_open_wait) AS open_waits,
+    max(CASE WHEN is_open_wait THEN open_ns END) AS open_max_ns,
+    count(DISTINCT w.thread_key) AS threads,
+    min(coalesce(w.wait_start, w.ready_start, w.start_ns)) AS first_ns,
+    min(w.process_start_ns) AS process_start_ns, min(w.process_stop_ns) AS process_stop_ns,
+    min(w.command_line) AS command_line
+  FROM wait w{join}
+  GROUP BY w.process_key{group}
+){limits}
+ORDER BY sort_value, wait_sum_ns, process_key{order}",
+            wait = self.wait(),
+            join = grouping.join,
+            sort = self.sum_order(),
+            limits = filtered(&self.sum_limits()),
+            order = grouping.keys.iter().map(|(_, name)| format!(", {name}")).collect::<String>(),
+        )
+    }
+
+    /// The question for waits with stacks, of which sums by method or module are made.
+    pub(super) fn stack_sql(&self) -> String {
+        let (a, b) = ends(self.time);
+        format!(
+            "WITH {wait}
+SELECT w.process_key, w.thread_key, w.stack_id, w.wait_start, w.wait_end, w.ready_start, w.ready_end,
+  coalesce(w.wait_start, w.ready_start, w.start_ns) AS first_ns, w.open_ns, w.is_open_wait, w.is_unknown,
+  coalesce(w.is_preempted AND w.in_ns BETWEEN {a} AND {b}, false) AS is_preemption
+FROM wait w
+WHERE w.stack_id IS NOT NULL",
+            wait = self.wait()
+        )
+    }
+
+    /// The question for single waits.
+    #[must_use]
+    pub fn list_sql(&self) -> String {
+        let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
+        let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
+        if self.sort == WaitSort::Ready || self.sort == WaitSort::ReadyMax || self.sort == WaitSort::ReadySum
+        {
+            conditions.clear();
+        }
+        if self.sort == WaitSort::Open {
+            conditions.push("is_open_wait".to_owned());
+        }
+        conditions.extend(limits.into_iter().filter_map(|(column, range)| range_condition(column, range)));
+        format!(
+            "WITH {wait}
+SELECT * FROM (
+  SELECT w.process_key, w.pid, w.process, w.thread_key, t.tid, w.start_ns, w.readied_ns, w.in_ns,
+    CASE WHEN w.is_open_wait THEN w.open_ns ELSE w.wait_ns END AS wait_ns, w.ready_ns, w.reason AS wait_reason, w.is_open_wait,
+    w.ended_by, rp.pid AS readying_pid, rp.name AS readying_process, rt.tid AS readying_tid, w.stack_id, w.readying_stack_id,
+    w.process_start_ns, w.process_stop_ns, w.command_line, w.is_preempted, CAST({sort} AS DOUBLE) AS sort_value
+  FROM wait w
+  LEFT JOIN thread t ON t.thread_key = w.thread_key
+  LEFT JOIN thread rt ON rt.thread_key = w.readying_thread_key
+  LEFT JOIN process rp ON rp.process_key = rt.process_key
+){conditions}
+ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
+            wait = self.wait(),
+            sort = self.list_order(),
+            conditions = filtered(&conditions),
+            direction = if self.top.count.is_some() { " DESC" } else { "" },
+            limit = self.limit(),
+        )
+    }
+
+    /// The largest rows are chosen by the engine, which then need not hold the others.
+    fn limit(&self) -> String {
+        let limit = |count: usize| format!("\nLIMIT {}", count.saturating_add(self.top.skip).min(1 << 40));
+        self.top.count.map(limit).unwrap_or_default()
+    }
+
+    /// Rows of switch-outs, clipped to the part of the trace.
+    fn wait(&self) -> String {
+        let (a, b) = ends(self.time);
+        let mut conditions =
+            vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
+        let (process, fits) = self.process();
+        conditions.extend(fits);
+        if !self.time.is_unlimited() {
+            // Rows that lie elsewhere need not be computed, and row groups not be read.
+            conditions.push(format!("c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"));
+        }
+        if let Some(tid) = self.tid {
+            conditions.push(format!("c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"));
+        }
+        if let Some(filter) = &self.reason {
+            let (name, number) = ("wait_reason_name(c.wait_reason)", "CAST(c.wait_reason AS VARCHAR)");
+            let either = format!("coalesce({name}, '') || chr(10) || coalesce({number}, '')");
+            conditions.extend(text_condition(&either, Some(filter)));
+        }
+        conditions.extend(
+            self.method
+                .as_deref()
+                .map(|filter| format!("stack_contains(c.stack_id, {})", quoted(&frames(filter)))),
+        );
+        let reaches = if self.time.is_unlimited() {
+            String::new()
+        } else {
+            "\n  WHERE wait_end >= wait_start OR ready_end >= ready_start OR (is_open_wait AND open_ns >= 0) OR is_unknown".to_owned()
+        };
+        format!(
+            "wait AS (
+  SELECT * FROM (
+    SELECT c.process_key, p.pid, p.name AS process, p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns,
+      p.command_line, c.thread_key, c.stack_id, c.readying_thread_key, c.readying_stack_id, c.is_open_wait,
+      wait_reason_name(c.wait_reason) AS reason, c.last_out_ns AS start_ns, c.readied_ns, c.in_ns, c.wait_ns, c.ready_ns,
+      c.prev_state IN (1, 3, 7) AS is_preempted,
+      c.wait_ns IS NULL AND NOT c.is_open_wait AND c.in_ns BETWEEN {a} AND {b} AS is_unknown,
+      CASE WHEN c.prev_state IN (1, 3, 7) THEN NULL WHEN c.is_open_wait THEN 'open'
+        WHEN c.is_readied_by_dpc THEN 'dpc' WHEN c.readying_thread_key IS NOT NULL THEN 'thread' ELSE 'not_recorded' END AS ended_by,
+      CASE WHEN c.prev_state NOT IN (1, 3, 7) AND c.wait_ns IS NOT NULL THEN greatest(c.last_out_ns, {a}) END AS wait_start,
+      CASE WHEN c.prev_state NOT IN (1, 3, 7) AND c.wait_ns IS NOT NULL THEN least(c.last_out_ns + c.wait_ns, {b}) END AS wait_end,
+      CASE WHEN c.ready_ns IS NOT NULL THEN greatest(coalesce(c.in_ns, e.end_ns) - c.ready_ns, {a}) END AS ready_start,
+      CASE WHEN c.ready_ns IS NOT NULL THEN least(coalesce(c.in_ns, e.end_ns), {b}) END AS ready_end,
+      CASE WHEN c.is_open_wait THEN least(e.end_ns, {b}) - greatest(c.last_out_ns, {a}) END AS open_ns
+    FROM context_switch c
+    LEFT JOIN {process} p ON p.process_key = c.process_key
+    CROSS JOIN (SELECT coalesce(max(coalesce(range_end_ns, duration_ns)), 0) AS end_ns FROM trace) e{}
+  ){reaches}
+)",
+            filtered(&conditions)
+        )
+    }
+
+    /// The table of processes, and the condition that one of its rows fits, which is worked out once for each process. A thread
+    /// without one is as one without a name.
+    fn process(&self) -> (String, Option<String>) {
+        let conditions = self.processes.conditions();
+        if conditions.is_empty() {
+            return ("process".to_owned(), None);
+        }
+        let fits = conditions.join(" AND ");
+        let unknown = "SELECT CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS name, \
+             CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, CAST(NULL AS VARCHAR) AS sid, \
+             CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns";
+        let table = format!("(SELECT *, {fits} AS fits FROM process p)");
+        (table, Some(format!("coalesce(p.fits, (SELECT {fits} FROM ({unknown}) p))")))
+    }
+
+    fn sum_limits(&self) -> Vec<String> {
+        let limits = [
+            ("wait_ns", self.wait),
+            ("ready_ns", self.ready),
+            ("waits", self.count),
+            ("wait_max_ns", self.max),
+        ];
+        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+    }
+
+    const fn sum_order(&self) -> &'static str {
+        match self.sort {
+            WaitSort::Wait => "wait_ns",
+            WaitSort::WaitSum => "wait_sum_ns",
+            WaitSort::WaitMax => "coalesce(wait_max_ns, 0)",
+            WaitSort::WaitMean => "coalesce(wait_mean_ns, 0)",
+            WaitSort::Ready => "ready_ns",
+            WaitSort::ReadySum => "ready_sum_ns",
+            WaitSort::ReadyMax => "coalesce(ready_max_ns, 0)",
+            WaitSort::Count => "waits",
+            WaitSort::Open => "coalesce(open_max_ns, 0)",
+            WaitSort::Time => "coalesce(first_ns, 0)",
+        }
+    }
+
+    const fn list_order(&self) -> &'static str {
+        match self.sort {
+            WaitSort::Ready | WaitSort::ReadySum | WaitSort::ReadyMax => "coalesce(w.ready_ns, 0)",
+            WaitSort::Open => "coalesce(w.open_ns, 0)",
+            WaitSort::Time => "w.start_ns",
+            _ => "coalesce(CASE WHEN w.is_open_wait THEN w.open_ns ELSE w.wait_ns END, 0)",
+        }
+    }
+}
+
+/// A filter on methods as one on frames, which begin with their module.
+fn frames(filter: &str) -> String {
+    let frame = |part: &str| {
+        let part = part.trim();
+        let (sign, name) = part.strip_prefix('!').map_or(("", part), |name| ("!", name.trim()));
+        let has_module = name.contains(['!', '+']) || name == "*";
+        if name.is_empty() || has_module { part.to_owned() } else { format!("{sign}*!{name};{sign}{name}") }
+    };
+    filter.split(';').map(frame).collect::<Vec<_>>().join(";")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn methods_without_a_module_are_in_any() {
+        for (filter, meaning) in [
+            ("NtReadFile", "*!NtReadFile;NtReadFile"),
+            ("ntdll.dll!*; flt*", "ntdll.dll!*;*!flt*;flt*"),
+            ("!Wait*;a.sys+*", "!*!Wait*;!Wait*;a.sys+*"),
+            ("*", "*"),
+        ] {
+            assert_eq!(super::frames(filter), meaning, "{filter}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Chains of waits on machines made by hand.
+
+use etwkit_analysis::chain::{Chain, ChainRequest};
+use etwkit_analysis::wait::WaitRequest;
+use etwkit_query::dump::Top;
+use etwkit_trace::table::{DiskIo, DpcIsr};
+
+use crate::support::{Machine, first, off};
+
+/// The chain of the longest wait of a thread.
+fn chain(machine: &Machine, tid: i64) -> Chain {
+    let waits =
+        WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
+    let mut chains = ChainRequest { waits }.ask(&machine.session()).unwrap();
+    assert_eq!(chains.len(), 1);
+    chains.remove(0)
+}
+
+fn tids(chain: &Chain) -> Vec<i64> {
+    chain.links.iter().map(|link| link.tid.unwrap()).collect()
+}
+
+/// 1 waits for 2, which waits for 3, and so on: five waits over three processes; 6 only runs.
+pub(crate) fn five() -> Machine {
+    let mut machine =
+        Machine::new(&["ui.exe", "ui.exe", "broker.exe", "broker.exe", "store.exe", "store.exe"], 200);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(95, 2).ran(96, 120))
+        .add(first(2, 0, 12))
+        .add(off(2, 12).readied(90, 3).ran(91, 100))
+        .add(first(3, 0, 14))
+        .add(off(3, 14).readied(85, 4).ran(86, 95))
+        .add(first(4, 0, 16))
+        .add(off(4, 16).readied(80, 5).ran(81, 90))
+        .add(first(5, 0, 18))
+        .add(off(5, 18).readied(75, 6).ran(76, 85))
+        .add(first(6, 0, 78));
+    machine
+}
+
+#[test]
+fn a_chain_of_five_waits_over_three_processes_ends_at_the_thread_that_ran() {
+    let chain = chain(&five(), 101);
+    assert_eq!(tids(&chain), [101, 102, 103, 104, 105]);
+    assert_eq!(chain.links.iter().map(|link| link.link).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let processes: Vec<_> = chain.links.iter().map(|link| link.process.as_deref().unwrap()).collect();
+    assert_eq!(processes, ["ui.exe", "ui.exe", "broker.exe", "broker.exe", "store.exe"]);
+    let link = &chain.links[1];
+    assert_eq!((link.start_ns, link.readied_ns, link.in_ns), (Some(12), Some(90), Some(91)));
+    assert_eq!((link.readying_tid, link.wait_ns, link.ready_ns), (Some(103), Some(78), Some(1)));
+    // From 12 to 90 thread 103 ran until 14 and from 86 on, and was ready for 1.
+    assert_eq!(
+        (link.readying_run_ns, link.readying_ready_ns, link.readying_wait_ns),
+        (Some(6), Some(1), Some(71))
+    );
+    let root = &chain.root;
+    assert_eq!((root.kind, root.tid, root.link), ("thread_ran", Some(106), 6));
+    assert_eq!(
+        (root.start_ns, root.readied_ns, root.run_ns, root.ready_ns),
+        (Some(18), Some(75), Some(57), Some(0))
+    );
+    assert_eq!(chain.total_wait_ns(), 85);
+}
+
+/// 1 waits for a lock that 2 holds; 2 could run but is preempted by 3, which has nothing to do with the lock.
+pub(crate) fn inversion() -> Machine {
+    let mut machine = Machine::new(&["high.exe", "low.exe", "middle.exe"], 200);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(105, 2).ran(106, 120))
+        .add(first(2, 0, 15))
+        .add(off(2, 15).preempted().ran(100, 110))
+        .add(first(3, 15, 100));
+    machine
+}
+
+#[test]
+fn priority_inversion_shows_as_time_ready_of_the_holder() {
+    let chain = chain(&inversion(), 101);
+    let root = &chain.root;
+    assert_eq!((tids(&chain), root.kind, root.tid), (vec![101], "thread_ran", Some(102)));
+    assert_eq!((root.run_ns, root.ready_ns), (Some(10), Some(85)));
+}
+
+fn dpc(kind: &'static str, cpu: i32, start_ns: i64, end_ns: i64, frame_id: i32) -> DpcIsr {
+    DpcIsr { kind, cpu, start_ns, end_ns, duration_ns: end_ns - start_ns, frame_id, ..DpcIsr::default() }
+}
+
+/// 1 is made ready at 50 by a DPC that interrupted a thread.
+fn interrupted(by: i32) -> Machine {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 1_000_000);
+    machine.stack(&["StorRoutine", "TimerRoutine"]);
+    machine.add(first(1, 0, 10)).add(off(1, 10).readied_by_dpc(50, by).ran(55, 60)).add(first(2, 0, 900));
+    machine
+}
+
+#[test]
+fn a_transfer_of_the_thread_is_the_root_if_it_was_complete_when_the_wait_ended() {
+    let mut machine = interrupted(2);
+    let transfer = |thread, init_ns, complete_ns, path: &str| DiskIo {
+        kind: "read",
+        thread_key: Some(thread),
+        init_ns,
+        complete_ns,
+        size_bytes: 4096,
+        path: Some(path.into()),
+        ..DiskIo::default()
+    };
+    machine.transfers = vec![
+        transfer(2, 8, 49, "other"),
+        transfer(1, 0, 30, "earlier"),
+        transfer(1, 9, 49, "mine"),
+        transfer(1, 55, 60, "later"),
+    ];
+    machine.dpcs = vec![dpc("dpc", 2, 48, 52, 0)];
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.kind, root.object.as_deref(), root.size_bytes), ("disk_io", Some("mine"), Some(4096)));
+    assert_eq!((root.start_ns, root.readied_ns), (Some(9), Some(49)));
+    // Too long ago to be the reason.
+    machine.transfers = vec![transfer(1, 9, 20, "mine")];
+    machine.switches[1] = off(1, 10).readied_by_dpc(200_050, 2).ran(200_055, 200_060).0;
+    assert_eq!(chain(&machine, 101).root.kind, "dpc");
+}
+
+#[test]
+fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
+    let mut machine = interrupted(2);
+    // Thread 2 ran on processor 2. An interrupt inside the DPC is nearer than that.
+    machine.dpcs = vec![dpc("timer_dpc", 7, 45, 52, 1), dpc("dpc", 2, 48, 52, 0)];
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.kind, root.operation.as_deref(), root.cpu), ("dpc", Some("dpc"), Some(2)));
+    assert_eq!(root.object.as_deref(), Some("a.dll!TimerRoutine"));
+    machine.dpcs.push(dpc("isr", 2, 49, 51, 1));
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.operation.as_deref(), root.object.as_deref()), (Some("isr"), Some("a.dll!StorRoutine")));
+    // Not the one that was over.
+    machine.dpcs = vec![dpc("timer_dpc", 2, 40, 49, 1)];
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.kind, root.operation), ("dpc", None));
+}
+
+#[test]
+fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
+    let mut machine = interrupted(2);
+    machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
+    assert_eq!(chain(&machine, 101).root.kind, "timer");
+    let mut machine = interrupted(2);
+    machine.switches[1].wait_reason = Some(4);
+    assert_eq!(chain(&machine, 101).root.kind, "timer");
+    for (method, kind) in
+        [("KiTimerExpiration", "timer"), ("IopfCompleteRequest", "io_completion"), ("Other", "dpc")]
+    {
+        let mut machine = interrupted(2);
+        machine.switches[1].readying_stack_id = Some(machine.stack(&["KiSignal", method]));
+        assert_eq!(chain(&machine, 101).root.kind, kind, "{method}");
+    }
+}
+
+#[test]
+fn where_idle_was_interrupted_the_dpc_is_that_of_the_only_idle_processor_with_one() {
+    let mut machine = interrupted(0);
+    // On processor 2 a thread ran.
+    machine.dpcs = vec![dpc("dpc", 2, 48, 52, 0), dpc("timer_dpc", 3, 48, 52, 1)];
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.kind, root.cpu), ("timer", Some(3)));
+    // Two idle processors with DPCs: which one it was is not known.
+    machine.dpcs.push(dpc("timer_dpc", 4, 48, 52, 1));
+    let root = chain(&machine, 101).root;
+    assert_eq!((root.kind, root.operation), ("dpc", None));
+}
+
+#[test]
+fn an_open_wait_and_one_without_ready_event_are_roots() {
+    let mut machine = Machine::new(&["a.exe"], 200);
+    machine.add(first(1, 0, 10)).add(off(1, 10).readied(20, 1).ran(20, 30)).add(off(1, 30).open());
+    let open = chain(&machine, 101);
+    assert_eq!((open.root.kind, open.links[0].wait_ns, open.links[0].in_ns), ("open", Some(170), None));
+    // 2 ended the wait of 1; when 2 was made ready nothing tells.
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
+    machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 20).ran(80, 100));
+    let chain = chain(&machine, 101);
+    assert_eq!((tids(&chain), chain.root.kind), (vec![101], "thread_ran"));
+    assert_eq!((chain.root.run_ns, chain.root.ready_ns), (Some(10), Some(0)));
+}
+
+#[test]
+fn a_thread_of_which_nothing_is_told_is_not_recorded() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
+    machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95));
+    assert_eq!(chain(&machine, 101).root.kind, "not_recorded");
+}
+
+#[test]
+fn what_was_over_before_the_wait_is_no_reason_for_it() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
+    machine
+        .add(first(1, 0, 50))
+        .add(off(1, 50).readied(90, 2).ran(90, 95))
+        .add(off(2, 10).readied(45, 1).ran(48, 100));
+    let chain = chain(&machine, 101);
+    assert_eq!((tids(&chain), chain.root.kind, chain.root.run_ns), (vec![101], "thread_ran", Some(40)));
+}
+
+#[test]
+fn circles_and_endless_chains_end() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
+    machine.add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 10).readied(90, 1).ran(90, 95));
+    let circle = chain(&machine, 101);
+    assert_eq!((tids(&circle), circle.root.kind), (vec![101, 102], "cycle"));
+
+    let names = vec!["a.exe"; 100];
+    let mut machine = Machine::new(&names, 1000);
+    for thread in 1..100 {
+        machine.add(
+            off(thread, 10 + i64::from(thread)).readied(900 - i64::from(thread), thread + 1).ran(950, 960),
+        );
+    }
+    let long = chain(&machine, 101);
+    assert_eq!((long.links.len(), long.root.kind), (64, "too_deep"));
+}

@@ -1,0 +1,9 @@
+//! Tests of waits, chains and paths on rows that were made by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod chain;
+mod page;
+mod path;
+mod recorded;
+mod support;
+mod wait;

@@ -1,0 +1,205 @@
+//! A small machine: processes, threads, and what they did.
+
+use etwkit_query::Session;
+use etwkit_trace::table::{Columns, Row};
+use etwkit_trace::table::{
+    ContextSwitch, CpuProcess, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread, Trace,
+};
+
+/// Rows of all tables.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) switches: Vec<ContextSwitch>,
+    pub(crate) dpcs: Vec<DpcIsr>,
+    pub(crate) transfers: Vec<DiskIo>,
+    pub(crate) sums: Vec<CpuProcess>,
+    pub(crate) methods: Vec<&'static str>,
+    /// Parent and method of each stack.
+    pub(crate) stacks: Vec<(Option<i32>, i32)>,
+    pub(crate) end_ns: i64,
+}
+
+/// A thread that was off a processor and came back, or did not.
+#[derive(Debug, Clone)]
+pub(crate) struct Stay(pub(crate) ContextSwitch);
+
+impl Machine {
+    /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process of thread i + 1.
+    pub(crate) fn new(processes: &[&str], end_ns: i64) -> Self {
+        let mut machine = Self { end_ns, ..Self::default() };
+        machine.process("Idle");
+        machine.threads.push(Thread { thread_key: 0, tid: 0, process_key: Some(0), ..Thread::default() });
+        for (thread_key, name) in (1..).zip(processes) {
+            let process_key = machine.process(name);
+            machine.threads.push(Thread {
+                thread_key,
+                tid: 100 + thread_key,
+                process_key: Some(process_key),
+                ..Thread::default()
+            });
+        }
+        machine
+    }
+
+    fn process(&mut self, name: &str) -> i32 {
+        let known = self.processes.iter().find(|process| process.name.as_deref() == Some(name));
+        if let Some(known) = known {
+            return known.process_key;
+        }
+        let key = i32::try_from(self.processes.len()).unwrap();
+        self.processes.push(Process {
+            process_key: key,
+            pid: key * 4,
+            name: Some(name.into()),
+            ..Process::default()
+        });
+        key
+    }
+
+    /// Adds a stay.
+    pub(crate) fn add(&mut self, stay: Stay) -> &mut Self {
+        let mut row = stay.0;
+        row.process_key =
+            self.threads.iter().find(|t| t.thread_key == row.thread_key).and_then(|t| t.process_key);
+        self.switches.push(row);
+        self
+    }
+
+    /// A stack of these methods, innermost first; its number.
+    pub(crate) fn stack(&mut self, methods: &[&'static str]) -> i32 {
+        let mut parent = None;
+        for method in methods.iter().rev() {
+            let known = self.methods.iter().position(|name| name == method);
+            let number = known.unwrap_or_else(|| {
+                self.methods.push(method);
+                self.methods.len() - 1
+            });
+            self.stacks.push((parent, i32::try_from(number).unwrap()));
+            parent = i32::try_from(self.stacks.len() - 1).ok();
+        }
+        parent.unwrap()
+    }
+
+    /// The session over it.
+    pub(crate) fn session(&self) -> Session {
+        let module =
+            Module { module_id: 0, path: "C:\\a.dll".into(), name: "a.dll".into(), ..Module::default() };
+        let numbered = || (0..).zip(&self.methods);
+        let methods: Vec<Method> = numbered()
+            .map(|(method_id, name)| Method {
+                method_id,
+                module_id: Some(0),
+                name: (*name).into(),
+                ..Method::default()
+            })
+            .collect();
+        let frames: Vec<Frame> = numbered()
+            .map(|(id, _)| Frame {
+                frame_id: id,
+                module_id: Some(0),
+                method_id: Some(id),
+                rva: Some(16 * i64::from(id)),
+                ..Frame::default()
+            })
+            .collect();
+        let stacks: Vec<Stack> = (0..)
+            .zip(&self.stacks)
+            .map(|(stack_id, (parent_id, frame_id))| Stack {
+                stack_id,
+                parent_id: *parent_id,
+                frame_id: *frame_id,
+                ..Stack::default()
+            })
+            .collect();
+        let trace = Trace { file_name: "made.etl".into(), duration_ns: self.end_ns, ..Trace::default() };
+        let tables = vec![
+            rows(&[trace]),
+            rows(&self.processes),
+            rows(&self.threads),
+            rows(&self.switches),
+            rows(&self.dpcs),
+            rows(&self.transfers),
+            rows(&self.sums),
+            rows(&[module]),
+            rows(&methods),
+            rows(&frames),
+            rows(&stacks),
+        ];
+        Session::from_batches(tables).unwrap()
+    }
+}
+
+fn rows<R: Row>(
+    rows: &[R],
+) -> (&'static etwkit_trace::table::Table, Vec<etwkit_query::arrow::array::RecordBatch>) {
+    let mut columns = R::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    (R::TABLE, vec![columns.take()])
+}
+
+/// A thread that is off its processor from `out` on, for `UserRequest`.
+pub(crate) fn off(thread_key: i32, out: i64) -> Stay {
+    Stay(ContextSwitch {
+        thread_key,
+        last_out_ns: Some(out),
+        prev_state: Some(5),
+        wait_reason: Some(6),
+        ..ContextSwitch::default()
+    })
+}
+
+/// A thread that runs from its first switch-in on, of which nothing was known before.
+pub(crate) fn first(thread_key: i32, from: i64, to: i64) -> Stay {
+    Stay(ContextSwitch { thread_key, ..ContextSwitch::default() }).ran(from, to)
+}
+
+impl Stay {
+    /// A thread made it ready.
+    pub(crate) fn readied(mut self, at: i64, by: i32) -> Self {
+        self.0.readied_ns = Some(at);
+        self.0.readying_thread_key = Some(by);
+        self.0.wait_ns = Some(at - self.0.last_out_ns.unwrap());
+        self
+    }
+
+    /// A DPC did that interrupted a thread.
+    pub(crate) fn readied_by_dpc(mut self, at: i64, interrupted: i32) -> Self {
+        self = self.readied(at, interrupted);
+        self.0.is_readied_by_dpc = true;
+        self
+    }
+
+    /// It had been preempted.
+    pub(crate) fn preempted(mut self) -> Self {
+        (self.0.prev_state, self.0.wait_reason, self.0.wait_ns) = (Some(1), Some(32), Some(0));
+        self
+    }
+
+    /// It ran.
+    pub(crate) fn ran(mut self, from: i64, to: i64) -> Self {
+        let row = &mut self.0;
+        (row.cpu, row.in_ns, row.out_ns, row.run_ns) =
+            (Some(row.thread_key), Some(from), Some(to), Some(to - from));
+        let ready_from = if row.prev_state == Some(1) { row.last_out_ns } else { row.readied_ns };
+        row.ready_ns = ready_from.map(|ready| from - ready);
+        self
+    }
+
+    /// It had not come back when the trace ended.
+    pub(crate) fn open(mut self) -> Self {
+        self.0.is_open_wait = true;
+        self
+    }
+
+    pub(crate) fn reason(mut self, reason: i32) -> Self {
+        self.0.wait_reason = Some(reason);
+        self
+    }
+
+    pub(crate) fn in_stack(mut self, stack_id: i32) -> Self {
+        self.0.stack_id = Some(stack_id);
+        self
+    }
+}
