@@ -1,11 +1,15 @@
-//! Tables that are computed from others: CPU, waiting and ready time by process, method and stack; disk and file I/O by file.
+//! Tables that are computed from others: CPU, waiting and ready time by process, method and stack; disk and file I/O by file;
+//! CPU by kind of core, counters by thread.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
 
 mod columns;
+mod cores;
+mod counters;
 mod cpu;
 mod frames;
+mod idle;
 mod io;
 mod method;
 mod ordered;
@@ -54,7 +58,10 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
 pub fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let io = || {
         let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
-        io::derive(source, &mut rows).map(|()| rows)
+        io::derive(source, &mut rows)?;
+        cores::derive(source, &mut rows)?;
+        counters::derive(source, &mut rows)?;
+        Ok::<_, SinkError>(rows)
     };
     let (io, cpu) = both(io, || cpu::derive(source, sink));
     cpu?;

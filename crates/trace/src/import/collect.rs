@@ -9,6 +9,8 @@ use etwkit_decode::kernel::{Hook, group, net};
 use etwkit_etl::{Order, RawEvent, Session};
 use rustc_hash::FxHashSet;
 
+use super::cores::Cores;
+use super::counters::CounterNames;
 use super::{ImportError, Progress, Ticker};
 use crate::directory::Directory;
 use crate::first_walk::{self, FirstWalk};
@@ -34,6 +36,10 @@ pub(super) struct Collected {
     pub(super) sample_interval: Option<u32>,
     /// Whether the kernel logger recorded network transfers; those of the provider would be the same again.
     pub(super) kernel_network: bool,
+    /// Processors.
+    pub(super) cores: Cores,
+    /// Performance counters.
+    pub(super) counters: CounterNames,
     /// Raw time of the end.
     pub(super) end: i64,
     pub(super) events: u64,
@@ -49,6 +55,8 @@ struct Collector {
     end_interval: Option<u32>,
     changed_from: Option<u32>,
     kernel_network: bool,
+    cores: Cores,
+    counters: CounterNames,
     event_bytes: u64,
     /// Process ids that headers name.
     pids: FxHashSet<u32>,
@@ -59,13 +67,19 @@ impl Collector {
         let hook = self.first.observe(event);
         // Records lie on multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
+        self.cores.observe(hook, event);
         let Some(hook) = hook else {
             self.pids.extend(event.process_id());
             return;
         };
         match hook.group {
             group::STACK => self.stack(hook, event),
-            group::PERFINFO if (72..=74).contains(&hook.opcode) => self.interval(hook, event),
+            group::PERFINFO => {
+                self.counters.observe(hook, event);
+                if (72..=74).contains(&hook.opcode) {
+                    self.interval(hook, event);
+                }
+            }
             group::TCP => self.kernel_network |= net::tcp_operation(hook.opcode).is_some(),
             group::UDP => self.kernel_network |= net::udp_operation(hook.opcode).is_some(),
             _ => {}
@@ -132,6 +146,8 @@ pub(super) fn collect(
         patience: c.patience.clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: c.kernel_network,
+        cores: c.cores,
+        counters: c.counters,
         events: ticker.events,
         event_bytes: c.event_bytes,
         config,
