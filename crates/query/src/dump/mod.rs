@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod rows;
+pub mod cores;
 pub mod cpu;
 mod cpu_range;
 pub mod disk;
@@ -13,9 +14,11 @@ mod disk_range;
 pub mod error;
 pub mod file;
 pub mod group;
+pub mod lbr;
 pub mod method;
 pub mod overview;
 pub mod path;
+pub mod pmc;
 pub mod process;
 mod sql;
 pub mod stats;

@@ -110,7 +110,9 @@ impl Cores {
         let number = self.number(cpu, rundown);
         let named = config.processors.get(&cpu);
         let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let nominal = rundown.and_then(|r| r.nominal_mhz).or(named.map(|p| p.mhz)).filter(|mhz| *mhz > 0);
+        let machine = config.cpu.as_ref().map(|cpu| cpu.mhz);
+        let nominal =
+            rundown.and_then(|r| r.nominal_mhz).or(named.map(|p| p.mhz)).or(machine).filter(|mhz| *mhz > 0);
         let node = number.and_then(|(group, n)| {
             let has = |node: &NumaNode| {
                 node.group == group && node.mask.checked_shr(n.into()).unwrap_or(0) & 1 != 0

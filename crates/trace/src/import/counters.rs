@@ -73,11 +73,17 @@ impl CounterNames {
             .unwrap_or_else(|| format!("source {source}"))
     }
 
-    /// The rows of `pmc_counter`.
-    pub(super) fn rows(&self) -> Vec<PmcCounter> {
-        let counted = self.counted.iter().zip(0..).map(|(name, position)| PmcCounter {
+    /// The rows of `pmc_counter`, where events carry up to `values` values.
+    pub(super) fn rows(&self, values: usize) -> Vec<PmcCounter> {
+        let count = self.counted.len().max(values);
+        let counted = (0..).take(count).map(|position: i32| PmcCounter {
             position: Some(position),
-            name: name.clone(),
+            // Without the event that names them they only have their positions.
+            name: self
+                .counted
+                .get(position as usize)
+                .cloned()
+                .unwrap_or_else(|| format!("counter {position}")),
             ..PmcCounter::default()
         });
         let sampled = self.sources.iter().map(|(source, (_, interval))| PmcCounter {
@@ -95,13 +101,15 @@ pub(super) struct Counters<'n> {
     names: &'n CounterNames,
     /// Values at the last context switch of each processor.
     last: FxHashMap<u16, Values>,
+    /// Values that an event carried at most.
+    pub(super) values: usize,
     /// Name and interval in force of the sources that were met.
     sources: FxHashMap<u32, (Arc<str>, Option<u32>)>,
 }
 
 impl<'n> Counters<'n> {
     pub(super) fn new(names: &'n CounterNames) -> Self {
-        Self { names, last: FxHashMap::default(), sources: FxHashMap::default() }
+        Self { names, last: FxHashMap::default(), values: 0, sources: FxHashMap::default() }
     }
 
     /// Takes the values of a context switch. Gives the differences to the one before on this processor, if there are any.
@@ -112,6 +120,7 @@ impl<'n> Counters<'n> {
         if now == Values::default() {
             return None;
         }
+        self.values = self.values.max(now.iter().flatten().count());
         let before = self.last.insert(event.cpu, now)?;
         let mut deltas: Deltas = [None; MAX_COUNTERS];
         for (delta, (before, now)) in deltas.iter_mut().zip(before.into_iter().zip(now)) {

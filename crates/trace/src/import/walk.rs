@@ -288,6 +288,7 @@ impl Importers<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Vec<Diagnostic>, SinkError> {
         let context = &mut self.context;
+        let values = self.switches.counters.values;
         self.switches.finish(collected.end, context);
         self.io.finish(collected.end, context);
         self.dotnet.finish(context, sink)?;
@@ -298,7 +299,7 @@ impl Importers<'_> {
         machine::write(&collected.config, context.directory, session.clock(), sink)?;
         let processors = session.files().first().map_or(0, |file| file.header().cpu_count);
         write_all(collected.cores.rows(&collected.config, processors), sink)?;
-        write_all(collected.counters.rows(), sink)?;
+        write_all(collected.counters.rows(values), sink)?;
         let notes = [
             (
                 "info",

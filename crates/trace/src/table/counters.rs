@@ -17,7 +17,7 @@ tables! {
 
     /// What a processor counted during one stay of a thread: the difference between two context switches of the processor.
     ///
-    /// What is counted in which column tells `pmc_counter`; `pmc_value` has a row for each counter. The first switch of a processor, and
+    /// What is counted in which column tells `pmc_counter`. The first switch of a processor, and
     /// the first behind lost events, has no row.
     Pmc / PmcColumns = "pmc", order ["ts_ns"] {
         /// When the thread was switched out.

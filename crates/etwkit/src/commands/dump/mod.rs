@@ -1,13 +1,16 @@
 //! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
 
 pub(crate) mod args;
+mod cores;
 mod cpu;
 mod cpu_args;
 mod disk;
 mod file;
+mod lbr;
 mod method;
 mod output;
 pub(crate) mod overview;
+mod pmc;
 mod process;
 mod stats;
 mod status;
@@ -27,6 +30,9 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cpu(args) => cpu::run(args, printer),
         Dump::Disk(args) => disk::run(args, printer),
         Dump::File(args) => file::run(args, printer),
+        Dump::Cores(args) => cores::run(args, printer),
+        Dump::Pmc(args) => pmc::run(args, printer),
+        Dump::Lbr(args) => lbr::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
     }

@@ -1,9 +1,12 @@
 //! Numbers and processes as text for people.
 
+use etwkit_query::dump::cores::{ClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::file::FileRow;
+use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::method::MethodRow;
+use etwkit_query::dump::pmc::PmcRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::time_format::{TimeWriter, seconds};
@@ -48,7 +51,7 @@ macro_rules! process_of {
     )+};
 }
 
-process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow);
+process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow, PmcRow, LbrRow, ClassRow, PriorityRow);
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
