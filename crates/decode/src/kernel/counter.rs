@@ -99,7 +99,8 @@ pub struct BranchOwner {
     pub pid: u32,
     /// Thread that ran.
     pub tid: u32,
-    /// Kinds of branches that were left out, see `docs/evidence.md`.
+    /// Kinds of branches that were left out: 1 of the kernel, 2 of user code, 4 conditional, 8 and 0x10 direct and indirect calls, 0x20 returns,
+    /// 0x40 and 0x80 indirect and direct jumps, 0x100 far ones; 0x200 says that only calls without their return are kept.
     pub filters: u32,
 }
 

@@ -107,7 +107,7 @@ rows! {
         cpu_percent: f64,
         /// CPU × speed ÷ nominal speed.
         normalized_ns: Option<i64>,
-        /// Mean speed.
+        /// Mean speed; missing where none was recorded.
         mean_mhz: Option<f64>,
         /// `mean_mhz` of the nominal speed.
         frequency_percent: Option<f64>,
@@ -243,8 +243,9 @@ impl CoresRequest {
         format!(
             "SELECT *, 100.0 * cpu_ns / nullif(process_cpu_ns, 0) AS cpu_percent
 FROM (
-SELECT c.process_key, {PROCESS_COLUMNS}, c.efficiency_class, c.cpu_ns, c.normalized_ns, c.mean_mhz,
-  100.0 * c.mean_mhz / c.nominal_mhz AS frequency_percent, c.cores, c.core_count, c.first_ns, c.last_ns,
+SELECT c.process_key, {PROCESS_COLUMNS}, c.efficiency_class, c.cpu_ns, c.normalized_ns,
+  CASE WHEN c.measured_ns > 0 THEN c.mean_mhz END AS mean_mhz,
+  CASE WHEN c.measured_ns > 0 THEN 100.0 * c.mean_mhz / c.nominal_mhz END AS frequency_percent, c.cores, c.core_count, c.first_ns, c.last_ns,
   sum(c.cpu_ns) OVER (PARTITION BY c.process_key) AS process_cpu_ns
 FROM cpu_class c
 LEFT JOIN process p ON p.process_key = c.process_key{}

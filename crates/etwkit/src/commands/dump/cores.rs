@@ -109,14 +109,16 @@ fn process_columns(text: &Text) -> Columns<'_, ClassRow> {
     columns
 }
 
-fn priority_columns(text: &Text, per_process: bool) -> Columns<'_, PriorityRow> {
+fn priority_columns(text: &Text, per_process: bool, has_classes: bool) -> Columns<'_, PriorityRow> {
     let mut columns = Columns::new();
     columns.number("Priority", "Priority", true, |row: &PriorityRow| class(row.priority));
     columns.number("Class", "Class", true, |row| class(row.efficiency_class));
     columns.number("Switches", "Switches", true, |row| text.int(row.switches));
     columns.number("Run", "Run ms", true, |row| text.ms(row.run_ns));
     columns.number("Percent", "% of priority", true, |row| digits(row.run_percent, 0));
-    columns.number("RunFasterIdle", "While a faster core idled", true, |row| text.ms(row.run_faster_idle_ns));
+    columns.number("RunFasterIdle", "While a faster core idled", has_classes, |row| {
+        text.ms(row.run_faster_idle_ns)
+    });
     columns.number("Ready", "Ready ms", true, |row| text.ms(row.ready_ns));
     columns.number("ReadyIdle", "While such a core idled", true, |row| text.ms(row.ready_idle_ns));
     columns.number("ReadyAnyIdle", "While any idled", true, |row| text.ms(row.ready_any_idle_ns));
@@ -137,7 +139,6 @@ fn section<R>(
     if args.table.is_some() {
         columns.choose(args.common.column.as_deref())?;
     } else {
-        lines.line("")?;
         lines.heading(title)?;
     }
     columns.lines(rows.iter()).iter().try_for_each(|line| lines.line(line))
@@ -150,10 +151,9 @@ fn print(args: &CoresArgs, one: &Answered<CoresAnswer>, lines: &mut Lines<'_, '_
     section(args, ("Processors", core_columns(&text)), &answer.cores, lines)?;
     section(args, ("Idle states", state_columns(&text)), &answer.states, lines)?;
     section(args, ("CPU by kind of core", process_columns(&text)), &answer.processes, lines)?;
-    let columns = priority_columns(&text, args.per_process);
+    let columns = priority_columns(&text, args.per_process, answer.has_classes() || args.table.is_some());
     section(args, ("Priority by kind of core", columns), &answer.priorities, lines)?;
     if args.table.is_none() && !answer.has_classes() {
-        lines.line("")?;
         lines.line(&format!("Kinds of cores were not recorded: {HOW}."))?;
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(crate) struct LbrArgs {
     #[command(flatten)]
     top: TopArgs,
     /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
-    #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "*")]
+    #[arg(long, value_name = "NAMES")]
     methods: Option<String>,
     /// Below each method those that it was reached from
     #[arg(long)]

@@ -22,7 +22,7 @@ pub(crate) struct PmcArgs {
     #[arg(long, conflicts_with = "methods")]
     per_thread: bool,
     /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, ! excludes)
-    #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "*")]
+    #[arg(long, value_name = "NAMES")]
     methods: Option<String>,
     /// Names of methods begin with their module
     #[arg(long, requires = "methods")]
@@ -50,7 +50,7 @@ impl PmcArgs {
     /// Only what was recorded has a column.
     fn columns<'a>(&'a self, text: &'a Text, rows: &[&PmcRow]) -> anyhow::Result<Columns<'a, PmcRow>> {
         let mut columns = Columns::new();
-        let mut count = |columns: &mut Columns<'a, PmcRow>, name, value: fn(&PmcRow) -> Option<i64>| {
+        let count = |columns: &mut Columns<'a, PmcRow>, name, value: fn(&PmcRow) -> Option<i64>| {
             let shown = !self.no_counters && rows.iter().any(|row| value(row).is_some());
             columns.number(name, name, shown, move |row| text.maybe_int(value(row)));
         };

@@ -1,8 +1,11 @@
 //! Dumps: every number on rows that were made by hand.
 
+mod cores;
 mod cpu;
 mod disk;
 mod file;
+mod lbr;
+mod pmc;
 mod process;
 mod stats;
 
