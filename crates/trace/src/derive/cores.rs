@@ -3,92 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TableSource;
-use super::columns::{Get, boolean, int32, int64, text};
+use super::columns::{Get, boolean, int32, int64};
 use super::cpu::idle_process;
 use super::idle::{Idle, Spans};
 use super::process::ranges;
+use super::speeds::{Cores, Speeds};
+use super::states::States;
 use crate::sink::{Sink, SinkError};
-use crate::table::{
-    Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuIdleState,
-    CpuSample, Row,
-};
-
-/// Kinds of cores that are told apart; processors have three at most.
-const MAX_CLASSES: usize = 8;
-
-/// Kind and nominal speed of each processor.
-#[derive(Debug, Default)]
-struct Cores {
-    kinds: BTreeMap<i32, (Option<i32>, Option<i32>)>,
-}
-
-impl Cores {
-    fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
-        let mut kinds = BTreeMap::new();
-        source.scan(CpuCore::TABLE, &["cpu", "efficiency_class", "nominal_mhz"], &mut |batch| {
-            let (cpu, class) = (int32(batch, "cpu")?, int32(batch, "efficiency_class")?);
-            let mhz = int32(batch, "nominal_mhz")?;
-            for row in 0..batch.num_rows() {
-                kinds.extend(cpu.get(row).map(|cpu| (cpu, (class.get(row), mhz.get(row)))));
-            }
-            Ok(())
-        })?;
-        let mut cores = Self { kinds };
-        if cores.classes().len() > MAX_CLASSES {
-            cores.kinds.values_mut().for_each(|(class, _)| *class = None);
-        }
-        Ok(cores)
-    }
-
-    fn classes(&self) -> BTreeSet<Option<i32>> {
-        self.kinds.values().map(|(class, _)| *class).collect()
-    }
-
-    fn class(&self, cpu: Option<i32>) -> Option<i32> {
-        self.kinds.get(&cpu?)?.0
-    }
-
-    fn nominal_mhz(&self, cpu: Option<i32>) -> Option<i32> {
-        self.kinds.get(&cpu?)?.1
-    }
-}
-
-/// Speeds of processors over time.
-#[derive(Debug, Default)]
-struct Speeds {
-    /// Begin, end and MHz in the order of their begins.
-    of: BTreeMap<i32, Vec<(i64, i64, i32)>>,
-}
-
-impl Speeds {
-    /// Measured speeds of a processor, without them those that were asked for.
-    fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
-        let (mut measured, mut requested) = (Self::default(), Self::default());
-        source.scan(CpuFrequency::TABLE, &["cpu", "start_ns", "stop_ns", "mhz", "kind"], &mut |batch| {
-            let (cpu, mhz) = (int32(batch, "cpu")?, int32(batch, "mhz")?);
-            let (start, stop) = (int64(batch, "start_ns")?, int64(batch, "stop_ns")?);
-            let kind = text(batch, "kind")?;
-            for row in 0..batch.num_rows() {
-                let to = if kind.get(row) == Some("delivered") { &mut measured } else { &mut requested };
-                let Some(cpu) = cpu.get(row) else { continue };
-                let time = (start.get(row).unwrap_or_default(), stop.get(row).unwrap_or_default());
-                to.of.entry(cpu).or_default().push((time.0, time.1, mhz.get(row).unwrap_or_default()));
-            }
-            Ok(())
-        })?;
-        for (cpu, speeds) in requested.of {
-            measured.of.entry(cpu).or_insert(speeds);
-        }
-        measured.of.values_mut().for_each(|speeds| speeds.sort_unstable());
-        Ok(measured)
-    }
-
-    fn at(&self, cpu: Option<i32>, time: i64) -> Option<i32> {
-        let speeds = self.of.get(&cpu?)?;
-        let at = speeds.partition_point(|(start, ..)| *start <= time).checked_sub(1)?;
-        speeds.get(at).filter(|(_, stop, _)| time < *stop).map(|(.., mhz)| *mhz)
-    }
-}
+use crate::table::{Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Row};
 
 /// CPU of a process on one kind of core.
 #[derive(Debug, Default)]
@@ -319,62 +241,4 @@ fn idle_times(
         spans.into_iter().map(|(class, spans)| (class, spans.finish())).collect()
     };
     Ok(IdleTimes { own: finish(own), faster: finish(faster), any: any.finish() })
-}
-
-/// Processor, source and number of a state.
-type StateKey = (i32, &'static str, Option<i32>);
-
-/// How often, how long in all and at most processors were in which idle state.
-#[derive(Debug, Default)]
-struct States {
-    sums: BTreeMap<StateKey, (i64, i64, i64)>,
-    /// The last stay of the idle thread of each processor, until a thread comes that tells its state.
-    last: BTreeMap<i32, (i64, i64)>,
-}
-
-impl States {
-    fn slept(&mut self, cpu: i32, start: i64, end: i64) {
-        if let Some((start, end)) = self.last.insert(cpu, (start, end)) {
-            self.add(cpu, "context_switch", None, end.saturating_sub(start));
-        }
-    }
-
-    /// A thread came to the processor at that time.
-    fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
-        let Some((start, end)) = self.last.get(&cpu).copied() else { return };
-        if in_ns == Some(end) {
-            self.last.remove(&cpu);
-            self.add(cpu, "context_switch", state, end.saturating_sub(start));
-        }
-    }
-
-    fn add(&mut self, cpu: i32, source: &'static str, state: Option<i32>, length: i64) {
-        let sum = self.sums.entry((cpu, source, state)).or_default();
-        *sum = (sum.0 + 1, sum.1.saturating_add(length), sum.2.max(length));
-    }
-
-    /// Adds what idle events of the kernel tell.
-    fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
-        source.scan(CpuIdleState::TABLE, &["cpu", "start_ns", "end_ns", "state"], &mut |batch| {
-            let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
-            let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
-            for row in 0..batch.num_rows() {
-                let length =
-                    end.get(row).unwrap_or_default().saturating_sub(start.get(row).unwrap_or_default());
-                self.add(cpu.get(row).unwrap_or_default(), "idle_event", state.get(row), length);
-            }
-            Ok(())
-        })
-    }
-
-    fn write(mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        for (cpu, (start, end)) in std::mem::take(&mut self.last) {
-            self.add(cpu, "context_switch", None, end.saturating_sub(start));
-        }
-        let mut columns = <CpuCoreState as Row>::Columns::default();
-        for ((cpu, source, state), (count, duration_ns, max_ns)) in self.sums {
-            columns.push(&CpuCoreState { cpu, source, state, count, duration_ns, max_ns });
-        }
-        if columns.is_empty() { Ok(()) } else { sink.write(CpuCoreState::TABLE, columns.take()) }
-    }
 }

@@ -15,6 +15,8 @@ mod method;
 mod ordered;
 mod parallel;
 mod process;
+mod speeds;
+mod states;
 mod summary;
 mod union;
 

@@ -36,7 +36,9 @@ impl Cores {
                 let descriptor = event.descriptor();
                 match Event::parse(descriptor.id, descriptor.version, event.payload()) {
                     Some(Event::Rundown(rundown)) => self.rundown(rundown),
-                    Some(Event::Index(number, index)) if index < MAX_PROCESSORS => {
+                    Some(Event::Index(number, index))
+                        if index < MAX_PROCESSORS && self.indexes.len() < MAX_PROCESSORS as usize =>
+                    {
                         self.indexes.insert(number, index);
                     }
                     _ => {}
