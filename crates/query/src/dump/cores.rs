@@ -1,6 +1,6 @@
 //! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited for one while it was idle.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns};
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 
@@ -16,10 +16,12 @@ pub enum CoresTable {
     Processes,
     /// Running and ready time by priority and kind of core.
     Priorities,
+    /// CPU of methods by kind of core.
+    Methods,
 }
 
 impl CoresTable {
-    /// All tables in the order in which they are shown.
+    /// The tables that are shown if none is named, in their order.
     pub const ALL: [Self; 4] = [Self::Cores, Self::States, Self::Processes, Self::Priorities];
 }
 
@@ -30,6 +32,8 @@ pub struct CoresRequest {
     pub processes: ProcessQuery,
     /// Priorities of each process.
     pub per_process: bool,
+    /// Methods: a filter on their names, for the table of methods.
+    pub methods: Option<String>,
     /// How many of the processes with the most CPU.
     pub top: Top,
 }
@@ -130,6 +134,51 @@ rows! {
         /// Command line.
         command_line: Option<String>,
     }
+    /// CPU of a method on one kind of core.
+    pub struct MethodClassRow {
+        /// Process key; missing for threads whose process is not known.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of the executable.
+        process: Option<String>,
+        /// Name as it is printed.
+        name: String,
+        /// File name of the module.
+        module: Option<String>,
+        /// Kind of core.
+        efficiency_class: Option<i64>,
+        /// CPU with the method in the stack.
+        cpu_ns: i64,
+        /// `cpu_ns` of all CPU of the method.
+        cpu_percent: f64,
+        /// CPU × speed ÷ nominal speed.
+        normalized_ns: Option<i64>,
+        /// Mean speed; missing where none was recorded.
+        mean_mhz: Option<f64>,
+        /// `mean_mhz` of the nominal speed.
+        frequency_percent: Option<f64>,
+        /// Processors it ran on.
+        cores: String,
+        /// Number of them.
+        core_count: i64,
+        /// Processors of this kind.
+        enabled_cores: i64,
+        /// From the first to the last sample on this kind.
+        duration_ns: i64,
+        /// CPU of the method on all cores.
+        method_cpu_ns: i64,
+        /// Largest CPU of a method of the process.
+        process_cpu_ns: i64,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+    }
     /// Running and ready time with one priority on one kind of core.
     pub struct PriorityRow {
         /// Process key, with rows for each process.
@@ -180,6 +229,8 @@ pub struct CoresAnswer {
     pub processes: Vec<ClassRow>,
     /// Priorities, of each the fastest cores first.
     pub priorities: Vec<PriorityRow>,
+    /// Methods by process, ascending by their CPU; of each the fastest cores first.
+    pub methods: Vec<MethodClassRow>,
 }
 
 impl CoresAnswer {
@@ -230,6 +281,7 @@ impl CoresRequest {
             CoresTable::States => STATES.replace("LENGTH", LENGTH),
             CoresTable::Processes => self.processes_sql(),
             CoresTable::Priorities => self.priorities_sql(),
+            CoresTable::Methods => self.methods_sql(),
         }
     }
 
@@ -237,6 +289,31 @@ impl CoresRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         filtered(&conditions)
+    }
+
+    fn methods_sql(&self) -> String {
+        format!(
+            "SELECT *, max(method_cpu_ns) OVER (PARTITION BY process_key) AS process_cpu_ns
+FROM (
+SELECT *, 100.0 * cpu_ns / nullif(sum(cpu_ns) OVER (PARTITION BY process_key, module, method), 0) AS cpu_percent,
+  sum(cpu_ns) OVER (PARTITION BY process_key, module, method) AS method_cpu_ns
+FROM (
+SELECT c.process_key, {PROCESS_COLUMNS}, c.module, c.method,
+  CASE WHEN starts_with(c.method, '+') THEN concat(coalesce(c.module, ''), c.method) ELSE c.method END AS name,
+  c.efficiency_class, c.cpu_ns, c.normalized_ns,
+  CASE WHEN c.measured_ns > 0 THEN c.mean_mhz END AS mean_mhz,
+  CASE WHEN c.measured_ns > 0 THEN 100.0 * c.mean_mhz / c.nominal_mhz END AS frequency_percent,
+  c.cores, c.core_count, e.enabled_cores, c.last_ns - c.first_ns AS duration_ns
+FROM cpu_method_class c
+LEFT JOIN process p ON p.process_key = c.process_key
+LEFT JOIN (SELECT efficiency_class, count(*) AS enabled_cores FROM cpu_core GROUP BY efficiency_class) e
+  ON e.efficiency_class = c.efficiency_class{}
+)
+){}
+ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module, efficiency_class DESC",
+            self.conditions(),
+            filtered(&text_condition("name", self.methods.as_deref()).into_iter().collect::<Vec<_>>()),
+        )
     }
 
     fn processes_sql(&self) -> String {
@@ -303,6 +380,10 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
                     answer.priorities = ask(session, &sql)?;
                     "cpu_class_priority"
                 }
+                CoresTable::Methods => {
+                    answer.methods = ask(session, &sql)?;
+                    "cpu_method_class"
+                }
             };
             is_recorded |= has_rows(session, from)?;
         }
@@ -310,6 +391,7 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
             return Err(Error::NotRecorded { what: "kinds, speeds or use of cores", how: HOW });
         }
         cut(&mut answer.processes, self.top, |row| row.process_key);
+        cut(&mut answer.methods, self.top, |row| row.process_key);
         if self.per_process {
             cut(&mut answer.priorities, self.top, |row| row.process_key);
         }

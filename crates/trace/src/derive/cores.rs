@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TableSource;
+use super::class_methods;
 use super::columns::{Get, boolean, int32, int64};
 use super::cpu::idle_process;
 use super::idle::{Idle, Spans};
@@ -14,7 +15,7 @@ use crate::table::{Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuSample
 
 /// CPU of a process on one kind of core.
 #[derive(Debug, Default)]
-struct Sum {
+pub(super) struct Sum {
     cpu_ns: i64,
     measured_ns: i64,
     /// Σ time × MHz, Σ time × nominal MHz, Σ time × MHz ÷ nominal MHz.
@@ -29,7 +30,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(
+    pub(super) fn add(
         &mut self,
         cpu: Option<i32>,
         (start, end): (i64, i64),
@@ -56,7 +57,22 @@ impl Sum {
         }
     }
 
-    fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
+    /// Adds what was summed up elsewhere.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.measured_ns = self.measured_ns.saturating_add(other.measured_ns);
+        self.speed += other.speed;
+        self.nominal += other.nominal;
+        self.normalized += other.normalized;
+        self.has_unknown_speed |= other.has_unknown_speed;
+        self.has_unknown_nominal |= other.has_unknown_nominal;
+        self.cores.extend(&other.cores);
+        if let Some((start, end)) = other.time {
+            self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+        }
+    }
+
+    pub(super) fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
         let mean =
             |sum: f64, is_unknown: bool| (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64);
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
@@ -98,6 +114,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         let sum: &mut CpuClassPriority = priorities.entry((stay.process, class, stay.priority)).or_default();
         times.add(class, &stay, sum);
     })?;
+    class_methods::derive(source, idle, (&cores, &speeds), has_samples, sink)?;
     let mut columns = <CpuClass as Row>::Columns::default();
     sums.iter().for_each(|((process, class), sum)| columns.push(&sum.row(*process, *class)));
     if !columns.is_empty() {
@@ -130,26 +147,27 @@ fn sampled(source: &dyn TableSource, cores: &Cores, speeds: &Speeds) -> Result<S
 }
 
 /// A stay of a thread, as far as it is needed here.
-struct Stay {
-    process: Option<i32>,
-    cpu: Option<i32>,
+pub(super) struct Stay {
+    pub(super) process: Option<i32>,
+    pub(super) cpu: Option<i32>,
+    pub(super) stack: Option<i32>,
     priority: Option<i32>,
     is_switch_in: bool,
-    run: Option<(i64, i64)>,
+    pub(super) run: Option<(i64, i64)>,
     ready: Option<(i64, i64)>,
 }
 
-fn switched(
+pub(super) fn switched(
     source: &dyn TableSource,
     idle: Option<i32>,
     on_stay: &mut dyn FnMut(Stay),
 ) -> Result<(), SinkError> {
-    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "ready_ns", "priority"];
+    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "ready_ns", "priority", "stack_id"];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
         let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
         let (run, ready) = (int64(batch, "run_ns")?, int64(batch, "ready_ns")?);
-        let priority = int32(batch, "priority")?;
+        let (priority, stack) = (int32(batch, "priority")?, int32(batch, "stack_id")?);
         for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
             let process = process.get(row);
             if process == idle && idle.is_some() {
@@ -159,6 +177,7 @@ fn switched(
             on_stay(Stay {
                 process,
                 cpu: cpu.get(row),
+                stack: stack.get(row),
                 priority: priority.get(row),
                 is_switch_in: in_ns.is_some(),
                 run: interval(in_ns, out_ns.get(row), run.get(row)),

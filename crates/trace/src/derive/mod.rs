@@ -4,6 +4,7 @@
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
 
+mod class_methods;
 mod columns;
 mod cores;
 mod counters;

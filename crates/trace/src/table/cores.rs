@@ -1,5 +1,7 @@
 //! Tables of cores: what they are, how fast they ran, when they slept, and what is computed from that.
 
+use std::sync::Arc;
+
 tables! {
     /// A logical processor of the machine.
     ///
@@ -85,6 +87,36 @@ tables! {
         /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
         normalized_ns: Option<i64>, "ns";
         /// Mean speed while the process ran, weighted by time; the nominal one where nothing else is known.
+        mean_mhz: Option<f64>, "MHz";
+        /// Nominal speed, weighted by time.
+        nominal_mhz: Option<f64>, "MHz";
+        /// Part of the CPU whose speed was recorded.
+        measured_ns: i64, "ns";
+        /// Processors it ran on, as ranges: `0-3,6`.
+        cores: String;
+        /// Number of processors it ran on.
+        core_count: i32;
+        /// First sample or switch-in.
+        first_ns: i64, "ns";
+        /// Last sample or switch-out.
+        last_ns: i64, "ns";
+    }
+
+    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each stack. Only of traces with several kinds.
+    CpuMethodClass / CpuMethodClassColumns = "cpu_method_class", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the module; null if none was mapped there.
+        module: Option<Arc<str>>;
+        /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
+        method: String;
+        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        efficiency_class: Option<i32>;
+        /// CPU.
+        cpu_ns: i64, "ns";
+        /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
+        normalized_ns: Option<i64>, "ns";
+        /// Mean speed, weighted by time; the nominal one where nothing else is known.
         mean_mhz: Option<f64>, "MHz";
         /// Nominal speed, weighted by time.
         nominal_mhz: Option<f64>, "MHz";

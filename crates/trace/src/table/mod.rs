@@ -123,6 +123,7 @@ pub static DERIVED: &[&Table] = &[
     CpuMethod::TABLE,
     CpuStack::TABLE,
     CpuClass::TABLE,
+    CpuMethodClass::TABLE,
     CpuClassPriority::TABLE,
     CpuCoreState::TABLE,
     PmcThread::TABLE,

@@ -6,8 +6,8 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuIdleState,
-    CpuSample, Frame, Lbr, LbrMethod, Method, Module, Pmc, PmcCounter, PmcSample, PmcThread, Process, Row,
-    Table,
+    CpuMethodClass, CpuSample, Frame, Lbr, LbrMethod, Method, Module, Pmc, PmcCounter, PmcSample, PmcThread,
+    Process, Row, Stack, Table,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -146,6 +146,37 @@ fn the_example_of_the_page_on_cores() {
     let states =
         read(&out, CpuCoreState::TABLE, &["cpu", "source", "state", "count", "duration_ns", "max_ns"]);
     assert_eq!(states, ["0 context_switch 2 1 40 40", "1 context_switch 1 1 25 25"]);
+}
+
+#[test]
+fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
+    let mut tables = example();
+    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
+    let frame = |frame_id| Frame { frame_id, method_id: Some(frame_id), ..Frame::default() };
+    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
+    tables.push(rows(&[method(0, "main"), method(1, "work")]));
+    tables.push(rows(&[frame(0), frame(1)]));
+    // main; work main; work work main
+    tables.push(rows(&[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 1)]));
+    let sample = |ts_ns, cpu, stack_id| CpuSample {
+        ts_ns,
+        cpu,
+        process_key: Some(1),
+        weight_ns: 10,
+        stack_id,
+        ..CpuSample::default()
+    };
+    tables.retain(|(table, _)| table.name != CpuSample::TABLE.name);
+    tables.push(rows(&[sample(35, 1, 2), sample(45, 1, 0), sample(50, 0, 1)]));
+    let columns =
+        ["process_key", "method", "efficiency_class", "cpu_ns", "normalized_ns", "mean_mhz", "cores"];
+    assert_eq!(
+        read(&derived(&tables), CpuMethodClass::TABLE, &columns),
+        ["1 main 0 20 15 1500 1", "1 main 1 10 - 3000 0", "1 work 0 10 5 1000 1", "1 work 1 10 - 3000 0"]
+    );
+    // With one kind of core it would be the same as the CPU of methods.
+    tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);
+    assert!(read(&derived(&tables), CpuMethodClass::TABLE, &columns).is_empty());
 }
 
 #[test]

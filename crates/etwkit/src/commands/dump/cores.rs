@@ -3,9 +3,10 @@
 use anyhow::bail;
 use clap::Args;
 use etwkit_query::dump::cores::{
-    ClassRow, CoreRow, CoresAnswer, CoresRequest, CoresTable, HOW, PriorityRow, StateRow,
+    ClassRow, CoreRow, CoresAnswer, CoresRequest, CoresTable, HOW, MethodClassRow, PriorityRow, StateRow,
 };
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::time_format::seconds;
 use serde_json::{Map, Value};
 
 use super::args::{Common, ProcessFilters, TopArgs, word};
@@ -23,6 +24,7 @@ const TABLES: &[(&str, Chosen)] = &[
     ("states", Some(CoresTable::States)),
     ("processes", Some(CoresTable::Processes)),
     ("priorities", Some(CoresTable::Priorities)),
+    ("methods", Some(CoresTable::Methods)),
 ];
 
 #[derive(Debug, Args)]
@@ -33,9 +35,13 @@ pub(crate) struct CoresArgs {
     processes: ProcessFilters,
     #[command(flatten)]
     top: TopArgs,
-    /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core, priorities by kind of core
+    /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core, priorities by kind of core (all),
+    /// or methods by kind of core
     #[arg(long, value_name = "NAME", value_parser = word(TABLES), default_value = "all")]
     table: Chosen,
+    /// With --table methods: only these (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    methods: Option<String>,
     /// Priorities of each process
     #[arg(long)]
     per_process: bool,
@@ -126,6 +132,23 @@ fn priority_columns(text: &Text, per_process: bool, has_classes: bool) -> Column
     columns
 }
 
+fn method_columns(text: &Text) -> Columns<'_, MethodClassRow> {
+    let mut columns = Columns::new();
+    columns.number("Class", "Class", true, |row: &MethodClassRow| class(row.efficiency_class));
+    columns.number("Cpu", "CPU ms", true, |row| text.ms(row.cpu_ns));
+    columns.number("Percent", "% of CPU", true, |row| format!("{:.0}", row.cpu_percent));
+    columns.number("Normalized", "Normalized ms", true, |row| text.maybe_ms(row.normalized_ns));
+    columns.number("Mean", "Mean MHz", true, |row| digits(row.mean_mhz, 0));
+    columns.number("Frequency", "% of nominal", true, |row| digits(row.frequency_percent, 0));
+    columns.number("CoreCount", "Used cores", true, |row| {
+        format!("{} of {}", row.core_count, row.enabled_cores)
+    });
+    columns.number("Duration", "Last-First s", true, |row| seconds(row.duration_ns, 3));
+    columns.word("Method", "Method", true, |row| row.name.clone());
+    columns.word("Process", "Process", true, |row| text.process(row.into()));
+    columns
+}
+
 /// A title and a table, if it has rows.
 fn section<R>(
     args: &CoresArgs,
@@ -153,6 +176,7 @@ fn print(args: &CoresArgs, one: &Answered<CoresAnswer>, lines: &mut Lines<'_, '_
     section(args, ("CPU by kind of core", process_columns(&text)), &answer.processes, lines)?;
     let columns = priority_columns(&text, args.per_process, answer.has_classes() || args.table.is_some());
     section(args, ("Priority by kind of core", columns), &answer.priorities, lines)?;
+    section(args, ("Methods by kind of core", method_columns(&text)), &answer.methods, lines)?;
     if args.table.is_none() && !answer.has_classes() {
         lines.line(&format!("Kinds of cores were not recorded: {HOW}."))?;
     }
@@ -187,6 +211,7 @@ fn tagged(answers: &[Answered<CoresAnswer>]) -> anyhow::Result<Vec<(&TraceInfo, 
         add(info, CoresTable::States, &answer.states, &mut all)?;
         add(info, CoresTable::Processes, &answer.processes, &mut all)?;
         add(info, CoresTable::Priorities, &answer.priorities, &mut all)?;
+        add(info, CoresTable::Methods, &answer.methods, &mut all)?;
     }
     Ok(all)
 }
@@ -195,12 +220,15 @@ pub(super) fn run(args: &CoresArgs, printer: &mut Printer<'_>) -> anyhow::Result
     let request = CoresRequest {
         processes: args.processes.query(),
         per_process: args.per_process,
+        methods: args.methods.clone(),
         top: args.top.top(),
     };
     if args.table.is_none() {
         let option = [("--csv", args.common.csv.is_some()), ("--column", args.common.column.is_some())];
         if let Some((option, _)) = option.iter().find(|(_, is_asked)| *is_asked) {
-            bail!("{option} needs one table: choose it with --table cores, states, processes or priorities");
+            bail!(
+                "{option} needs one table: choose it with --table cores, states, processes, priorities or methods"
+            );
         }
     }
     if args.common.show_sql {

@@ -1,6 +1,6 @@
 //! Numbers and processes as text for people.
 
-use etwkit_query::dump::cores::{ClassRow, PriorityRow};
+use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::file::FileRow;
@@ -51,7 +51,18 @@ macro_rules! process_of {
     )+};
 }
 
-process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow, PmcRow, LbrRow, ClassRow, PriorityRow);
+process_of!(
+    CpuRow,
+    MethodRow,
+    DiskRow,
+    FileRow,
+    ModuleRow,
+    PmcRow,
+    LbrRow,
+    ClassRow,
+    MethodClassRow,
+    PriorityRow
+);
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {

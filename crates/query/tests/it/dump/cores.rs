@@ -4,7 +4,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::cores::{CoresAnswer, CoresRequest, CoresTable};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
 use etwkit_trace::table::{
-    CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuParking, Process,
+    CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuMethodClass, CpuParking, Process,
 };
 
 use super::{S, process, trace};
@@ -136,6 +136,56 @@ fn priorities_are_summed_up_over_processes_or_told_apart() {
     let processes = ProcessQuery { process: Some("b.exe".into()), ..ProcessQuery::default() };
     let of_b = ask(&CoresRequest { processes, ..CoresRequest::default() });
     assert_eq!((of_b.priorities.len(), of_b.processes.len(), of_b.cores.len()), (2, 1, 2));
+}
+
+#[test]
+fn methods_stand_below_the_largest_of_their_process_and_are_filtered_as_printed() {
+    let method = |process_key, method: &str, class, cpu_ns| CpuMethodClass {
+        process_key: Some(process_key),
+        module: Some("a.dll".into()),
+        method: method.into(),
+        efficiency_class: Some(class),
+        cpu_ns,
+        mean_mhz: Some(1000.0),
+        nominal_mhz: Some(2000.0),
+        measured_ns: cpu_ns,
+        core_count: 1,
+        first_ns: 5,
+        last_ns: 9,
+        ..CpuMethodClass::default()
+    };
+    let core = |cpu, class| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
+    let session = Session::from_batches(vec![
+        rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]),
+        rows(&[core(0, 0), core(1, 0), core(2, 1)]),
+        rows(&[
+            method(1, "main", 0, 30),
+            method(1, "main", 1, 10),
+            method(1, "+0x1a", 1, 20),
+            method(2, "main", 1, 35),
+        ]),
+    ])
+    .unwrap();
+    let ask = |methods: Option<&str>| {
+        let request = CoresRequest { methods: methods.map(str::to_owned), ..CoresRequest::default() };
+        let answer = request.ask(&session, &[CoresTable::Methods]).unwrap();
+        let row = |r: etwkit_query::dump::cores::MethodClassRow| {
+            (r.pid.unwrap(), r.name, r.efficiency_class.unwrap(), r.cpu_percent, r.enabled_cores)
+        };
+        answer.methods.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let row = |pid, name: &str, class, percent, enabled| (pid, name.to_owned(), class, percent, enabled);
+    let all = [
+        row(8, "main", 1, 100.0, 1),
+        row(4, "a.dll+0x1a", 1, 100.0, 1),
+        row(4, "main", 1, 25.0, 1),
+        row(4, "main", 0, 75.0, 2),
+    ];
+    assert_eq!(ask(None), all);
+    assert_eq!(ask(Some("a.dll*")), all[1..2]);
+    let answer = CoresRequest::default().ask(&session, &[CoresTable::Methods]).unwrap();
+    let last = answer.methods.last().unwrap();
+    assert_eq!((last.frequency_percent, last.duration_ns, last.method_cpu_ns), (Some(50.0), 4, 40));
 }
 
 #[test]
