@@ -83,8 +83,7 @@ impl<'c> Power<'c> {
             }
             Some(Event::Delivered(delivered)) => {
                 let Some(cpu) = cores.index(delivered.number) else { return Ok(false) };
-                self.delivered(cpu, now, delivered, context, sink)?;
-                Ok(true)
+                self.delivered(cpu, now, delivered, context, sink)
             }
             Some(Event::Park(number, how)) => {
                 let Some(cpu) = cores.index(number) else { return Ok(false) };
@@ -136,7 +135,7 @@ impl<'c> Power<'c> {
         }
     }
 
-    /// The speed is the mean since the event before, or of the time that the event tells.
+    /// The speed is the mean since the event before, or of the time that the event tells. Returns whether the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,
@@ -144,7 +143,7 @@ impl<'c> Power<'c> {
         delivered: Delivered,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
+    ) -> Result<bool, SinkError> {
         let of_percent = || {
             let nominal = self.cores.nominal_mhz(delivered.number)?;
             u32::try_from(u64::from(nominal) * u64::from(delivered.percent) / 100).ok()
@@ -159,10 +158,10 @@ impl<'c> Power<'c> {
             (told, before) => told.or(before),
         };
         let percent = i32::try_from(delivered.percent).ok();
-        match start.zip(mhz) {
-            Some((start, mhz)) => ran(cpu, (start, now), mhz, "delivered", percent, context, sink),
-            None => Ok(()),
+        if let Some((start, mhz)) = start.zip(mhz) {
+            ran(cpu, (start, now), mhz, "delivered", percent, context, sink)?;
         }
+        Ok(mhz.is_some())
     }
 
     /// A processor is parked in that way from now on, or not at all.

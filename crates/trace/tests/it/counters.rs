@@ -147,12 +147,14 @@ fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     trace.power(20, (111, 1), &[(0, 2), (0, 1), (120, 4), (15, 8)]);
     trace.power(40, (111, 1), &[(0, 2), (0, 1), (50, 4), (30, 8)]);
     trace.power(60, (111, 0), &[(0, 2), (0, 1), (100, 4)]);
-    // With the speed itself; of a processor whose nominal speed nobody tells.
+    // With the speed itself.
     trace.power(60, (111, 2), &[(0, 2), (1, 1), (100, 4), (10, 8), (1800, 4)]);
     // ProcessorPerfStateChange.
     trace.power(30, (10, 0), &[(4, 4), (2400, 4), (0, 2), (0, 1)]);
     trace.power(70, (10, 0), &[(5, 4), (900, 4), (0, 2), (0, 1)]);
     trace.power(80, (64, 4), &rundown(0, 0, 3000, 0, 100));
+    // Of a processor whose nominal speed nobody tells: the percentage alone is no speed, and the event is kept.
+    trace.power(85, (111, 1), &[(0, 2), (1, 1), (77, 4), (10, 8)]);
     let rows = trace.rows(Range::ALL);
     let speeds =
         read(&rows, CpuFrequency::TABLE, ["cpu", "start_ns", "stop_ns", "mhz", "performance_percent"]);
@@ -170,6 +172,8 @@ fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     ];
     want.sort_unstable();
     assert_eq!(all, want);
+    let kept = read(&rows, GenericEvent::TABLE, ["event_id"]);
+    assert_eq!(kept, [[10], [10], [64], [111]].map(|row: [i64; 1]| row.map(Some)));
 }
 
 #[test]
