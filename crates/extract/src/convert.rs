@@ -8,8 +8,8 @@ use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault, Method,
-    NetIo, Row, Stack, Table,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault,
+    Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -51,10 +51,14 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 8] = [
+const ROW_TABLES: [&Table; 12] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
+    CpuIdleState::TABLE,
+    Pmc::TABLE,
+    PmcSample::TABLE,
+    Lbr::TABLE,
     DiskIo::TABLE,
     FileIo::TABLE,
     HardFault::TABLE,

@@ -1,7 +1,7 @@
 //! What the first walk over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
-use etwkit_decode::kernel::{Hook, file_name, group, sample, stack};
+use etwkit_decode::kernel::{Hook, counter, file_name, group, sample, stack};
 use etwkit_etl::session::TraceFile;
 use etwkit_etl::{RawEvent, Session};
 
@@ -50,7 +50,10 @@ pub(crate) fn needs_order(hook: Option<Hook>) -> bool {
     let Some(hook) = hook else { return true };
     match hook.group {
         group::THREAD => matches!(hook.opcode, 1..=4),
-        group::PERFINFO => matches!(hook.opcode, sample::opcode::MARK | 72..=74),
+        group::PERFINFO => matches!(
+            hook.opcode,
+            sample::opcode::MARK | 72..=74 | counter::opcode::CONFIG | counter::opcode::SAMPLE
+        ),
         group::STACK => matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN),
         group::FILE => file_name::is_name(hook.opcode),
         group::DISK | group::MEMORY | group::TCP | group::UDP => false,

@@ -2,7 +2,7 @@
 //!
 //! Texts of fixed width end at their first NUL.
 
-use etwkit_etl::bytes::{Cursor, utf16_fixed_text, utf16_text};
+use etwkit_etl::bytes::{Cursor, pointer_at, utf16_fixed_text, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
@@ -18,8 +18,14 @@ pub mod opcode {
     pub const SERVICE: u8 = 15;
     /// A device.
     pub const PNP: u8 = 22;
+    /// Processors of each NUMA node.
+    pub const NUMA: u8 = 24;
     /// Manufacturer and BIOS.
     pub const PLATFORM: u8 = 25;
+    /// Processors of each group.
+    pub const PROCESSOR_GROUP: u8 = 26;
+    /// Group and number of each processor.
+    pub const PROCESSOR_NUMBER: u8 = 27;
     /// A logical processor.
     pub const PROCESSOR: u8 = 35;
 }
@@ -58,6 +64,48 @@ impl Cpu {
             domain_name: utf16_fixed_text(c.take(264)?),
         })
     }
+}
+
+/// Bit mask of the logical processors that share their core with another one, from `SystemConfig_CPU`.
+#[must_use]
+pub fn hyper_threads(payload: &[u8], version: u8, pointer_size: usize) -> Option<u64> {
+    // From version 2 on the name of the domain has two characters more.
+    pointer_at(payload, if version >= 2 { 800 } else { 796 }, pointer_size)
+}
+
+/// Processors of a NUMA node that lie in one group (`GROUP_AFFINITY`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumaNode {
+    /// Bit mask of their numbers.
+    pub mask: u64,
+    /// The group.
+    pub group: u16,
+}
+
+/// The NUMA nodes in their order.
+#[must_use]
+pub fn numa_nodes(payload: &[u8]) -> Vec<NumaNode> {
+    let mut c = Cursor::new(payload);
+    let count = c.u32().unwrap_or_default() as usize;
+    let mut node = || {
+        let node = NumaNode { mask: c.u64()?, group: c.u16()? };
+        c.take(6)?;
+        Some(node)
+    };
+    std::iter::from_fn(&mut node).take(count).collect()
+}
+
+/// Group and number in it of each processor, by index.
+#[must_use]
+pub fn processor_numbers(payload: &[u8]) -> Vec<(u16, u8)> {
+    let mut c = Cursor::new(payload);
+    let count = c.u32().unwrap_or_default() as usize;
+    let mut number = || {
+        let number = (c.u16()?, c.u8()?);
+        c.u8()?;
+        Some(number)
+    };
+    std::iter::from_fn(&mut number).take(count).collect()
 }
 
 /// `SystemConfig_PhyDisk`.

@@ -4,15 +4,18 @@
 //! by the thousand, at fixed offsets and without names.
 
 pub mod config;
+pub mod counter;
 pub mod disk;
 pub mod dpc;
 pub mod fault;
 pub mod file_io;
 pub mod file_name;
+pub mod idle;
 pub mod image;
 pub mod merge;
 pub mod net;
 pub mod process;
+pub mod processor_power;
 pub mod provider;
 pub mod sample;
 pub mod scheduler;
@@ -41,8 +44,12 @@ pub mod group {
     pub const UDP: u8 = 0x08;
     /// System configuration.
     pub const CONFIG: u8 = 0x0B;
+    /// Branch records.
+    pub const BRANCH: u8 = 0x0C;
     /// Samples, DPCs, interrupts, system calls, marks.
     pub const PERFINFO: u8 = 0x0F;
+    /// Idle states and sleep.
+    pub const POWER: u8 = 0x12;
     /// Images.
     pub const IMAGE: u8 = 0x14;
     /// Stacks.
@@ -102,7 +109,7 @@ fn class_group(class: Guid) -> Option<u8> {
     CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
 }
 
-const CLASSES: [(Guid, u8); 11] = [
+const CLASSES: [(Guid, u8); 13] = [
     (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
     (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
     (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
@@ -111,7 +118,9 @@ const CLASSES: [(Guid, u8); 11] = [
     (Guid::literal("9a280ac0-c8e0-11d1-84e2-00c04fb998a2"), group::TCP),
     (Guid::literal("bf3a50c5-a9c9-4988-a005-2df0b7c80f80"), group::UDP),
     (Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"), group::CONFIG),
+    (Guid::literal("99134383-5248-43fc-834b-529454e75df3"), group::BRANCH),
     (Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"), group::PERFINFO),
+    (Guid::literal("e43445e0-0903-48c3-b878-ff0fccebdd04"), group::POWER),
     (Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"), group::IMAGE),
     (Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"), group::STACK),
 ];

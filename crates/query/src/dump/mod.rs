@@ -8,6 +8,7 @@
 pub mod rows;
 
 pub mod call_tree;
+pub mod cores;
 pub mod cpu;
 mod cpu_fact;
 mod cpu_range;
@@ -16,10 +17,12 @@ mod disk_range;
 pub mod error;
 pub mod file;
 pub mod group;
+pub mod lbr;
 pub mod method;
 mod method_rows;
 pub mod overview;
 pub mod path;
+pub mod pmc;
 pub mod process;
 pub mod ready;
 pub mod sql;

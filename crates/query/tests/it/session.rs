@@ -98,7 +98,11 @@ fn errors_say_where_and_what_was_meant() {
     let session = one();
     for (sql, message, hint) in [
         ("SELECT 1 FROM proces", "there is no table proces (line 1, column 15)", "did you mean process?"),
-        ("SELECT 1 FROM sample", "there is no table sample (line 1, column 15)", "did you mean cpu_sample?"),
+        (
+            "SELECT 1 FROM sample",
+            "there is no table sample (line 1, column 15)",
+            "did you mean cpu_sample or pmc_sample?",
+        ),
         ("SELECT nme FROM process", "there is no column nme (line 1, column 8)", "did you mean name?"),
         (
             "SELECT\n  p.weight FROM cpu_sample p",

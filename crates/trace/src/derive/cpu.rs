@@ -103,7 +103,7 @@ pub(super) fn derive(
 }
 
 /// The process of the idle threads.
-fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, SinkError> {
+pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, SinkError> {
     let mut idle = None;
     source.scan(Process::TABLE, &["process_key", "pid"], &mut |batch| {
         let (key, pid) = (int32(batch, "process_key")?, int32(batch, "pid")?);

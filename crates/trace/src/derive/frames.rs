@@ -93,6 +93,13 @@ const MAX_EXPANDED: usize = 1 << 22;
 impl Stacks {
     /// Reads frames and stacks.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
+        let mut stacks = Self::read_frames(source)?;
+        stacks.read_nodes(source)?;
+        Ok(stacks)
+    }
+
+    /// Reads only frames.
+    pub(super) fn read_frames(source: &dyn TableSource) -> Result<Self, SinkError> {
         let mut stacks =
             Self { modules: read_modules(source)?, names: read_methods(source)?, ..Self::default() };
         let mut ids: FxHashMap<MethodName, MethodId> = FxHashMap::default();
@@ -113,22 +120,30 @@ impl Stacks {
             }
             Ok(())
         })?;
+        Ok(stacks)
+    }
+
+    fn read_nodes(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
-                let own = stacks.nodes.len() as u32;
+                let own = self.nodes.len() as u32;
                 // A file can claim anything; a parent that does not come before would never end.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
-                stacks.nodes.push((parent.unwrap_or(NONE), frame.get(row).unwrap_or_default() as u32));
+                self.nodes.push((parent.unwrap_or(NONE), frame.get(row).unwrap_or_default() as u32));
             }
             Ok(())
-        })?;
-        Ok(stacks)
+        })
     }
 
     /// Number of methods.
     pub(super) fn methods(&self) -> usize {
         self.methods.len()
+    }
+
+    /// The method of a frame.
+    pub(super) fn of_frame(&self, frame: i32) -> Option<MethodId> {
+        self.of_frame.get(usize::try_from(frame).ok()?).copied()
     }
 
     /// Name of a method: the offset in the module or the address as `+0x1a2b` where none is known.

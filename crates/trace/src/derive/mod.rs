@@ -1,19 +1,25 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers.
+//! drivers; CPU by kind of core, counters by thread.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
 
+mod class_methods;
 pub mod columns;
+mod cores;
+mod counters;
 mod cpu;
 mod driver;
 mod frames;
+mod idle;
 mod io;
 mod method;
 mod ordered;
 mod parallel;
 mod percentiles;
 mod process;
+mod speeds;
+mod states;
 mod summary;
 mod tag;
 mod union;
@@ -61,6 +67,8 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
         io::derive(source, &mut rows)?;
         driver::derive(source, &mut rows)?;
+        cores::derive(source, &mut rows)?;
+        counters::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));

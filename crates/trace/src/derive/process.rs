@@ -91,7 +91,7 @@ pub(super) fn row(
 }
 
 /// `0-3,6`.
-fn ranges(numbers: &BTreeSet<i32>) -> String {
+pub(super) fn ranges(numbers: &BTreeSet<i32>) -> String {
     let mut ranges: Vec<(i32, i32)> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {

@@ -11,6 +11,8 @@ use etwkit_decode::kernel::{Hook, group, net};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
+use super::cores::Cores;
+use super::counters::CounterNames;
 use super::{ImportError, Progress, Ticker};
 use crate::counts::Counts;
 use crate::directory::Directory;
@@ -41,6 +43,10 @@ pub(super) struct Collected {
     pub(super) sample_interval: Option<u32>,
     /// Whether the kernel logger recorded network transfers; those of the provider would be the same again.
     pub(super) kernel_network: bool,
+    /// Processors.
+    pub(super) cores: Cores,
+    /// Performance counters.
+    pub(super) counters: CounterNames,
     /// Raw time of the end.
     pub(super) end: i64,
     pub(super) events: u64,
@@ -102,6 +108,8 @@ impl Ahead {
 /// What is collected in the order of time.
 struct Collector {
     first: FirstWalk,
+    cores: Cores,
+    counters: CounterNames,
     first_interval: Option<u32>,
     end_interval: Option<u32>,
     changed_from: Option<u32>,
@@ -111,11 +119,12 @@ impl Collector {
     fn event(&mut self, event: &RawEvent<'_>) {
         let hook = Hook::of(event);
         self.first.observe_in_order(hook, event);
-        if let Some(hook) = hook
-            && hook.group == group::PERFINFO
-            && (72..=74).contains(&hook.opcode)
-        {
-            self.interval(hook, event);
+        self.cores.observe(hook, event);
+        if let Some(hook) = hook.filter(|hook| hook.group == group::PERFINFO) {
+            self.counters.observe(hook, event);
+            if (72..=74).contains(&hook.opcode) {
+                self.interval(hook, event);
+            }
         }
     }
 
@@ -136,7 +145,14 @@ pub(super) fn collect(
 ) -> Result<Collected, ImportError> {
     let mut ahead = Ahead::default();
     let first = FirstWalk::new(session);
-    let mut c = Collector { first, first_interval: None, end_interval: None, changed_from: None };
+    let mut c = Collector {
+        first,
+        cores: Cores::default(),
+        counters: CounterNames::default(),
+        first_interval: None,
+        end_interval: None,
+        changed_from: None,
+    };
     let start = session.clock().t0;
     let length = session.files().first().map_or(1.0, |file| {
         let h = file.header();
@@ -182,6 +198,8 @@ pub(super) fn collect(
         kernel_network: ahead.kernel_network,
         events: counts.total(),
         event_bytes: ahead.event_bytes,
+        cores: c.cores,
+        counters: c.counters,
         config,
         decoder,
     })

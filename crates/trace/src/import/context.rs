@@ -6,7 +6,7 @@ use etwkit_etl::clock::Clock;
 
 use super::identity::{Identity, Who};
 use super::line::{Entry, Given, Half, Line, Seq};
-use super::outbox::Outbox;
+use super::outbox::{Branches, Outbox};
 use super::tables::Tables;
 use crate::directory::Directory;
 use crate::sink::SinkError;
@@ -24,6 +24,10 @@ pub(super) enum Pending {
     Sample(table::CpuSample, u64),
     /// A stay, with the switch-in and the ready event whose stacks it takes.
     Switch(Box<table::ContextSwitch>, Option<Seq>, Option<Seq>),
+    /// A stay and what was counted in it.
+    Counted(Box<(table::ContextSwitch, table::Pmc)>, Option<Seq>, Option<Seq>),
+    /// A sample of a counter, and its address.
+    PmcSample(Box<table::PmcSample>, u64),
     /// A disk access, with its start.
     Disk(Box<table::DiskIo>, Option<Seq>),
     /// A file operation, with its start.
@@ -135,6 +139,16 @@ impl<'d> Context<'d> {
         let mut entry = Entry::new(time, None, process, row);
         entry.user = self.line.arena.keep(addresses);
         self.line.push(entry)
+    }
+
+    /// Hands on branches that a processor remembered at a raw time. They have no stack, so that they need not wait.
+    pub(super) fn branches(
+        &mut self,
+        time: i64,
+        process: Option<ProcessKey>,
+        branches: Box<[(u64, u64)]>,
+    ) -> Result<(), SinkError> {
+        self.outbox.branches(Branches { time, process, branches }, &mut self.line)
     }
 
     /// Takes a stack of the event with that time and thread.

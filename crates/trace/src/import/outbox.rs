@@ -9,6 +9,7 @@ use super::context::Pending;
 use super::line::{Entry, Line, Seq};
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;
+use crate::tracker::process::ProcessKey;
 
 /// Rows of a message.
 const ROWS: usize = 1024;
@@ -36,6 +37,19 @@ pub(super) enum Left {
     Row(Seq, Entry<Pending>),
     /// The stack of a start is not asked for any more.
     Forget(Seq),
+    /// Branches, which have no place in the line.
+    Branches(Branches),
+}
+
+/// Branches that a processor remembered.
+#[derive(Debug)]
+pub(super) struct Branches {
+    /// Raw time at which addresses are looked up.
+    pub(super) time: i64,
+    /// Process in which they are.
+    pub(super) process: Option<ProcessKey>,
+    /// From where, to where.
+    pub(super) branches: Box<[(u64, u64)]>,
 }
 
 /// The other thread is gone; it knows why.
@@ -79,6 +93,12 @@ impl Outbox {
     /// Says that the stack of a start is not asked for any more.
     pub(super) fn forget(&mut self, seq: Seq) {
         self.rows.push(Left::Forget(seq));
+    }
+
+    /// Takes branches.
+    pub(super) fn branches(&mut self, branches: Branches, line: &mut Line<Pending>) -> Result<(), SinkError> {
+        self.rows.push(Left::Branches(branches));
+        if self.rows.len() < ROWS { Ok(()) } else { self.flush(line) }
     }
 
     /// Sends what was taken.

@@ -5,11 +5,14 @@ use std::sync::mpsc::Receiver;
 use rustc_hash::FxHashMap;
 
 use super::context::Pending;
+use super::identity::key;
 use super::line::{Entry, Seq};
-use super::outbox::{Left, Message};
+use super::outbox::{Branches, Left, Message};
 use super::stacks::{Place, Stacks};
 use super::tables::Tables;
 use crate::sink::{Sink, SinkError};
+use crate::table::Lbr;
+use crate::tracker::process::ProcessKey;
 
 /// Makes rows.
 pub(super) struct Rows<'d> {
@@ -17,11 +20,21 @@ pub(super) struct Rows<'d> {
     tables: Tables,
     /// Stacks of starts, until the rows that take them come.
     resolved: FxHashMap<Seq, i32>,
+    /// How often each branch was met, by process and the frames of both ends.
+    branches: FxHashMap<(Option<ProcessKey>, u32, u32), i64>,
 }
+
+/// Distinct branches that are held; behind that many, rows are written and the same branch gets another row.
+const MAX_BRANCHES: usize = 1 << 20;
 
 impl<'d> Rows<'d> {
     pub(super) fn new(stacks: Stacks<'d>) -> Self {
-        Self { stacks, tables: Tables::default(), resolved: FxHashMap::default() }
+        Self {
+            stacks,
+            tables: Tables::default(),
+            resolved: FxHashMap::default(),
+            branches: FxHashMap::default(),
+        }
     }
 
     /// Takes everything that is sent, and hands on rows. Where the sender goes before it said that all was sent, rows that were not
@@ -38,6 +51,7 @@ impl<'d> Rows<'d> {
                 }
                 Message::Batch(table, rows) => sink.write(table, rows)?,
                 Message::End => {
+                    self.write_branches(sink)?;
                     self.tables.flush(sink)?;
                     self.stacks.finish(sink)?;
                 }
@@ -54,7 +68,27 @@ impl<'d> Rows<'d> {
                 self.resolved.remove(&seq);
                 Ok(())
             }
+            Left::Branches(branches) => self.branches(&branches, sink),
         }
+    }
+
+    fn branches(&mut self, of: &Branches, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let place = Place { process: of.process, time: of.time };
+        for (from, to) in &of.branches {
+            let ends = (self.stacks.frame(place, *from), self.stacks.frame(place, *to));
+            *self.branches.entry((of.process, ends.0, ends.1)).or_default() += 1;
+        }
+        if self.branches.len() < MAX_BRANCHES { Ok(()) } else { self.write_branches(sink) }
+    }
+
+    fn write_branches(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let mut rows: Vec<_> = self.branches.drain().collect();
+        rows.sort_unstable_by_key(|(ends, _)| *ends);
+        rows.into_iter().try_for_each(|((process, from, to), count)| {
+            let (from_frame_id, to_frame_id) = (from as i32, to as i32);
+            let row = Lbr { process_key: key(process), from_frame_id, to_frame_id, count };
+            self.tables.lbr.push(&row, sink)
+        })
     }
 
     fn row(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -81,6 +115,22 @@ impl<'d> Rows<'d> {
                 row.stack_id = taken(&mut self.resolved, switch_in);
                 row.readying_stack_id = taken(&mut self.resolved, ready);
                 t.context_switch.push(&row, sink)
+            }
+            Pending::Counted(mut rows, switch_in, ready) => {
+                let (row, counted) = &mut *rows;
+                row.stack_id = taken(&mut self.resolved, switch_in);
+                row.readying_stack_id = taken(&mut self.resolved, ready);
+                counted.stack_id = row.stack_id;
+                t.context_switch.push(row, sink)?;
+                t.pmc.push(counted, sink)
+            }
+            Pending::PmcSample(mut row, address) => {
+                row.has_stack = stack.is_some();
+                row.stack_id = match stack {
+                    Some(stack) => stack,
+                    None => self.stacks.single(place, address),
+                };
+                t.pmc_sample.push(&row, sink)
             }
             Pending::Disk(mut row, start) => {
                 row.stack_id = taken(&mut self.resolved, start);

@@ -6,9 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clip::clipped;
 use super::context::{Context, Pending};
+use super::counters::{self, Counters, Deltas};
 use super::line::Seq;
 use crate::schedule::{LossWatch, Run, Schedule, SwitchIn};
-use crate::table::ContextSwitch;
+use crate::table::{ContextSwitch, Pmc};
 
 /// A thread on a processor.
 #[derive(Debug)]
@@ -30,11 +31,12 @@ pub(super) struct Switches<'s> {
     starts: FxHashMap<u16, i64>,
     /// Processors that had a switch, or lost events before they had one.
     seen: FxHashSet<u16>,
+    pub(super) counters: Counters<'s>,
 }
 
 impl<'s> Switches<'s> {
     /// `starts` are for processors whose recording does not begin with the trace, see [`Directory::first_events`].
-    pub(super) fn new(session: &'s Session, starts: FxHashMap<u16, i64>) -> Self {
+    pub(super) fn new(session: &'s Session, starts: FxHashMap<u16, i64>, counters: Counters<'s>) -> Self {
         Self {
             schedule: Schedule::default(),
             losses: LossWatch::new(session),
@@ -42,6 +44,7 @@ impl<'s> Switches<'s> {
             readied: FxHashMap::default(),
             starts,
             seen: FxHashSet::default(),
+            counters,
         }
     }
 
@@ -71,6 +74,7 @@ impl<'s> Switches<'s> {
 
     fn lost(&mut self, cpu: u16, context: &mut Context<'_>) {
         self.schedule.lost(cpu);
+        self.counters.forget(cpu);
         // Who ran before the gap is not known, so that nothing is counted from the start either.
         self.seen.insert(cpu);
         for (_, seq) in self.readied.drain() {
@@ -90,7 +94,8 @@ impl<'s> Switches<'s> {
 
     fn switch(&mut self, event: &RawEvent<'_>, switch: &scheduler::ContextSwitch, context: &mut Context<'_>) {
         let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, switch);
-        self.switched_out(run, context);
+        let counted = self.counters.switch(event);
+        self.switched_out(run, counted, context);
         if let Some(stale) = self.readied.remove(&switch.old_tid) {
             context.forget(stale);
         }
@@ -107,20 +112,21 @@ impl<'s> Switches<'s> {
     }
 
     /// A thread leaves a processor. Where its switch-in is not known, it either ran when the trace began, or switches are missing.
-    fn switched_out(&mut self, run: Run, context: &mut Context<'_>) {
+    fn switched_out(&mut self, run: Run, counted: Option<Deltas>, context: &mut Context<'_>) {
         let is_first = self.seen.insert(run.cpu);
         let stay = self.stays.remove(&run.cpu);
         if run.since.is_some() {
             if let Some(mut stay) = stay {
                 let out_ns = context.ns(run.until);
                 stay.row.out_ns = Some(out_ns);
-                Self::leave(stay, Some(out_ns), run.until, context);
+                let counted = counted.map(counters::row);
+                Self::leave(stay, Some(out_ns), counted, run.until, context);
             }
             return;
         }
         if let Some(stay) = stay {
             // What it did behind the gap is not known, but that it was switched in is.
-            Self::leave(stay, None, run.until, context);
+            Self::leave(stay, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
         let out_ns = context.ns(run.until);
@@ -133,13 +139,14 @@ impl<'s> Switches<'s> {
             ..ContextSwitch::default()
         };
         let run_ns = is_first.then_some((from, out_ns));
-        write(row, run_ns, None, None, run.until, context);
+        write(row, run_ns, Origin::default(), run.until, context);
     }
 
     /// Ends a stay; `until` is when it was switched out or the trace ended, if that is known.
-    fn leave(stay: Stay, until: Option<i64>, time: i64, context: &mut Context<'_>) {
+    fn leave(stay: Stay, until: Option<i64>, counted: Option<Pmc>, time: i64, context: &mut Context<'_>) {
         let run = stay.row.in_ns.zip(until);
-        write(stay.row, run, Some(stay.switch_in), stay.ready, time, context);
+        let origin = Origin { switch_in: Some(stay.switch_in), ready: stay.ready, counted };
+        write(stay.row, run, origin, time, context);
     }
 
     /// Ends what still runs, and tells who waits, at raw time `end`.
@@ -149,13 +156,13 @@ impl<'s> Switches<'s> {
             let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
             let ready = self.readied.remove(&off.tid);
-            write(row, None, None, ready, end, context);
+            write(row, None, Origin { ready, ..Origin::default() }, end, context);
         }
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut self.schedule).finish(end) {
             if let Some(stay) = self.stays.remove(&run.cpu) {
                 let until = stay.row.in_ns.map(|since| end_ns.max(since)).filter(|_| run.since.is_some());
-                Self::leave(stay, until, end, context);
+                Self::leave(stay, until, None, end, context);
             }
         }
     }
@@ -176,12 +183,22 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     }
 }
 
+/// What a row takes from events before it.
+#[derive(Debug, Default)]
+struct Origin {
+    /// The switch-in, which has the stack.
+    switch_in: Option<Seq>,
+    /// The ready event.
+    ready: Option<Seq>,
+    /// What was counted in the stay.
+    counted: Option<Pmc>,
+}
+
 /// Puts a row in the line, as far as it lies in the range.
 fn write(
     row: ContextSwitch,
     run: Option<(i64, i64)>,
-    switch_in: Option<Seq>,
-    ready: Option<Seq>,
+    Origin { switch_in, ready, counted }: Origin,
     time: i64,
     context: &mut Context<'_>,
 ) {
@@ -198,7 +215,17 @@ fn write(
                 seq => seq,
             };
             let (switch_in, ready) = (keep(switch_in, is_told), keep(ready, is_readied));
-            context.wait(time, None, None, Pending::Switch(Box::new(row), switch_in, ready));
+            let row = match counted.zip(run).filter(|(_, (_, out))| context.range.contains(*out)) {
+                Some((mut counted, (since, out))) => {
+                    counted.ts_ns = out;
+                    counted.run_ns = out.saturating_sub(since);
+                    counted.cpu = row.cpu.unwrap_or_default();
+                    (counted.process_key, counted.thread_key) = (row.process_key, row.thread_key);
+                    Pending::Counted(Box::new((row, counted)), switch_in, ready)
+                }
+                None => Pending::Switch(Box::new(row), switch_in, ready),
+            };
+            context.wait(time, None, None, row);
         }
         None => switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq)),
     }

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::collect::{Collected, SHARE};
 use super::context::Context;
+use super::counters::{self, Counters};
 use super::dotnet::Dotnet;
 use super::generic::Generic;
 use super::identity::first_methods;
@@ -20,6 +21,7 @@ use super::io::Io;
 use super::line::Given;
 use super::out::write_all;
 use super::outbox::{Batches, Outbox};
+use super::power::Power;
 use super::rows::Rows;
 use super::samples::Samples;
 use super::stacks::Stacks;
@@ -38,6 +40,7 @@ struct Importers<'a> {
     first_threads: &'a FxHashMap<u16, u32>,
     samples: Samples,
     switches: Switches<'a>,
+    power: Power<'a>,
     io: Io,
     dotnet: Dotnet,
     generic: Generic,
@@ -142,7 +145,8 @@ impl<'a> Importers<'a> {
             keys: &c.directory.stack_keys,
             first_threads: &c.directory.first_threads,
             samples: Samples::new(c.sample_interval),
-            switches: Switches::new(session, starts),
+            switches: Switches::new(session, starts, Counters::new(&c.counters)),
+            power: Power::new(&c.cores),
             io: Io::default(),
             dotnet: Dotnet::default(),
             generic: Generic::new(decoder, attributor, options.keep_payload),
@@ -180,8 +184,14 @@ impl Importers<'_> {
         Ok(match (hook.group, hook.opcode) {
             (group::PERFINFO, sample::opcode::SAMPLE | sample::opcode::INTERVAL_SET) => {
                 self.samples.event(hook, event, context);
+                if hook.opcode == sample::opcode::INTERVAL_SET {
+                    self.switches.counters.interval_set(event.payload());
+                }
                 true
             }
+            (group::PERFINFO, 47..=49) => self.switches.counters.event(hook, event, context),
+            (group::BRANCH, _) => counters::branches(hook, event, context)?,
+            (group::POWER, op) => self.power.idle(op, event, context, sink)?,
             (group::PERFINFO, sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END) => true,
             (group::PERFINFO, sample::opcode::MARK) => {
                 self.mark(event, sink)?;
@@ -222,6 +232,9 @@ impl Importers<'_> {
         if event.kind.is_classic() {
             // What the merge step added describes modules, paths and layouts.
             return Ok([IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&event.provider()));
+        }
+        if self.power.provider(event, &mut self.context, sink)? {
+            return Ok(true);
         }
         Ok(!self.kernel_network && net::provider(event, &mut self.context))
     }
@@ -275,13 +288,18 @@ impl Importers<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Vec<Diagnostic>, SinkError> {
         let context = &mut self.context;
+        let values = self.switches.counters.values;
         self.switches.finish(collected.end, context);
         self.io.finish(collected.end, context);
         self.dotnet.finish(context, sink)?;
+        self.power.finish(collected.end, context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
         context.identity.write(&collected.methods, sink)?;
         machine::write(&collected.config, context.directory, session.clock(), sink)?;
+        let processors = session.files().first().map_or(0, |file| file.header().cpu_count);
+        write_all(collected.cores.rows(&collected.config, processors), sink)?;
+        write_all(collected.counters.rows(values), sink)?;
         let notes = [
             (
                 "info",
@@ -321,8 +339,13 @@ impl Importers<'_> {
 
 /// Whether a type of configuration event became a row of the machine's tables.
 const fn is_machine_fact(op: u8) -> bool {
-    use config::opcode::{CPU, LOGICAL_DISK, NIC, PHYSICAL_DISK, PLATFORM, PROCESSOR, SERVICE};
-    matches!(op, CPU | LOGICAL_DISK | NIC | PHYSICAL_DISK | PLATFORM | PROCESSOR | SERVICE)
+    use config::opcode::{
+        CPU, LOGICAL_DISK, NIC, NUMA, PHYSICAL_DISK, PLATFORM, PROCESSOR, PROCESSOR_NUMBER, SERVICE,
+    };
+    matches!(
+        op,
+        CPU | LOGICAL_DISK | NIC | NUMA | PHYSICAL_DISK | PLATFORM | PROCESSOR | PROCESSOR_NUMBER | SERVICE
+    )
 }
 
 /// Hands on the two tables that are complete only when everything else is.

@@ -7,6 +7,8 @@
 #[macro_use]
 mod macros;
 mod column;
+mod cores;
+mod counters;
 mod cpu;
 mod dotnet;
 mod generic;
@@ -20,6 +22,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
 
 pub use column::{Column, Kind, Value};
+pub use cores::*;
+pub use counters::*;
 pub use cpu::*;
 pub use dotnet::*;
 pub use generic::*;
@@ -85,6 +89,7 @@ pub static TABLES: &[&Table] = &[
     Disk::TABLE,
     Volume::TABLE,
     Service::TABLE,
+    CpuCore::TABLE,
     Process::TABLE,
     Thread::TABLE,
     Module::TABLE,
@@ -94,6 +99,13 @@ pub static TABLES: &[&Table] = &[
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
+    CpuFrequency::TABLE,
+    CpuIdleState::TABLE,
+    CpuParking::TABLE,
+    PmcCounter::TABLE,
+    Pmc::TABLE,
+    PmcSample::TABLE,
+    Lbr::TABLE,
     DiskIo::TABLE,
     FileIo::TABLE,
     HardFault::TABLE,
@@ -112,6 +124,12 @@ pub static DERIVED: &[&Table] = &[
     ReadyPercentile::TABLE,
     CpuTag::TABLE,
     CpuStack::TABLE,
+    CpuClass::TABLE,
+    CpuMethodClass::TABLE,
+    CpuClassPriority::TABLE,
+    CpuCoreState::TABLE,
+    PmcThread::TABLE,
+    LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
     DriverCategory::TABLE,

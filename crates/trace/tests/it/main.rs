@@ -8,7 +8,9 @@
 )]
 
 mod attribution;
+mod counters;
 mod derive;
+mod derive_cores;
 mod events;
 mod import;
 #[path = "../../../decode/tests/it/made.rs"]

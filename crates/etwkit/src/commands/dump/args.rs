@@ -28,6 +28,12 @@ pub(crate) enum Dump {
     Disk(super::disk::DiskArgs),
     /// Operations on files by folder or file
     File(super::file::FileArgs),
+    /// Kinds of cores, their speeds and idle states, and who used them
+    Cores(super::cores::CoresArgs),
+    /// Performance counters of the processor: instructions, cycles, cache misses
+    Pmc(super::pmc::PmcArgs),
+    /// Branches that the processor remembered: which method reached which
+    Lbr(super::lbr::LbrArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// Modules and their versions, symbol files that are missing

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod chain;
+mod cores;
 mod cpu;
 mod cpu_args;
 pub(crate) mod critical_path;
@@ -9,9 +10,11 @@ mod critical_path_text;
 mod cut;
 mod disk;
 mod file;
+mod lbr;
 mod method;
 mod output;
 pub(crate) mod overview;
+mod pmc;
 mod process;
 mod stacks;
 mod stats;
@@ -35,6 +38,9 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cpu(args) => cpu::run(args, printer),
         Dump::Disk(args) => disk::run(args, printer),
         Dump::File(args) => file::run(args, printer),
+        Dump::Cores(args) => cores::run(args, printer),
+        Dump::Pmc(args) => pmc::run(args, printer),
+        Dump::Lbr(args) => lbr::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
         Dump::Wait(args) => wait::run(args, printer),

@@ -1,10 +1,13 @@
 //! Numbers and processes as text for people.
 
 use etwkit_analysis::wait::{WaitRow, WaitSum};
+use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::file::FileRow;
+use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::method::MethodRow;
+use etwkit_query::dump::pmc::PmcRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::dump::zero::ZeroTime;
@@ -50,7 +53,20 @@ macro_rules! process_of {
     )+};
 }
 
-process_of!(CpuRow, MethodRow, DiskRow, FileRow, ModuleRow, WaitSum, WaitRow);
+process_of!(
+    CpuRow,
+    MethodRow,
+    DiskRow,
+    FileRow,
+    ModuleRow,
+    PmcRow,
+    LbrRow,
+    ClassRow,
+    MethodClassRow,
+    PriorityRow,
+    WaitSum,
+    WaitRow
+);
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {

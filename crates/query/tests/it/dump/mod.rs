@@ -1,9 +1,12 @@
 //! Dumps: every number on rows that were made by hand.
 
+mod cores;
 mod cpu;
 mod disk;
 mod file;
+mod lbr;
 mod methods;
+mod pmc;
 mod process;
 mod stacks;
 mod stats;

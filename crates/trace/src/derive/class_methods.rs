@@ -1,0 +1,111 @@
+//! CPU of methods by kind of core, for machines with several kinds.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::TableSource;
+use super::columns::{Get, boolean, int32, int64};
+use super::cores::{Sum, switched};
+use super::frames::{Expander, MethodId, Stacks};
+use super::speeds::{Cores, Speeds};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, CpuMethodClass, CpuSample, Row};
+
+/// Process, kind of core and stack.
+type Key = (Option<i32>, Option<i32>, i32);
+
+/// Rows of a batch.
+const ROWS: usize = 8192;
+
+/// Computes `cpu_method_class`, from samples or, without any, from the stays that have a stack.
+pub(super) fn derive(
+    source: &dyn TableSource,
+    idle: Option<i32>,
+    (cores, speeds): (&Cores, &Speeds),
+    has_samples: bool,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    if cores.classes().len() < 2 {
+        return Ok(());
+    }
+    let mut groups: FxHashMap<Key, Sum> = FxHashMap::default();
+    if has_samples {
+        sampled(source, cores, speeds, &mut groups)?;
+    } else {
+        switched(source, idle, &mut |stay| {
+            if let Some(((start, end), stack)) = stay.run.zip(stay.stack) {
+                let sum = groups.entry((stay.process, cores.class(stay.cpu), stack)).or_default();
+                sum.add(stay.cpu, (start, end), end.saturating_sub(start), cores, speeds);
+            }
+        })?;
+    }
+    let mut groups: Vec<(Key, Sum)> = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|(key, _)| *key);
+    let stacks = Stacks::read(source)?;
+    let mut expander = Expander::new(&stacks);
+    let mut columns = <CpuMethodClass as Row>::Columns::default();
+    // Sums of one process are held at a time.
+    for groups in groups.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
+        let mut sums: BTreeMap<(MethodId, Option<i32>), Sum> = BTreeMap::new();
+        for ((_, class, stack), group) in groups {
+            for (method, _) in expander.expand(*stack).iter() {
+                sums.entry((*method, *class)).or_default().merge(group);
+            }
+        }
+        let process = groups.first().and_then(|((process, ..), _)| *process);
+        for ((method, class), sum) in sums {
+            columns.push(&row(&stacks, method, &sum, process, class));
+            if columns.len() >= ROWS {
+                sink.write(CpuMethodClass::TABLE, columns.take())?;
+            }
+        }
+    }
+    if columns.is_empty() { Ok(()) } else { sink.write(CpuMethodClass::TABLE, columns.take()) }
+}
+
+fn sampled(
+    source: &dyn TableSource,
+    cores: &Cores,
+    speeds: &Speeds,
+    groups: &mut FxHashMap<Key, Sum>,
+) -> Result<(), SinkError> {
+    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "stack_id", "is_idle"];
+    source.scan(CpuSample::TABLE, &columns, &mut |batch| {
+        let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
+        let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
+        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
+        for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
+            let (ts, cpu) = (ts.get(row).unwrap_or_default(), cpu.get(row));
+            let Some(stack) = stack.get(row) else { continue };
+            let sum = groups.entry((process.get(row), cores.class(cpu), stack)).or_default();
+            sum.add(cpu, (ts, ts), weight.get(row).unwrap_or_default(), cores, speeds);
+        }
+        Ok(())
+    })
+}
+
+fn row(
+    stacks: &Stacks,
+    method: MethodId,
+    sum: &Sum,
+    process: Option<i32>,
+    class: Option<i32>,
+) -> CpuMethodClass {
+    let of = sum.row(process, class);
+    CpuMethodClass {
+        process_key: of.process_key,
+        module: stacks.module(method).1,
+        method: stacks.name(method).unwrap_or_default(),
+        efficiency_class: of.efficiency_class,
+        cpu_ns: of.cpu_ns,
+        normalized_ns: of.normalized_ns,
+        mean_mhz: of.mean_mhz,
+        nominal_mhz: of.nominal_mhz,
+        measured_ns: of.measured_ns,
+        cores: of.cores,
+        core_count: of.core_count,
+        first_ns: of.first_ns,
+        last_ns: of.last_ns,
+    }
+}

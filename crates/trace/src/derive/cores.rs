@@ -1,0 +1,263 @@
+//! CPU by kind of core: how long, how fast, and whether a better core was idle meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TableSource;
+use super::class_methods;
+use super::columns::{Get, boolean, int32, int64};
+use super::cpu::idle_process;
+use super::idle::{Idle, Spans};
+use super::process::ranges;
+use super::speeds::{Cores, Speeds};
+use super::states::States;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Row};
+
+/// CPU of a process on one kind of core.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    cpu_ns: i64,
+    measured_ns: i64,
+    /// Σ time × MHz, Σ time × nominal MHz, Σ time × MHz ÷ nominal MHz.
+    speed: f64,
+    nominal: f64,
+    normalized: f64,
+    /// Time whose speed, or whose nominal speed, is not known.
+    has_unknown_speed: bool,
+    has_unknown_nominal: bool,
+    cores: BTreeSet<i32>,
+    time: Option<(i64, i64)>,
+}
+
+impl Sum {
+    pub(super) fn add(
+        &mut self,
+        cpu: Option<i32>,
+        (start, end): (i64, i64),
+        length: i64,
+        cores: &Cores,
+        speeds: &Speeds,
+    ) {
+        self.cpu_ns = self.cpu_ns.saturating_add(length);
+        self.cores.extend(cpu);
+        self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+        let measured = speeds.at(cpu, start);
+        let nominal = cores.nominal_mhz(cpu).filter(|mhz| *mhz > 0);
+        self.measured_ns = self.measured_ns.saturating_add(measured.map_or(0, |_| length));
+        match measured.or(nominal) {
+            Some(mhz) => self.speed += length as f64 * f64::from(mhz),
+            None => self.has_unknown_speed = true,
+        }
+        match nominal.map(f64::from) {
+            Some(nominal) => {
+                self.nominal += length as f64 * nominal;
+                self.normalized += length as f64 * measured.map_or(nominal, f64::from) / nominal;
+            }
+            None => self.has_unknown_nominal = true,
+        }
+    }
+
+    /// Adds what was summed up elsewhere.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.measured_ns = self.measured_ns.saturating_add(other.measured_ns);
+        self.speed += other.speed;
+        self.nominal += other.nominal;
+        self.normalized += other.normalized;
+        self.has_unknown_speed |= other.has_unknown_speed;
+        self.has_unknown_nominal |= other.has_unknown_nominal;
+        self.cores.extend(&other.cores);
+        if let Some((start, end)) = other.time {
+            self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+        }
+    }
+
+    pub(super) fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
+        let mean =
+            |sum: f64, is_unknown: bool| (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64);
+        let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
+        let (first_ns, last_ns) = self.time.unwrap_or_default();
+        CpuClass {
+            process_key,
+            efficiency_class,
+            cpu_ns: self.cpu_ns,
+            normalized_ns: is_normal.then(|| self.normalized.round() as i64),
+            mean_mhz: mean(self.speed, self.has_unknown_speed),
+            nominal_mhz: mean(self.nominal, self.has_unknown_nominal),
+            measured_ns: self.measured_ns,
+            cores: ranges(&self.cores),
+            core_count: self.cores.len() as i32,
+            first_ns,
+            last_ns,
+        }
+    }
+}
+
+/// Computes `cpu_class`, `cpu_class_priority` and `cpu_core_state`.
+pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let idle = idle_process(source)?;
+    let cores = Cores::read(source)?;
+    let mut states = States::default();
+    let times = idle_times(source, idle, &cores, &mut states)?;
+    states.events(source)?;
+    states.write(sink)?;
+    let speeds = Speeds::read(source)?;
+    let mut sums = sampled(source, &cores, &speeds)?;
+    let has_samples = !sums.is_empty();
+    let mut priorities = BTreeMap::new();
+    switched(source, idle, &mut |stay| {
+        let class = cores.class(stay.cpu);
+        if let Some((start, end)) = stay.run.filter(|_| !has_samples) {
+            let sum = sums.entry((stay.process, class)).or_default();
+            sum.add(stay.cpu, (start, end), end.saturating_sub(start), &cores, &speeds);
+        }
+        let sum: &mut CpuClassPriority = priorities.entry((stay.process, class, stay.priority)).or_default();
+        times.add(class, &stay, sum);
+    })?;
+    class_methods::derive(source, idle, (&cores, &speeds), has_samples, sink)?;
+    let mut columns = <CpuClass as Row>::Columns::default();
+    sums.iter().for_each(|((process, class), sum)| columns.push(&sum.row(*process, *class)));
+    if !columns.is_empty() {
+        sink.write(CpuClass::TABLE, columns.take())?;
+    }
+    let mut columns = <CpuClassPriority as Row>::Columns::default();
+    for ((process_key, efficiency_class, priority), sum) in priorities {
+        columns.push(&CpuClassPriority { process_key, efficiency_class, priority, ..sum });
+    }
+    if columns.is_empty() { Ok(()) } else { sink.write(CpuClassPriority::TABLE, columns.take()) }
+}
+
+type Sums = BTreeMap<(Option<i32>, Option<i32>), Sum>;
+
+fn sampled(source: &dyn TableSource, cores: &Cores, speeds: &Speeds) -> Result<Sums, SinkError> {
+    let mut sums = Sums::new();
+    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "is_idle"];
+    source.scan(CpuSample::TABLE, &columns, &mut |batch| {
+        let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
+        let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
+        let is_idle = boolean(batch, "is_idle")?;
+        for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
+            let (ts, cpu) = (ts.get(row).unwrap_or_default(), cpu.get(row));
+            let sum = sums.entry((process.get(row), cores.class(cpu))).or_default();
+            sum.add(cpu, (ts, ts), weight.get(row).unwrap_or_default(), cores, speeds);
+        }
+        Ok(())
+    })?;
+    Ok(sums)
+}
+
+/// A stay of a thread, as far as it is needed here.
+pub(super) struct Stay {
+    pub(super) process: Option<i32>,
+    pub(super) cpu: Option<i32>,
+    pub(super) stack: Option<i32>,
+    priority: Option<i32>,
+    is_switch_in: bool,
+    pub(super) run: Option<(i64, i64)>,
+    ready: Option<(i64, i64)>,
+}
+
+pub(super) fn switched(
+    source: &dyn TableSource,
+    idle: Option<i32>,
+    on_stay: &mut dyn FnMut(Stay),
+) -> Result<(), SinkError> {
+    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "ready_ns", "priority", "stack_id"];
+    source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
+        let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
+        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
+        let (run, ready) = (int64(batch, "run_ns")?, int64(batch, "ready_ns")?);
+        let (priority, stack) = (int32(batch, "priority")?, int32(batch, "stack_id")?);
+        for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
+            let process = process.get(row);
+            if process == idle && idle.is_some() {
+                continue;
+            }
+            let in_ns = in_ns.get(row);
+            on_stay(Stay {
+                process,
+                cpu: cpu.get(row),
+                stack: stack.get(row),
+                priority: priority.get(row),
+                is_switch_in: in_ns.is_some(),
+                run: interval(in_ns, out_ns.get(row), run.get(row)),
+                ready: in_ns.zip(ready.get(row)).map(|(end, ready)| (end.saturating_sub(ready), end)),
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Begin and end of a stay of a known length.
+fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option<(i64, i64)> {
+    let run = run?;
+    let start = in_ns.or(out_ns.map(|out| out.saturating_sub(run)))?;
+    Some((start, start.saturating_add(run)))
+}
+
+/// When cores of each class, of a higher one, or any core was idle.
+#[derive(Debug, Default)]
+struct IdleTimes {
+    own: BTreeMap<Option<i32>, Idle>,
+    faster: BTreeMap<Option<i32>, Idle>,
+    any: Idle,
+}
+
+impl IdleTimes {
+    fn add(&self, class: Option<i32>, stay: &Stay, sum: &mut CpuClassPriority) {
+        let within =
+            |idle: Option<&Idle>, (start, end): (i64, i64)| idle.map_or(0, |idle| idle.within(start, end));
+        sum.switches += i64::from(stay.is_switch_in);
+        if let Some(run) = stay.run {
+            let faster = within(self.faster.get(&class), run);
+            sum.run_ns = sum.run_ns.saturating_add(run.1.saturating_sub(run.0));
+            sum.run_faster_idle_ns = sum.run_faster_idle_ns.saturating_add(faster);
+        }
+        if let Some(ready) = stay.ready {
+            let (own, any) = (within(self.own.get(&class), ready), within(Some(&self.any), ready));
+            sum.ready_ns = sum.ready_ns.saturating_add(ready.1.saturating_sub(ready.0));
+            sum.ready_idle_ns = sum.ready_idle_ns.saturating_add(own);
+            sum.ready_any_idle_ns = sum.ready_any_idle_ns.saturating_add(any);
+        }
+    }
+}
+
+/// Reads the stays of idle threads: when each kind of core was idle, and in which states.
+fn idle_times(
+    source: &dyn TableSource,
+    idle: Option<i32>,
+    cores: &Cores,
+    states: &mut States,
+) -> Result<IdleTimes, SinkError> {
+    let classes = cores.classes();
+    let (mut own, mut any) = (BTreeMap::<Option<i32>, Spans>::new(), Spans::default());
+    let mut faster = BTreeMap::<Option<i32>, Spans>::new();
+    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "prev_c_state"];
+    source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
+        let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
+        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
+        let (run, state) = (int64(batch, "run_ns")?, int32(batch, "prev_c_state")?);
+        for row in 0..batch.num_rows() {
+            let Some(cpu) = cpu.get(row) else { continue };
+            if process.get(row) != idle || idle.is_none() {
+                states.woke(cpu, in_ns.get(row), state.get(row));
+                continue;
+            }
+            let Some((start, end)) = interval(in_ns.get(row), out_ns.get(row), run.get(row)) else {
+                continue;
+            };
+            states.slept(cpu, start, end);
+            let class = cores.class(Some(cpu));
+            own.entry(class).or_default().add(start, end);
+            any.add(start, end);
+            for lower in classes.iter().filter(|lower| lower.is_some() && **lower < class) {
+                faster.entry(*lower).or_default().add(start, end);
+            }
+        }
+        Ok(())
+    })?;
+    let finish = |spans: BTreeMap<Option<i32>, Spans>| {
+        spans.into_iter().map(|(class, spans)| (class, spans.finish())).collect()
+    };
+    Ok(IdleTimes { own: finish(own), faster: finish(faster), any: any.finish() })
+}

@@ -1,0 +1,85 @@
+//! Kinds and speeds of processors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TableSource;
+use super::columns::{Get, int32, int64, text};
+use crate::sink::SinkError;
+use crate::table::{CpuCore, CpuFrequency, Row};
+
+/// Kinds of cores that are told apart; processors have three at most.
+const MAX_CLASSES: usize = 8;
+
+/// Kind and nominal speed of each processor.
+#[derive(Debug, Default)]
+pub(super) struct Cores {
+    kinds: BTreeMap<i32, (Option<i32>, Option<i32>)>,
+}
+
+impl Cores {
+    pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
+        let mut kinds = BTreeMap::new();
+        source.scan(CpuCore::TABLE, &["cpu", "efficiency_class", "nominal_mhz"], &mut |batch| {
+            let (cpu, class) = (int32(batch, "cpu")?, int32(batch, "efficiency_class")?);
+            let mhz = int32(batch, "nominal_mhz")?;
+            for row in 0..batch.num_rows() {
+                kinds.extend(cpu.get(row).map(|cpu| (cpu, (class.get(row), mhz.get(row)))));
+            }
+            Ok(())
+        })?;
+        let mut cores = Self { kinds };
+        if cores.classes().len() > MAX_CLASSES {
+            cores.kinds.values_mut().for_each(|(class, _)| *class = None);
+        }
+        Ok(cores)
+    }
+
+    pub(super) fn classes(&self) -> BTreeSet<Option<i32>> {
+        self.kinds.values().map(|(class, _)| *class).collect()
+    }
+
+    pub(super) fn class(&self, cpu: Option<i32>) -> Option<i32> {
+        self.kinds.get(&cpu?)?.0
+    }
+
+    pub(super) fn nominal_mhz(&self, cpu: Option<i32>) -> Option<i32> {
+        self.kinds.get(&cpu?)?.1
+    }
+}
+
+/// Speeds of processors over time.
+#[derive(Debug, Default)]
+pub(super) struct Speeds {
+    /// Begin, end and MHz in the order of their begins.
+    of: BTreeMap<i32, Vec<(i64, i64, i32)>>,
+}
+
+impl Speeds {
+    /// Measured speeds of a processor, without them those that were asked for.
+    pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
+        let (mut measured, mut requested) = (Self::default(), Self::default());
+        source.scan(CpuFrequency::TABLE, &["cpu", "start_ns", "stop_ns", "mhz", "kind"], &mut |batch| {
+            let (cpu, mhz) = (int32(batch, "cpu")?, int32(batch, "mhz")?);
+            let (start, stop) = (int64(batch, "start_ns")?, int64(batch, "stop_ns")?);
+            let kind = text(batch, "kind")?;
+            for row in 0..batch.num_rows() {
+                let to = if kind.get(row) == Some("delivered") { &mut measured } else { &mut requested };
+                let Some(cpu) = cpu.get(row) else { continue };
+                let time = (start.get(row).unwrap_or_default(), stop.get(row).unwrap_or_default());
+                to.of.entry(cpu).or_default().push((time.0, time.1, mhz.get(row).unwrap_or_default()));
+            }
+            Ok(())
+        })?;
+        for (cpu, speeds) in requested.of {
+            measured.of.entry(cpu).or_insert(speeds);
+        }
+        measured.of.values_mut().for_each(|speeds| speeds.sort_unstable());
+        Ok(measured)
+    }
+
+    pub(super) fn at(&self, cpu: Option<i32>, time: i64) -> Option<i32> {
+        let speeds = self.of.get(&cpu?)?;
+        let at = speeds.partition_point(|(start, ..)| *start <= time).checked_sub(1)?;
+        speeds.get(at).filter(|(_, stop, _)| time < *stop).map(|(.., mhz)| *mhz)
+    }
+}

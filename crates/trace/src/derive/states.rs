@@ -1,0 +1,66 @@
+//! How long processors were in which idle state.
+
+use std::collections::BTreeMap;
+
+use super::TableSource;
+use super::columns::{Get, int32, int64};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Columns, CpuCoreState, CpuIdleState, Row};
+
+/// Processor, source and number of a state.
+type StateKey = (i32, &'static str, Option<i32>);
+
+/// How often, how long in all and at most processors were in which idle state.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    sums: BTreeMap<StateKey, (i64, i64, i64)>,
+    /// The last stay of the idle thread of each processor, until a thread comes that tells its state.
+    last: BTreeMap<i32, (i64, i64)>,
+}
+
+impl States {
+    pub(super) fn slept(&mut self, cpu: i32, start: i64, end: i64) {
+        if let Some((start, end)) = self.last.insert(cpu, (start, end)) {
+            self.add(cpu, "context_switch", None, end.saturating_sub(start));
+        }
+    }
+
+    /// A thread came to the processor at that time.
+    pub(super) fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
+        let Some((start, end)) = self.last.get(&cpu).copied() else { return };
+        if in_ns == Some(end) {
+            self.last.remove(&cpu);
+            self.add(cpu, "context_switch", state, end.saturating_sub(start));
+        }
+    }
+
+    fn add(&mut self, cpu: i32, source: &'static str, state: Option<i32>, length: i64) {
+        let sum = self.sums.entry((cpu, source, state)).or_default();
+        *sum = (sum.0 + 1, sum.1.saturating_add(length), sum.2.max(length));
+    }
+
+    /// Adds what idle events of the kernel tell.
+    pub(super) fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
+        source.scan(CpuIdleState::TABLE, &["cpu", "start_ns", "end_ns", "state"], &mut |batch| {
+            let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
+            let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
+            for row in 0..batch.num_rows() {
+                let length =
+                    end.get(row).unwrap_or_default().saturating_sub(start.get(row).unwrap_or_default());
+                self.add(cpu.get(row).unwrap_or_default(), "idle_event", state.get(row), length);
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn write(mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        for (cpu, (start, end)) in std::mem::take(&mut self.last) {
+            self.add(cpu, "context_switch", None, end.saturating_sub(start));
+        }
+        let mut columns = <CpuCoreState as Row>::Columns::default();
+        for ((cpu, source, state), (count, duration_ns, max_ns)) in self.sums {
+            columns.push(&CpuCoreState { cpu, source, state, count, duration_ns, max_ns });
+        }
+        if columns.is_empty() { Ok(()) } else { sink.write(CpuCoreState::TABLE, columns.take()) }
+    }
+}

@@ -1,0 +1,187 @@
+//! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power tell of each.
+
+use std::collections::BTreeMap;
+
+use etwkit_decode::kernel::config::{self, NumaNode};
+use etwkit_decode::kernel::processor_power::{Event, Number, PROCESSOR_POWER, Rundown};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use crate::summary::SystemConfig;
+use crate::table::CpuCore;
+
+/// Processors that Windows supports at most; files that claim more are not believed.
+const MAX_PROCESSORS: u32 = 2048;
+
+/// What the trace tells of processors. Collected by the first walk, since rundowns come at the end of a recording, too.
+#[derive(Debug, Default)]
+pub(super) struct Cores {
+    /// Group and number of each index.
+    numbers: Vec<(u16, u8)>,
+    /// The same from single events.
+    indexes: FxHashMap<Number, u32>,
+    rundowns: BTreeMap<Number, Rundown>,
+    nodes: Vec<NumaNode>,
+    hyper_threads: Option<u64>,
+}
+
+impl Cores {
+    /// Takes an event of the first walk.
+    #[inline]
+    pub(super) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        match hook {
+            Some(Hook { group: group::CONFIG, opcode, version }) => self.config(opcode, version, event),
+            None if event.kind.is_manifest() && event.provider() == PROCESSOR_POWER => {
+                let descriptor = event.descriptor();
+                match Event::parse(descriptor.id, descriptor.version, event.payload()) {
+                    Some(Event::Rundown(rundown)) => self.rundown(rundown),
+                    Some(Event::Index(number, index))
+                        if index < MAX_PROCESSORS && self.indexes.len() < MAX_PROCESSORS as usize =>
+                    {
+                        self.indexes.insert(number, index);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn config(&mut self, opcode: u8, version: u8, event: &RawEvent<'_>) {
+        let payload = event.payload();
+        match opcode {
+            config::opcode::CPU => {
+                let mask = config::hyper_threads(payload, version, event.pointer_size());
+                self.hyper_threads = self.hyper_threads.or(mask);
+            }
+            config::opcode::NUMA => self.nodes = config::numa_nodes(payload),
+            config::opcode::PROCESSOR_NUMBER => {
+                self.numbers = config::processor_numbers(payload);
+                self.numbers.truncate(MAX_PROCESSORS as usize);
+            }
+            _ => {}
+        }
+    }
+
+    /// What a later event tells holds; what it does not tell stays.
+    fn rundown(&mut self, new: Rundown) {
+        if self.rundowns.len() >= MAX_PROCESSORS as usize && !self.rundowns.contains_key(&new.number) {
+            return;
+        }
+        let known = self.rundowns.entry(new.number).or_default();
+        *known = Rundown {
+            number: new.number,
+            is_parked: new.is_parked.or(known.is_parked),
+            is_soft_parked: new.is_soft_parked.or(known.is_soft_parked),
+            nominal_mhz: new.nominal_mhz.or(known.nominal_mhz),
+            efficiency_class: new.efficiency_class.or(known.efficiency_class),
+            scheduling_class: new.scheduling_class.or(known.scheduling_class),
+            relative_performance: new.relative_performance.or(known.relative_performance),
+            delivered_mhz: new.delivered_mhz.or(known.delivered_mhz),
+        };
+    }
+
+    /// Index of a processor by group and number; without any table of them the number, as machines with one group have it.
+    pub(super) fn index(&self, number: Number) -> Option<u16> {
+        let listed = || {
+            let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);
+            self.numbers.iter().position(at)
+        };
+        let known = self.indexes.get(&number).map(|index| *index as usize).or_else(listed);
+        let index = known.or_else(|| (number.group == 0).then_some(usize::from(number.number)))?;
+        u16::try_from(index).ok()
+    }
+
+    /// Speed of a processor without boost.
+    pub(super) fn nominal_mhz(&self, number: Number) -> Option<u32> {
+        self.rundowns.get(&number).and_then(|rundown| rundown.nominal_mhz)
+    }
+
+    /// The rows of `cpu_core`: a processor for each that the header counts or an event names.
+    pub(super) fn rows(&self, config: &SystemConfig, processors: u32) -> Vec<CpuCore> {
+        let rundowns: BTreeMap<u32, &Rundown> =
+            self.rundowns.values().filter_map(|r| Some((u32::from(self.index(r.number)?), r))).collect();
+        let named = config.processors.keys().chain(rundowns.keys()).map(|index| index.saturating_add(1));
+        let listed = u32::try_from(self.numbers.len()).unwrap_or_default();
+        let count = named.chain([processors, listed]).max().unwrap_or_default().min(MAX_PROCESSORS);
+        (0..count).map(|cpu| self.row(cpu, config, rundowns.get(&cpu).copied())).collect()
+    }
+
+    fn row(&self, cpu: u32, config: &SystemConfig, rundown: Option<&Rundown>) -> CpuCore {
+        let number = self.number(cpu, rundown);
+        let named = config.processors.get(&cpu);
+        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let machine = config.cpu.as_ref().map(|cpu| cpu.mhz);
+        let nominal =
+            rundown.and_then(|r| r.nominal_mhz).or(named.map(|p| p.mhz)).or(machine).filter(|mhz| *mhz > 0);
+        let node = number.and_then(|(group, n)| {
+            let has = |node: &NumaNode| {
+                node.group == group && node.mask.checked_shr(n.into()).unwrap_or(0) & 1 != 0
+            };
+            self.nodes.iter().position(has)
+        });
+        let mask = self.hyper_threads.filter(|_| cpu < u64::BITS);
+        CpuCore {
+            cpu: cpu as i32,
+            processor_group: number.map(|(group, _)| group.into()),
+            group_number: number.map(|(_, n)| n.into()),
+            numa_node: node.map(|node| node as i32),
+            efficiency_class: rundown.and_then(|r| r.efficiency_class).map(Into::into),
+            scheduling_class: rundown.and_then(|r| r.scheduling_class).map(Into::into),
+            nominal_mhz: nominal.map(|mhz| mhz as i32),
+            relative_performance_percent: rundown.and_then(|r| r.relative_performance).map(|p| p as i32),
+            is_hyper_threaded: mask.map(|mask| mask >> cpu & 1 != 0),
+            name: named.and_then(|p| text(&p.name)),
+            vendor: named.and_then(|p| text(&p.vendor)),
+            identifier: named.and_then(|p| text(&p.identifier)),
+        }
+    }
+
+    fn number(&self, cpu: u32, rundown: Option<&Rundown>) -> Option<(u16, u8)> {
+        let listed = self.numbers.get(cpu as usize).copied();
+        listed.or(rundown.map(|r| (r.number.group, r.number.number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_of_several_groups_have_the_index_of_the_table() {
+        let core = |group, number| Number { group, number };
+        let mut cores = Cores::default();
+        assert_eq!((cores.index(core(0, 7)), cores.index(core(1, 0))), (Some(7), None));
+        cores.numbers = vec![(0, 0), (0, 1), (1, 0)];
+        assert_eq!(cores.index(core(1, 0)), Some(2));
+        cores.indexes.insert(core(1, 1), 3);
+        assert_eq!(cores.index(core(1, 1)), Some(3));
+    }
+
+    #[test]
+    fn a_row_has_what_events_told_and_no_more_processors_than_windows_has() {
+        let mut cores = Cores::default();
+        let number = Number { group: 0, number: 1 };
+        let rundown =
+            Rundown { number, nominal_mhz: Some(2400), efficiency_class: Some(1), ..Rundown::default() };
+        cores.rundown(rundown);
+        cores.rundown(Rundown { number, scheduling_class: Some(3), ..Rundown::default() });
+        cores.hyper_threads = Some(0b01);
+        cores.nodes = vec![NumaNode { mask: 0b10, group: 0 }];
+        let rows = cores.rows(&SystemConfig::default(), 2);
+        let known = CpuCore {
+            cpu: 1,
+            processor_group: Some(0),
+            group_number: Some(1),
+            numa_node: Some(0),
+            efficiency_class: Some(1),
+            scheduling_class: Some(3),
+            nominal_mhz: Some(2400),
+            is_hyper_threaded: Some(false),
+            ..CpuCore::default()
+        };
+        assert_eq!(rows, [CpuCore { is_hyper_threaded: Some(true), ..CpuCore::default() }, known]);
+        assert_eq!(cores.rows(&SystemConfig::default(), u32::MAX).len(), 2048);
+    }
+}

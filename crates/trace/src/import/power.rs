@@ -1,0 +1,275 @@
+//! Speeds, parking and idle states of processors: events become intervals.
+
+use std::collections::BTreeMap;
+
+use etwkit_decode::kernel::idle;
+use etwkit_decode::kernel::processor_power::{Delivered, Event, PROCESSOR_POWER, Parking, Rundown};
+use etwkit_etl::RawEvent;
+
+use super::context::{Context, Range};
+use super::cores::Cores;
+use crate::sink::{Sink, SinkError};
+use crate::table::{CpuFrequency, CpuIdleState, CpuParking};
+
+/// What is open on a processor.
+#[derive(Debug, Default)]
+struct Open {
+    /// Speed that Windows asked for, since when.
+    requested: Option<(i64, u32)>,
+    /// End of the last measured speed.
+    delivered_until: Option<i64>,
+    /// Idle state, since when.
+    idle: Option<(i64, u32)>,
+    /// How it is parked, since when.
+    parked: Option<(i64, Parking)>,
+    /// Whether anything told about parking.
+    is_parking_known: bool,
+}
+
+/// Follows the processors.
+pub(super) struct Power<'c> {
+    cores: &'c Cores,
+    open: BTreeMap<u16, Open>,
+}
+
+impl<'c> Power<'c> {
+    pub(super) fn new(cores: &'c Cores) -> Self {
+        Self { cores, open: BTreeMap::new() }
+    }
+
+    /// Takes an idle event of the kernel. Returns whether it is one.
+    pub(super) fn idle(
+        &mut self,
+        op: u8,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        let is_enter = op == idle::opcode::ENTER;
+        if !is_enter && op != idle::opcode::EXIT {
+            return Ok(false);
+        }
+        let Some(state) = idle::state(event.payload()) else { return Ok(false) };
+        let now = context.ns(event.timestamp);
+        let open = self.open.entry(event.cpu).or_default();
+        // An exit without its entry belongs to a sleep that began before the trace or whose begin was lost: nothing is made up.
+        let before = std::mem::replace(&mut open.idle, is_enter.then_some((now, state)));
+        if let Some((start, state)) = before {
+            slept(event.cpu, (start, now), state, context, sink)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes an event of Kernel-Processor-Power. Returns whether a table shows all of it.
+    pub(super) fn provider(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        if !event.kind.is_manifest() || event.provider() != PROCESSOR_POWER {
+            return Ok(false);
+        }
+        let descriptor = event.descriptor();
+        let now = context.ns(event.timestamp);
+        let cores = self.cores;
+        match Event::parse(descriptor.id, descriptor.version, event.payload()) {
+            Some(Event::Requested(number, mhz)) => {
+                if let Some(cpu) = cores.index(number) {
+                    self.requested(cpu, now, mhz, context, sink)?;
+                }
+                // It tells limits, too.
+                Ok(false)
+            }
+            Some(Event::Delivered(delivered)) => {
+                let Some(cpu) = cores.index(delivered.number) else { return Ok(false) };
+                self.delivered(cpu, now, delivered, context, sink)
+            }
+            Some(Event::Park(number, how)) => {
+                let Some(cpu) = cores.index(number) else { return Ok(false) };
+                self.park(cpu, now, Some(how), context, sink)?;
+                Ok(true)
+            }
+            Some(Event::Unpark(number, how)) => {
+                let Some(cpu) = cores.index(number) else { return Ok(false) };
+                self.unpark(cpu, now, how, context, sink)?;
+                Ok(true)
+            }
+            Some(Event::Rundown(rundown)) => {
+                self.rundown(now, rundown, context, sink)?;
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn rundown(
+        &mut self,
+        now: i64,
+        rundown: Rundown,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(cpu) = self.cores.index(rundown.number) else { return Ok(()) };
+        let how = match (rundown.is_parked, rundown.is_soft_parked) {
+            (None, _) => return Ok(()),
+            (_, Some(true)) => Some(Parking::Soft),
+            (Some(true), _) => Some(Parking::Parked),
+            (Some(false), _) => None,
+        };
+        self.park(cpu, now, how, context, sink)
+    }
+
+    fn requested(
+        &mut self,
+        cpu: u16,
+        now: i64,
+        mhz: u32,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let open = self.open.entry(cpu).or_default();
+        match open.requested.replace((now, mhz)) {
+            Some((start, before)) => ran(cpu, (start, now), before, "requested", None, context, sink),
+            None => Ok(()),
+        }
+    }
+
+    /// The speed is the mean since the event before, or of the time that the event tells. Returns whether the speed is known.
+    fn delivered(
+        &mut self,
+        cpu: u16,
+        now: i64,
+        delivered: Delivered,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        let of_percent = || {
+            let nominal = self.cores.nominal_mhz(delivered.number)?;
+            u32::try_from(u64::from(nominal) * u64::from(delivered.percent) / 100).ok()
+        };
+        let mhz = delivered.mhz.or_else(of_percent);
+        let open = self.open.entry(cpu).or_default();
+        let before = open.delivered_until.replace(now);
+        let told = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
+        let told = told.map(|us| now.saturating_sub(us.saturating_mul(1000)));
+        let start = match (told, before) {
+            (Some(told), Some(before)) => Some(told.max(before)),
+            (told, before) => told.or(before),
+        };
+        let percent = i32::try_from(delivered.percent).ok();
+        if let Some((start, mhz)) = start.zip(mhz) {
+            ran(cpu, (start, now), mhz, "delivered", percent, context, sink)?;
+        }
+        Ok(mhz.is_some())
+    }
+
+    /// A processor is parked in that way from now on, or not at all.
+    fn park(
+        &mut self,
+        cpu: u16,
+        now: i64,
+        how: Option<Parking>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let open = self.open.entry(cpu).or_default();
+        open.is_parking_known = true;
+        if open.parked.map(|(_, how)| how) == how {
+            return Ok(());
+        }
+        match std::mem::replace(&mut open.parked, how.map(|how| (now, how))) {
+            Some((start, how)) => parked(cpu, (start, now), how, context, sink),
+            None => Ok(()),
+        }
+    }
+
+    fn unpark(
+        &mut self,
+        cpu: u16,
+        now: i64,
+        how: Option<Parking>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let open = self.open.entry(cpu).or_default();
+        if !open.is_parking_known {
+            // It was parked when the trace began.
+            open.parked = Some((0, how.unwrap_or(Parking::Parked)));
+        }
+        let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
+        if is_other { Ok(()) } else { self.park(cpu, now, None, context, sink) }
+    }
+
+    /// Ends what is open at raw time `end`.
+    pub(super) fn finish(
+        self,
+        end: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end = context.ns(end);
+        for (cpu, open) in self.open {
+            if let Some((start, mhz)) = open.requested {
+                ran(cpu, (start, end), mhz, "requested", None, context, sink)?;
+            }
+            if let Some((start, how)) = open.parked {
+                parked(cpu, (start, end), how, context, sink)?;
+            }
+            if let Some((start, state)) = open.idle {
+                slept(cpu, (start, end), state, context, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of an interval that lies in the range; `None` if it has no length there.
+fn part((start, end): (i64, i64), range: Range) -> Option<(i64, i64)> {
+    let (start, end) = (range.clip(start), range.clip(end));
+    (start < end).then_some((start, end))
+}
+
+fn ran(
+    cpu: u16,
+    time: (i64, i64),
+    mhz: u32,
+    kind: &'static str,
+    performance_percent: Option<i32>,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    // A speed of 0 is none.
+    let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else { return Ok(()) };
+    let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
+    let row = CpuFrequency { cpu: cpu.into(), start_ns, stop_ns, mhz, kind, performance_percent };
+    context.tables.cpu_frequency.push(&row, sink)
+}
+
+fn parked(
+    cpu: u16,
+    time: (i64, i64),
+    how: Parking,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    let kind = match how {
+        Parking::Parked => "parked",
+        Parking::Soft => "soft",
+        Parking::Forced => "forced",
+    };
+    let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
+    context.tables.cpu_parking.push(&CpuParking { cpu: cpu.into(), start_ns, stop_ns, kind }, sink)
+}
+
+fn slept(
+    cpu: u16,
+    time: (i64, i64),
+    state: u32,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    let Some((start_ns, end_ns)) = part(time, context.range) else { return Ok(()) };
+    let row = CpuIdleState { cpu: cpu.into(), start_ns, end_ns, state: state as i32 };
+    context.tables.cpu_idle_state.push(&row, sink)
+}

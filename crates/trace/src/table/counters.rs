@@ -1,0 +1,118 @@
+//! Tables of the processor's performance counters and branch records.
+
+use std::sync::Arc;
+
+tables! {
+    /// A performance counter that was recorded.
+    PmcCounter / PmcCounterColumns = "pmc_counter", order ["position"] {
+        /// Which column of `pmc` has its values, from 0; null for a counter that was only sampled.
+        position: Option<i32>;
+        /// Number of its profile source, for a sampled counter.
+        source: Option<i32>;
+        /// Name, as Windows has it.
+        name: String;
+        /// Events between two samples when the trace began, for a sampled counter.
+        interval: Option<i64>;
+    }
+
+    /// What a processor counted during one stay of a thread: the difference between two context switches of the processor.
+    ///
+    /// What is counted in which column tells `pmc_counter`. The first switch of a processor, and
+    /// the first behind lost events, has no row.
+    Pmc / PmcColumns = "pmc", order ["ts_ns"] {
+        /// When the thread was switched out.
+        ts_ns: i64, "ns";
+        /// How long it had run.
+        run_ns: i64, "ns";
+        /// Processor.
+        cpu: i32;
+        /// Process of the thread; null if the thread is not known.
+        process_key: Option<i32>, "key";
+        /// Thread that ran.
+        thread_key: i32, "key";
+        /// Stack with which it had been switched in.
+        stack_id: Option<i32>, "key";
+        /// Value of the counter with position 0; null where it was not told or ran backwards.
+        value_0: Option<i64>;
+        /// Value of the counter with position 1.
+        value_1: Option<i64>;
+        /// Value of the counter with position 2.
+        value_2: Option<i64>;
+        /// Value of the counter with position 3.
+        value_3: Option<i64>;
+        /// Value of the counter with position 4.
+        value_4: Option<i64>;
+        /// Value of the counter with position 5.
+        value_5: Option<i64>;
+        /// Value of the counter with position 6.
+        value_6: Option<i64>;
+    }
+
+    /// A sample that was taken when a performance counter had counted so many events.
+    PmcSample / PmcSampleColumns = "pmc_sample", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Processor.
+        cpu: i32;
+        /// Process of the thread; null if the thread is not known.
+        process_key: Option<i32>, "key";
+        /// Thread that ran.
+        thread_key: i32, "key";
+        /// Name of the counter, or `source 29` where only the number of its source is known.
+        counter: Arc<str>;
+        /// Events that it stands for; null where the interval was not told.
+        interval: Option<i64>;
+        /// Its stack; a sample that recorded none has the one-frame stack of its address.
+        stack_id: i32, "key";
+        /// Whether a stack was recorded.
+        has_stack: bool;
+    }
+
+    /// Branches that the processor remembered when events were logged (last branch records), by where they left and where they went.
+    ///
+    /// They are a sample of all branches. A pair can have several rows: sum them up.
+    Lbr / LbrColumns = "lbr", order [] {
+        /// Process of the thread that ran; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Code that was left.
+        from_frame_id: i32, "key";
+        /// Code that was reached.
+        to_frame_id: i32, "key";
+        /// How often.
+        count: i64;
+    }
+
+    /// Counters of a thread.
+    PmcThread / PmcThreadColumns = "pmc_thread", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// The thread.
+        thread_key: i32, "key";
+        /// Name of the counter.
+        counter: String;
+        /// `counted`: between context switches; `sampled`: samples × interval, an estimate.
+        kind: &'static str;
+        /// Events.
+        value: i64;
+        /// Stays on a processor, or samples.
+        count: i64;
+        /// Time of these stays; null for samples.
+        run_ns: Option<i64>, "ns";
+    }
+
+    /// Branches from one method into another, of those that the processor remembered; branches inside a method are left out.
+    LbrMethod / LbrMethodColumns = "lbr_method", order ["process_key"] {
+        /// Process of the thread that ran; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the module that was left; null if none was mapped there.
+        caller_module: Option<Arc<str>>;
+        /// Method that was left; without a name the offset in the module or the address, as `+0x1a2b`.
+        caller: String;
+        /// File name of the module that was reached; null if none was mapped there.
+        callee_module: Option<Arc<str>>;
+        /// Method that was reached.
+        callee: String;
+        /// How often.
+        count: i64;
+    }
+}
