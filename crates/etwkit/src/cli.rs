@@ -9,6 +9,7 @@ use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::symbols::SymbolArgs;
+use crate::tags::TagArgs;
 
 /// Read, ask and explain Windows ETW traces (.etl) on any operating system.
 #[derive(Debug, Parser)]
@@ -203,6 +204,8 @@ pub(crate) struct ExtractArgs {
     pub(crate) one_session: bool,
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,

@@ -17,6 +17,7 @@ mod printer;
 mod report;
 mod sanitize;
 mod symbols;
+mod tags;
 mod time_range;
 
 use std::ffi::OsString;
@@ -71,7 +72,8 @@ where
     })
 }
 
-fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+/// Runs one command that was parsed.
+pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),

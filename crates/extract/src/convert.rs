@@ -294,6 +294,13 @@ fn depends_on(sets: &[TagSet]) -> BTreeMap<String, String> {
     BTreeMap::from([(STACK_TAGS.to_owned(), versions.join(";"))])
 }
 
+/// Whether derived tables have the tags of these sets, as this version writes them.
+#[must_use]
+pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
+    derived.derived_version >= manifest::DERIVED_VERSION
+        && derived.depends_on.get(STACK_TAGS) == depends_on(sets).get(STACK_TAGS)
+}
+
 /// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they are when only the built-in tags
 /// changed: the files are not at hand.
 #[must_use]

@@ -1,16 +1,52 @@
-//! `etwkit demo`: a trace of a simulated machine, extracted and shown.
+//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the questions that find out why.
 
 use anyhow::Context;
+use clap::Parser;
 
-use super::dump::overview;
 use super::{extract, synth};
-use crate::cli::DemoArgs;
+use crate::cli::{Cli, DemoArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-/// The scenario, its length in seconds, and the name of its files.
-const SCENARIO: &str = "office";
-const SCALE: u32 = 4;
+/// The scenario, its length, and the name of its files.
+const SCENARIO: &str = "git-bash";
+const SCALE: u32 = 1;
+
+/// What is asked, and the command that answers it; the extract is added behind.
+const QUESTIONS: [(&str, &[&str]); 5] = [
+    (
+        "Git Bash takes ten seconds to open. Which process used the processors?",
+        &["dump", "cpu", "--top", "4", "--no-cmdline"],
+    ),
+    (
+        "Nearly idle: so somebody waits. What do the shells and their tools wait for?",
+        &[
+            "dump",
+            "cpu",
+            "--process",
+            "bash;mintty;git-bash",
+            "--stack-tags",
+            "!Other",
+            "--sort-by",
+            "wait",
+            "--top-methods",
+            "4",
+            "--no-cmdline",
+        ],
+    ),
+    (
+        "Programs are started slowly. Who ends the waits inside of CreateProcess?",
+        &["dump", "wait", "--by", "readying", "--method", "*CreateProcessW", "--top", "3", "--no-cmdline"],
+    ),
+    (
+        "A scanner. The longest of these waits, and what the scanner waited for meanwhile:",
+        &["dump", "wait", "--chain", "--method", "*CreateProcessW", "--top", "1"],
+    ),
+    (
+        "And all the time of the first shell, each wait replaced by what the thread did that ended it:",
+        &["critical-path", "--process", "mintty", "--sums"],
+    ),
+];
 
 pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let folder = &args.folder;
@@ -22,6 +58,15 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     }
     let extract = extract::one_file(&trace)?;
     printer.line(&format!("Extracted it: {}", extract.display()))?;
-    overview::show(&extract, overview::ROWS, printer)?;
+    for (question, command) in QUESTIONS {
+        printer.line("")?;
+        printer.heading(question)?;
+        let words = command.iter().map(|word| {
+            if word.contains(['*', ';', '!']) { format!("'{word}'") } else { (*word).to_owned() }
+        });
+        printer.line(&format!("$ etwkit {} {}", words.collect::<Vec<_>>().join(" "), extract.display()))?;
+        let line = ["etwkit"].iter().chain(command).map(Into::into).chain([extract.clone().into_os_string()]);
+        crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
+    }
     Ok(Exit::Answered)
 }

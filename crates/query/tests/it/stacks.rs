@@ -6,7 +6,14 @@ use etwkit_trace::table::{Frame, Method, Module, Stack};
 use crate::support::{ask, error, rows};
 
 fn frame(frame_id: i32, module_id: Option<i32>, rva: i64, method_id: Option<i32>) -> Frame {
-    Frame { frame_id, module_id, rva: module_id.map(|_| rva), address: 0x7000 + rva, method_id }
+    Frame {
+        frame_id,
+        module_id,
+        rva: module_id.map(|_| rva),
+        address: 0x7000 + rva,
+        method_id,
+        ..Frame::default()
+    }
 }
 
 fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32) -> Stack {

@@ -8,6 +8,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
 use super::cut::Cut;
+use crate::tags::TagArgs;
 
 pub(super) const SORTS: &[(&str, CpuSort)] = &[
     ("cpu", CpuSort::Cpu),
@@ -57,6 +58,8 @@ pub(crate) struct CpuArgs {
     /// Show these stack tags, paths with \ between; with --methods both
     #[arg(long, value_name = "TAGS", conflicts_with = "range")]
     stack_tags: Option<String>,
+    #[command(flatten)]
+    pub(super) tags: TagArgs,
     #[command(flatten)]
     pub(super) stacks: super::stacks::StackArgs,
     /// What rows or trees are of

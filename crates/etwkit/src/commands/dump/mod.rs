@@ -30,6 +30,9 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if let Dump::Cpu(args) = &args.dump {
+        args.tags.apply(&args.common.extracts, printer)?;
+    }
     match &args.dump {
         Dump::Overview(args) => overview::run(args, printer),
         Dump::Process(args) => process::run(args, printer),

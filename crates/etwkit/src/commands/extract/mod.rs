@@ -10,7 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_extract::manifest::Detail as Kept;
-use etwkit_extract::{ConvertError, ConvertOptions, Converted, Extract, NameFrom, convert, default_target};
+use etwkit_extract::{
+    ConvertError, ConvertOptions, Converted, Extract, NameFrom, convert, convert_with_tags, default_target,
+};
+use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
 use crate::cli::{Detail, ExtractArgs};
@@ -32,6 +35,7 @@ enum Outcome {
 
 pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let jobs = plan::jobs(args)?;
+    let sets = args.tags.sets()?;
     let options = ConvertOptions {
         detail: match args.detail {
             Detail::Full => Kept::Full,
@@ -53,10 +57,10 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     let mut first_error = None;
     thread::scope(|scope| -> anyhow::Result<()> {
         for _ in 0..workers {
-            let (send, queue, bars) = (send.clone(), &queue, &bars);
+            let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
             scope.spawn(move || {
                 while let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
-                    let outcome = one(&job, args, options, bars);
+                    let outcome = one(&job, args, options, sets, bars);
                     if send.send((job, outcome)).is_err() {
                         return;
                     }
@@ -83,7 +87,13 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions<'_>, bars: &Bars) -> anyhow::Result<Outcome> {
+fn one(
+    job: &Job,
+    args: &ExtractArgs,
+    options: ConvertOptions<'_>,
+    sets: &[TagSet],
+    bars: &Bars,
+) -> anyhow::Result<Outcome> {
     let stoppable = Stoppable::begin();
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
@@ -103,7 +113,8 @@ fn one(job: &Job, args: &ExtractArgs, options: ConvertOptions<'_>, bars: &Bars) 
     let path = args.symbols.path(beside, &[]);
     let names = NameFrom { path, options: symbols::options(false), on_symbols: &on_symbols };
     let options = ConvertOptions { names: Some(&names), ..options };
-    match convert(&input, &job.target, options, &mut |progress| bar.set(progress, &stoppable)) {
+    match convert_with_tags(&input, &job.target, options, sets, &mut |progress| bar.set(progress, &stoppable))
+    {
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
         Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
         Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),

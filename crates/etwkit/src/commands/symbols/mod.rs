@@ -3,7 +3,7 @@
 mod progress;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
 }
 
 /// Returns whether anything has a name.
-fn load(args: &LoadArgs, path: &PathBuf, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
+fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     let extract = extract_of(path, printer)?;
     let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
     let bar = Bar::new();
@@ -73,7 +73,7 @@ fn load(args: &LoadArgs, path: &PathBuf, printer: &mut Printer<'_>) -> anyhow::R
     let search = args.symbols.path(path, &["NtSymbolPath"]);
     let from = NameFrom { path: search, options: symbols::options(args.refresh), on_symbols: &on_symbols };
     let named = name_again(&opened, &from);
-    drop(bar);
+    bar.clear();
     let naming = match named {
         Ok((naming, _)) => naming,
         Err(summary @ ConvertError::IsSummary { .. }) => {

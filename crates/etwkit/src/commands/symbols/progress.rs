@@ -42,10 +42,15 @@ impl Bar {
             _ => {}
         }
     }
+
+    /// Leaves nothing of it on the screen.
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.clear();
     }
 }

@@ -185,8 +185,8 @@ fn managed_methods_and_their_samples_are_those_of_the_truth() {
         for want in truth["top_methods"].as_array().unwrap() {
             let text = |key: &str| want[key].as_str().unwrap();
             let full = format!("{}.{}", text("namespace"), text("name"));
-            let ours =
-                own.iter().find(|row| row[0].to_string() == text("process") && row[1] == full.as_str());
+            let pid: Option<i64> = text("process").parse().ok();
+            let ours = own.iter().find(|row| row[0].as_i64() == pid && row[1] == full.as_str());
             assert_eq!(ours.map(|row| &row[2]), Some(&want["samples"]), "{name} {full}");
             top += 1;
         }

@@ -105,7 +105,7 @@ fn session(tables: Tables, is_summary: bool) -> Session {
         all.collect::<Vec<_>>()
     };
     let mut derived: Vec<(&'static Table, RecordBatch)> = Vec::new();
-    derive(&batches(&tables), &mut derived).unwrap();
+    derive(&batches(&tables), &[], &mut derived).unwrap();
     let events = [CpuSample::TABLE.name, ContextSwitch::TABLE.name];
     let mut all: Tables =
         tables.into_iter().filter(|(table, _)| !is_summary || !events.contains(&table.name)).collect();
