@@ -1,5 +1,6 @@
 //! The critical path of a thread: its time line, in which each wait that a thread ended is replaced by what that thread did meanwhile.
 
+mod creator;
 mod follow;
 mod rows;
 
@@ -15,7 +16,7 @@ use crate::threads::{Thread, Threads};
 pub use crate::time_line::State;
 use crate::trace_end::{TraceEnds, check};
 use follow::Follower;
-pub use rows::{Node, Segment, Share};
+pub use rows::{Node, ProcessShare, Segment, Share};
 
 /// Whose critical path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct CriticalPath {
     pub tree: Vec<Node>,
     /// What the time went to, largest first.
     pub shares: Vec<Share>,
+    /// The same by process, largest first.
+    pub processes: Vec<ProcessShare>,
     /// Since when the thread has been waiting when the trace ended, and for what reason, if it has.
     pub open_wait: Option<(i64, Option<String>)>,
 }
@@ -172,6 +175,7 @@ impl Parts {
             .zip(numbers)
             .map(|(piece, number)| self.segment(piece, number.and_then(|number| told.get(number))))
             .collect();
+        let shares = rows::shares(&segments, to.saturating_sub(from));
         let open = self.stays.of(candidate.key).last().filter(|stay| stay.is_open());
         Ok(CriticalPath {
             thread: candidate.thread,
@@ -179,7 +183,8 @@ impl Parts {
             from_ns: from,
             to_ns: to,
             tree: self.tree(&pieces, &nodes, to.saturating_sub(from)),
-            shares: rows::shares(&segments, to.saturating_sub(from)),
+            processes: rows::by_process(&shares, to.saturating_sub(from)),
+            shares,
             segments,
             open_wait: open.and_then(|stay| Some((stay.last_out()?, stay.reason().map(wait_reason)))),
         })

@@ -52,7 +52,7 @@ pub(crate) enum Command {
     /// Give native code its names: from symbol files in folders, stores and on servers
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
-    /// Write a trace of a simulated machine, extract it and show what it tells
+    /// Write a trace of a simulated machine, and find out why Git Bash takes ten seconds to open on it
     #[command(after_help = DEMO_EXAMPLE)]
     Demo(DemoArgs),
     /// Write traces of simulated machines, with what is true of them
@@ -101,8 +101,8 @@ The tables, functions and the library are described in docs/sql.md.";
 
 const DEMO_EXAMPLE: &str = "\
 Example:
-  etwkit demo                             writes etwkit-demo/office.etl and office.etwx
-  etwkit dump overview slow-login.etl     the same answer for a trace of yours";
+  etwkit demo                             writes etwkit-demo/git-bash.etl and asks why Git Bash is slow
+  etwkit dump overview slow-login.etl     where to begin with a trace of yours";
 
 const SYNTH_EXAMPLE: &str = "\
 Example:

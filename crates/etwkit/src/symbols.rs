@@ -37,13 +37,15 @@ impl SymbolArgs {
 /// Names that lie beside a trace, and nothing else: no option, no environment, no network.
 pub(crate) fn names_beside<'a>(trace: &Path, on_symbols: &'a OnSymbols<'a>) -> NameFrom<'a> {
     let path = SymbolArgs { symbols: Vec::new() }.path(trace, &[]);
-    NameFrom { path, options: options(false), on_symbols }
+    let options = options(&path, false);
+    NameFrom { path, options, on_symbols }
 }
 
-/// How symbol files are read: tables of their names are kept for the next run.
-pub(crate) fn options(is_refresh: bool) -> Options {
+/// How symbol files are read: tables of their names are kept for the next run. Where nobody says where symbols are, what an earlier run kept is
+/// not asked either: an extract does not depend on what was asked before.
+pub(crate) fn options(path: &SearchPath, is_refresh: bool) -> Options {
     Options {
-        tables: cache_folder("symbol-tables"),
+        tables: cache_folder("symbol-tables").filter(|_| !path.elements().is_empty()),
         cache: cache_folder("symbols"),
         is_refresh,
         ..Options::default()

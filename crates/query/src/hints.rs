@@ -12,7 +12,7 @@ const CLOSE_TO_BEST: f64 = 0.15;
 /// Names that are offered.
 const OFFERED: usize = 3;
 /// Names that are listed where none is similar.
-const LISTED: usize = 40;
+const LISTED: usize = 80;
 
 /// Message and hint for a table or function that does not exist; other messages of the planner as they are.
 pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {

@@ -53,6 +53,19 @@ pub(super) struct PathNode {
     pub(super) stack: (i64, i32),
     /// Stack with which that wait was ended.
     pub(super) by_stack: i32,
+    /// Whether it created the thread above, whose time before that is told by what it did.
+    pub(super) is_creator: bool,
+}
+
+impl PathNode {
+    /// A wait of the thread above that this one ended.
+    fn waited(&mut self, stay: &Stay, length: i64) {
+        self.waits += 1;
+        if length > self.stack.0 {
+            self.stack = (length, stay.stack);
+            self.by_stack = stay.by_stack;
+        }
+    }
 }
 
 /// Follows waits.
@@ -83,14 +96,51 @@ impl<'p> Follower<'p> {
         for piece in time_line(&self.parts.stays, thread, from, to, self.parts.ends.end_ns) {
             match self.ended_by(&piece) {
                 Some((by, stay)) => {
-                    let child = self.child(node, by, &stay, piece.to.saturating_sub(piece.from));
-                    self.way.push((by, child));
-                    self.follow(by, piece.from, piece.to);
-                    self.way.pop();
+                    let child = self.child(node, by);
+                    if let Some(child) = self.nodes.get_mut(child) {
+                        child.waited(&stay, piece.to.saturating_sub(piece.from));
+                    }
+                    self.step(by, child, piece.from, piece.to);
                 }
-                None => self.pieces.push(PathPiece { piece, thread, depth, node }),
+                None => {
+                    let from = self.before_creation(thread, node, &piece);
+                    let piece = Piece { from, ..piece };
+                    if piece.from < piece.to {
+                        self.pieces.push(PathPiece { piece, thread, depth, node });
+                    }
+                }
             }
         }
+    }
+
+    fn step(&mut self, thread: i32, node: usize, from: i64, to: i64) {
+        self.way.push((thread, node));
+        self.follow(thread, from, to);
+        self.way.pop();
+    }
+
+    /// Follows the creator of a thread as far as the thread did not exist in a piece of its time line. Returns from where on it did.
+    fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
+        if piece.state != State::Unknown || piece.stay.is_some() {
+            return piece.from;
+        }
+        let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
+        let until = start.min(piece.to);
+        let is_told = || self.parts.stays.is_told(creator, piece.from, until);
+        if until <= piece.from || !self.can_follow(creator) || !is_told() {
+            return piece.from;
+        }
+        let child = self.child(node, creator);
+        if let Some(child) = self.nodes.get_mut(child) {
+            child.is_creator = true;
+        }
+        self.step(creator, child, piece.from, until);
+        until
+    }
+
+    /// Whether a thread is none that waits already, and there is room.
+    fn can_follow(&self, thread: i32) -> bool {
+        self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
     /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a thread that itself waits
@@ -100,13 +150,12 @@ impl<'p> Follower<'p> {
         let by = stay.by;
         let is_thread =
             by != NONE && !stay.is_by_dpc() && !self.parts.threads.is_idle(by) && stay.wait().is_some();
-        let is_waiting = || self.way.iter().any(|(thread, _)| *thread == by);
-        let has_room = self.way.len() <= MAX_DEPTH;
-        (is_thread && has_room && !is_waiting() && self.parts.stays.is_told(by, piece.from, piece.to))
+        (is_thread && self.can_follow(by) && self.parts.stays.is_told(by, piece.from, piece.to))
             .then_some((by, stay))
     }
 
-    fn child(&mut self, node: usize, by: i32, stay: &Stay, length: i64) -> usize {
+    /// The node of a thread below that of the one that waits for it.
+    fn child(&mut self, node: usize, by: i32) -> usize {
         let next = self.nodes.len();
         let depth = self.way.len();
         let Some(parent) = self.nodes.get_mut(node) else { return node };
@@ -119,13 +168,6 @@ impl<'p> Follower<'p> {
                 by_stack: NONE,
                 ..PathNode::default()
             });
-        }
-        if let Some(child) = self.nodes.get_mut(number) {
-            child.waits += 1;
-            if length > child.stack.0 {
-                child.stack = (length, stay.stack);
-                child.by_stack = stay.by_stack;
-            }
         }
         number
     }

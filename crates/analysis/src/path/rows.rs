@@ -1,6 +1,6 @@
 //! Rows of a critical path: segments, tree, shares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use etwkit_query::functions::wait_reason_name;
 
@@ -66,6 +66,8 @@ pub struct Node {
     pub tid: Option<i64>,
     /// Waits of the thread above that it ended; 0 for the thread itself.
     pub waits: i64,
+    /// Whether it created the thread above, whose time before that is told by what it did.
+    pub is_creator: bool,
     /// Time on the path of the thread and of all below it.
     pub total_ns: i64,
     /// `total_ns` in per cent of the length of the path.
@@ -109,6 +111,33 @@ pub struct Share {
     pub duration_ns: i64,
     /// The same in per cent of the length of the path.
     pub percent: f64,
+}
+
+/// What time of a path went to a process, over all of its threads.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct ProcessShare {
+    /// The process; missing if not known.
+    pub process_key: Option<i64>,
+    /// Its id.
+    pub pid: Option<i64>,
+    /// File name of its executable.
+    pub process: Option<String>,
+    /// Its threads on the path.
+    pub threads: i64,
+    /// Their time on the path.
+    pub total_ns: i64,
+    /// The same in per cent of the length of the path.
+    pub percent: f64,
+    /// Time on the path in which they ran.
+    pub run_ns: i64,
+    /// Time on the path in which they were ready.
+    pub ready_ns: i64,
+    /// Time on the path of their waits that no thread ended.
+    pub wait_ns: i64,
+    /// The part of `wait_ns` that transfers of disks ended.
+    pub disk_ns: i64,
+    /// Time on the path of which nothing is told.
+    pub unknown_ns: i64,
 }
 
 fn percent(part: i64, whole: i64) -> f64 {
@@ -192,6 +221,7 @@ impl Parts {
             thread_key: node.thread.into(),
             tid: thread.map(|thread| thread.tid),
             waits: node.waits,
+            is_creator: node.is_creator,
             total_ns: 0,
             total_percent: 0.0,
             run_ns: 0,
@@ -225,6 +255,36 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
         open.extend(children);
     }
     ordered
+}
+
+/// Sums of shares by process, largest first.
+pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
+    let mut sums: BTreeMap<Option<i64>, (ProcessShare, BTreeSet<i64>)> = BTreeMap::new();
+    for share in shares {
+        let (sum, threads) = sums.entry(share.process_key).or_default();
+        (sum.process_key, sum.pid) = (share.process_key, share.pid);
+        sum.process.clone_from(&share.process);
+        threads.insert(share.thread_key);
+        let part = match share.state {
+            State::Running => &mut sum.run_ns,
+            State::Ready => &mut sum.ready_ns,
+            State::Waiting => &mut sum.wait_ns,
+            State::Unknown => &mut sum.unknown_ns,
+        };
+        *part = part.saturating_add(share.duration_ns);
+        if share.ended_by == Some(RootKind::DiskIo.name()) {
+            sum.disk_ns = sum.disk_ns.saturating_add(share.duration_ns);
+        }
+        sum.total_ns = sum.total_ns.saturating_add(share.duration_ns);
+    }
+    let told = |(sum, threads): (ProcessShare, BTreeSet<i64>)| ProcessShare {
+        threads: i64::try_from(threads.len()).unwrap_or(i64::MAX),
+        percent: percent(sum.total_ns, length),
+        ..sum
+    };
+    let mut sums: Vec<ProcessShare> = sums.into_values().map(told).collect();
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
+    sums
 }
 
 /// Sums of segments by thread, state, reason and what ended waits, largest first.

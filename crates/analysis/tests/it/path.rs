@@ -203,3 +203,53 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     assert_eq!(threads.iter().map(|thread| thread.tid).collect::<Vec<_>>(), [102, 103]);
     assert_eq!(of("c").ask(&machine.session()).unwrap(), PathAnswer::None);
 }
+
+/// A shell reads what a tool writes. A subshell starts the tool at 65, for which it waits for a scanner.
+fn started() -> Machine {
+    let mut machine = Machine::new(&["shell", "sub", "tool", "scan"], 120);
+    machine.processes[3].parent_process_key = Some(2);
+    machine.processes[3].start_ns = Some(65);
+    machine.threads[3].start_ns = Some(65);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(100, 3).ran(101, 120))
+        .add(first(2, 0, 20))
+        .add(off(2, 20).readied(60, 4).ran(60, 72))
+        .add(first(3, 75, 110))
+        .add(first(4, 15, 62));
+    machine
+}
+
+#[test]
+fn before_a_thread_exists_its_creator_is_followed() {
+    let path = path(&started(), &by_thread(101));
+    assert_eq!(
+        segments(&path),
+        [
+            "0-10 101 running 0",
+            "10-20 102 running 2",
+            "20-60 104 running 3",
+            "60-65 102 running 2",
+            "65-75 103 unknown 1",
+            "75-100 103 running 1",
+            "100-101 101 ready 0",
+            "101-120 101 running 0",
+        ]
+    );
+    let tree: Vec<_> = path
+        .tree
+        .iter()
+        .map(|node| (node.tid.unwrap(), node.total_ns, node.waits, node.is_creator))
+        .collect();
+    assert_eq!(tree, [(101, 120, 0, false), (103, 90, 1, false), (102, 55, 0, true), (104, 40, 1, false)]);
+}
+
+#[test]
+fn a_creator_that_is_not_certain_is_not_followed() {
+    let mut machine = started();
+    // Another thread of the subshell runs when the tool starts.
+    machine.threads[4].process_key = Some(2);
+    machine.add(off(4, 62).readied(63, 2).ran(64, 70));
+    let path = path(&machine, &by_thread(101));
+    assert_eq!(segments(&path)[..3], ["0-10 101 running 0", "10-75 103 unknown 1", "75-100 103 running 1"]);
+}

@@ -19,32 +19,33 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
         &["dump", "cpu", "--top", "4", "--no-cmdline"],
     ),
     (
-        "Nearly idle: so somebody waits. What do the shells and their tools wait for?",
+        "Nearly idle: so somebody waits. What does the shell wait for?",
         &[
             "dump",
             "cpu",
             "--process",
-            "bash;mintty;git-bash",
+            "bash",
             "--stack-tags",
             "!Other",
             "--sort-by",
             "wait",
+            "--top",
+            "1",
             "--top-methods",
-            "4",
-            "--no-cmdline",
+            "3",
         ],
     ),
     (
-        "Programs are started slowly. Who ends the waits inside of CreateProcess?",
-        &["dump", "wait", "--by", "readying", "--method", "*CreateProcessW", "--top", "3", "--no-cmdline"],
+        "For a filter driver, when it starts programs. Who ends the waits inside of CreateProcess?",
+        &["dump", "wait", "--by", "readying", "--method", "*CreateProcessW", "--top", "4", "--no-cmdline"],
     ),
     (
-        "A scanner. The longest of these waits, and what the scanner waited for meanwhile:",
+        "A scanner. The longest of these waits, in which call, and what the scanner waited for meanwhile:",
         &["dump", "wait", "--chain", "--method", "*CreateProcessW", "--top", "1"],
     ),
     (
-        "And all the time of the first shell, each wait replaced by what the thread did that ended it:",
-        &["critical-path", "--process", "mintty", "--sums"],
+        "All the time of the window, each wait replaced by what the thread did that ended it:",
+        &["critical-path", "--process", "mintty", "--by-process"],
     ),
 ];
 
@@ -68,5 +69,7 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         let line = ["etwkit"].iter().chain(command).map(Into::into).chain([extract.clone().into_os_string()]);
         crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
     }
+    printer.line("")?;
+    printer.line("For a trace of your own begin with: etwkit dump overview slow.etl")?;
     Ok(Exit::Answered)
 }

@@ -11,6 +11,7 @@ mod architecture;
 mod dump;
 mod evidence;
 mod extracts;
+mod git_bash;
 mod hostile;
 mod made;
 mod output;

@@ -29,13 +29,16 @@ pub(crate) struct PathArgs {
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
     /// Show who waited for whom instead of the segments
-    #[arg(long, conflicts_with = "sums", help_heading = OUTPUT)]
+    #[arg(long, conflicts_with_all = ["sums", "by_process"], help_heading = OUTPUT)]
     pub(super) tree: bool,
+    /// Show only what the time went to, by process
+    #[arg(long, conflicts_with = "sums", help_heading = OUTPUT)]
+    pub(super) by_process: bool,
     /// Show only what the time went to
     #[arg(long, help_heading = OUTPUT)]
     pub(super) sums: bool,
     /// Only the N longest segments, in the order of time
-    #[arg(long, value_name = "N", conflicts_with_all = ["tree", "sums"], help_heading = OUTPUT)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["tree", "sums", "by_process"], help_heading = OUTPUT)]
     pub(super) top: Option<usize>,
     /// Show all frames of stacks
     #[arg(long, help_heading = OUTPUT)]
@@ -120,6 +123,9 @@ fn rows(
     paths: &[(&TraceInfo, &CriticalPath, &StackText)],
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<bool> {
+    if args.by_process {
+        return machine(&args.common, printer, each(paths, |path| &path.processes));
+    }
     if args.sums {
         return machine(&args.common, printer, each(paths, |path| &path.shares));
     }

@@ -1,7 +1,7 @@
 //! A critical path as text.
 
 use etwkit_analysis::StackText;
-use etwkit_analysis::path::{CriticalPath, Node, PathAnswer, Segment, Share, State};
+use etwkit_analysis::path::{CriticalPath, Node, PathAnswer, ProcessShare, Segment, Share, State};
 use etwkit_query::time_format::seconds;
 
 use super::critical_path::{Found, PathArgs};
@@ -37,6 +37,10 @@ struct Page<'a> {
 impl Page<'_> {
     fn print(&self, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
         self.heading(lines)?;
+        if self.args.by_process {
+            let table = self.processes()?.lines(self.path.processes.iter());
+            return table.iter().try_for_each(|line| lines.line(line));
+        }
         self.shares()?.lines(self.path.shares.iter()).iter().try_for_each(|line| lines.line(line))?;
         if self.args.sums {
             return Ok(());
@@ -83,6 +87,25 @@ impl Page<'_> {
         self.choose(columns, self.args.sums)
     }
 
+    fn processes(&self) -> anyhow::Result<Columns<'_, ProcessShare>> {
+        let mut columns = Columns::new();
+        columns.number("Time", "Time ms", true, |row: &ProcessShare| self.text.fine_ms(row.total_ns));
+        columns.number("Percent", "%", true, |row| format!("{:.1}", row.percent));
+        columns.number("Run", "Ran ms", true, |row| self.text.fine_ms(row.run_ns));
+        columns.number("Ready", "Ready ms", true, |row| self.text.fine_ms(row.ready_ns));
+        columns.number("Wait", "Waited ms", true, |row| self.text.fine_ms(row.wait_ns));
+        columns.number("Disk", "for disk ms", true, |row| self.text.fine_ms(row.disk_ns));
+        columns.number(
+            "Unknown",
+            "Unknown ms",
+            self.path.processes.iter().any(|row| row.unknown_ns > 0),
+            |row| self.text.fine_ms(row.unknown_ns),
+        );
+        columns.number("Threads", "Threads", true, |row| self.text.int(row.threads));
+        columns.word("Process", "Process", true, |row| who(row.process.as_deref(), row.pid, None));
+        self.choose(columns, true)
+    }
+
     fn segments(&self) -> anyhow::Result<Columns<'_, Segment>> {
         let mut columns = Columns::new();
         columns.number("Start", "Start s", true, |row: &Segment| seconds(row.start_ns, 6));
@@ -111,7 +134,8 @@ impl Page<'_> {
         columns.number("Waits", "Waits", true, |row| self.text.int(row.waits));
         columns.word("Process", "Thread", true, |row| {
             let indent = "  ".repeat(usize::try_from(row.depth).unwrap_or(0));
-            format!("{indent}{}", who(row.process.as_deref(), row.pid, row.tid))
+            let creator = if row.is_creator { ", its creator" } else { "" };
+            format!("{indent}{}{creator}", who(row.process.as_deref(), row.pid, row.tid))
         });
         columns.word("Stack", "Waited for it in", true, |row| self.frames(row.stack_id));
         columns.word("ReadyingStack", "It ended the wait in", true, |row| self.frames(row.readying_stack_id));

@@ -111,7 +111,8 @@ fn one(
     let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| symbols_bar.event(identity, event);
     let beside = job.traces.first().unwrap_or(&job.target);
     let path = args.symbols.path(beside, &[]);
-    let names = NameFrom { path, options: symbols::options(false), on_symbols: &on_symbols };
+    let symbol_options = symbols::options(&path, false);
+    let names = NameFrom { path, options: symbol_options, on_symbols: &on_symbols };
     let options = ConvertOptions { names: Some(&names), ..options };
     match convert_with_tags(&input, &job.target, options, sets, &mut |progress| bar.set(progress, &stoppable))
     {

@@ -71,7 +71,8 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| bar.event(identity, event);
     // Whoever asks for symbols means those that the environment names.
     let search = args.symbols.path(path, &["NtSymbolPath"]);
-    let from = NameFrom { path: search, options: symbols::options(args.refresh), on_symbols: &on_symbols };
+    let options = symbols::options(&search, args.refresh);
+    let from = NameFrom { path: search, options, on_symbols: &on_symbols };
     let named = name_again(&opened, &from);
     bar.clear();
     let naming = match named {

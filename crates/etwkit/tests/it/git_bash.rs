@@ -1,0 +1,128 @@
+//! The demo from end to end: a trace whose native code has names, waits and tags.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Exit, run};
+use crate::transcripts::compare;
+
+/// A trace of the scenario, with its symbols under another name, where nobody looks for them.
+fn trace(folder: &Path) -> (String, String) {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let answer = run(&["synth", "write", "git-bash", "--out", &path("bash.etl")]);
+    assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
+    std::fs::rename(path("bash.symbols"), path("elsewhere")).unwrap();
+    (path("bash.etl"), path("elsewhere"))
+}
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    let Answer { out, err, exit } = run(args);
+    assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
+    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_demo_finds_who_waits_for_whom() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let Answer { out, err, exit } = run(&["demo", place]);
+    assert_eq!((exit, err.as_str()), (Exit::Answered, ""));
+    compare(&out.replace(place, "DIR").replace("DIR\\", "DIR/"), "demo");
+
+    // What it prints of the longest wait is what the simulation did.
+    let truth = std::fs::read_to_string(folder.path().join("git-bash.truth.json")).unwrap();
+    let truth: Value = serde_json::from_str(&truth).unwrap();
+    let calls = truth["calls"].as_array().unwrap();
+    let wait =
+        |call: &Value| call["chain"][0]["ready_ns"].as_i64().zip(call["chain"][0]["wait_start_ns"].as_i64());
+    let longest = calls.iter().filter_map(wait).map(|(readied, start)| readied - start).max().unwrap();
+    let extract = folder.path().join("git-bash.etwx");
+    let chain = rows(&[
+        "dump",
+        "wait",
+        "--json",
+        "--chain",
+        "--top",
+        "1",
+        "--method",
+        "*CreateProcessW",
+        extract.to_str().unwrap(),
+    ]);
+    assert_eq!(chain[0]["wait_ns"], longest);
+    assert_eq!(chain[0]["readying_process"], "NwScanSvc.exe");
+
+    let again = run(&["demo", place]);
+    assert_eq!(again.out, out.split_once('\n').unwrap().1, "the second time the trace is there");
+}
+
+#[test]
+fn symbols_are_loaded_into_an_extract_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, symbols) = trace(folder.path());
+    assert_eq!(run(&["extract", &trace]).exit, Exit::Answered);
+    let extract = trace.replace(".etl", ".etwx");
+    let methods = |extract: &str| {
+        let rows = rows(&["dump", "cpu", "--json", "--process", "NwScanSvc", "--methods", "*Scan*", extract]);
+        rows.iter().map(|row| row["method"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let unnamed = run(&["dump", "cpu", "--methods", "*Scan*", &extract]);
+    assert!(!unnamed.out.contains("CScanEngine"), "{}", unnamed.out);
+
+    let nowhere = folder.path().join("nowhere");
+    let none = run(&["symbols", "load", "--symbols", nowhere.to_str().unwrap(), "--refresh", &extract]);
+    assert_eq!(none.exit, Exit::Nothing);
+    assert!(none.out.contains("\n0 of ") && none.out.contains(" symbol files found, 0 of "), "{}", none.out);
+
+    let loaded = rows(&["symbols", "load", "--json", "--symbols", &symbols, &extract]);
+    let kernel = loaded.iter().find(|row| row["pdb_name"] == "ntkrnlmp.pdb").unwrap();
+    assert_eq!(kernel["named"], kernel["addresses"]);
+    assert!(methods(&extract).contains(&"CScanEngine::ScanFile".to_owned()));
+    let lines = rows(&[
+        "sql",
+        "--format",
+        "json",
+        &extract,
+        "select count(*) as n from frame where line > 0 and source_file is not null",
+    ]);
+    assert!(lines[0]["n"].as_i64().unwrap() > 100, "{lines:?}");
+
+    // The same from the start.
+    let out = folder.path().join("named.etwx");
+    let out = out.to_str().unwrap();
+    assert_eq!(run(&["extract", "--symbols", &symbols, "--out", out, &trace]).exit, Exit::Answered);
+    assert_eq!(methods(out), methods(&extract));
+    let summary = folder.path().join("summary.etwx");
+    let summary = summary.to_str().unwrap();
+    run(&["extract", "--detail", "summary", "--out", summary, &trace]);
+    let refused = run(&["symbols", "load", "--symbols", &symbols, summary]);
+    assert_eq!(refused.exit, Exit::Nothing);
+    assert!(refused.err.contains("is a summary"), "{}", refused.err);
+}
+
+#[test]
+fn tags_of_a_file_of_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    run(&["synth", "write", "git-bash", "--out", &format!("{place}/bash.etl")]);
+    assert_eq!(run(&["extract", &format!("{place}/bash.etl")]).exit, Exit::Answered);
+    let (extract, file) = (format!("{place}/bash.etwx"), format!("{place}/team.stacktags"));
+    let rules =
+        r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
+    std::fs::write(&file, rules).unwrap();
+    let ask = ["dump", "cpu", "--json", "--stack-tags", "Shield", "--stack-tag-file", &file, &extract];
+    let tagged = rows(&ask);
+    let bash: Vec<&Value> = tagged.iter().filter(|row| row["pid"] == 3640).collect();
+    assert_eq!(bash.len(), 1);
+    // All waits for the scanner, as `dump wait` has them.
+    let waits =
+        rows(&["dump", "wait", "--json", "--process", "3640", "--method", "FltSendMessage", &extract]);
+    assert_eq!(bash[0]["wait_ns"], waits[0]["wait_ns"]);
+    // They are kept: the same question again computes nothing.
+    assert_eq!(run(&ask).err, "");
+
+    std::fs::write(&file, "<Tag Name=\"\"><Tug/></Tag>").unwrap();
+    let broken = run(&ask);
+    assert_eq!(broken.exit, Exit::Error);
+    assert!(broken.err.contains("team.stacktags:1:") && broken.err.contains("hint:"), "{}", broken.err);
+}
