@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use etwkit_symbols::identity::is_plain_name;
+
 use crate::archive::{self, Archive, Entry};
 use crate::open::Input;
 use crate::options::Limits;
@@ -100,7 +102,7 @@ pub(crate) fn is_symbol_file(path: &str) -> bool {
 fn store_path(member: &str) -> Option<String> {
     let parts: Vec<&str> = member.split(['/', '\\']).collect();
     let (name, before) = parts.split_last()?;
-    if !is_safe_name(name) {
+    if !is_plain_name(name) {
         return None;
     }
     match before {
@@ -114,22 +116,6 @@ fn store_path(member: &str) -> Option<String> {
 /// GUID and age of a symbol file, as hexadecimal digits.
 fn is_identity(text: &str) -> bool {
     (33..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Whether every system takes the name for that of a plain file.
-fn is_safe_name(name: &str) -> bool {
-    const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
-    let stem = name.split('.').next().unwrap_or_default().trim_end();
-    let is_port = stem.get(..3).is_some_and(|port| {
-        (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT")) && stem.chars().count() == 4
-    });
-    let is_device = is_port || DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem));
-    let is_plain = |c: char| !c.is_control() && !r#"<>:"/\|?*"#.contains(c);
-    (1..=200).contains(&name.len())
-        && !is_device
-        && !stem.is_empty()
-        && !name.ends_with(['.', ' '])
-        && name.chars().all(is_plain)
 }
 
 #[cfg(test)]

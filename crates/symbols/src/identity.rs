@@ -95,8 +95,9 @@ pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
     Some((dashed.parse().ok()?, u32::from_str_radix(age, 16).ok()?))
 }
 
-/// Whether every system takes the name for that of a plain file.
-fn is_plain_name(name: &str) -> bool {
+/// Whether every system takes the name for that of a plain file: no device of Windows, no separator, no control character.
+#[must_use]
+pub fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     let stem = name.split('.').next().unwrap_or_default().trim_end();
     let is_port = stem.get(..3).is_some_and(|port| {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Exit, run};
+use crate::support::{Answer, Exit, run, trace};
 use crate::transcripts::compare;
 
 /// The folder with `office.etl` and its extract `office.etwx`, made once.
@@ -329,4 +329,22 @@ fn merged_extracts_tell_how_processes_differ_from_the_newest() {
         // Of two recordings that began at the same moment the second one is the newest.
         assert!((cpu("later.etl") - own - diff).abs() <= 1, "{text}");
     }
+}
+
+#[test]
+fn an_overview_suggests_only_what_the_trace_can_answer() {
+    let Answer { out, exit, .. } = dump(&["overview", "DIR/office.etwx"]);
+    assert_eq!(exit, Exit::Answered);
+    assert!(out.contains("etwkit dump wait --chain") && out.contains("etwkit dump disk"), "{out}");
+    // A recording of DNS queries has no context switches and no disk operations.
+    let folder = tempfile::tempdir().unwrap();
+    let extract = folder.path().join("dns.etwx");
+    let extract = extract.to_str().unwrap();
+    assert_eq!(run(&["extract", "--out", extract, &trace("dns-5.etl")]).exit, Exit::Answered);
+    let Answer { out, exit, .. } = run(&["dump", "overview", extract]);
+    assert_eq!(exit, Exit::Answered);
+    assert!(
+        out.contains("etwkit dump cpu") && !out.contains("dump wait") && !out.contains("dump disk"),
+        "{out}"
+    );
 }

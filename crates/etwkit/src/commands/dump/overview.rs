@@ -233,14 +233,29 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
     let top =
         overview.processes.iter().find_map(|p| p.pid).map_or_else(|| "'*'".to_owned(), |pid| pid.to_string());
     printer.heading("What to ask next")?;
-    let mut table = Table::pairs();
-    for (command, why) in [
+    let mut questions = vec![
         (format!("etwkit dump cpu {path}"), "every process, with its command line"),
-        (format!("etwkit dump cpu --process {top} --methods '*' --top-methods 30 {path}"), "its methods"),
-        (format!("etwkit dump disk --dir-level 100 {path}"), "every file on the disks"),
-        (format!("etwkit sql {path} @cpu/wait_reasons"), "what threads waited for"),
-        ("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"),
-    ] {
+        (format!("etwkit dump cpu --process {top} --stacks {path}"), "what called what in it"),
+        (
+            format!("etwkit dump cpu --stack-tags '*' --top 5 {path}"),
+            "what stacks mean: scanners, locks, heap",
+        ),
+    ];
+    // Without context switches nothing is known of waits.
+    if overview.recording.has_switches {
+        questions.push((format!("etwkit dump wait --chain {path}"), "the longest waits, and who ended them"));
+        questions.push((
+            format!("etwkit critical-path --process {top} --by-process {path}"),
+            "whom it waited for, all in all",
+        ));
+    }
+    if !overview.files.is_empty() {
+        questions.push((format!("etwkit dump disk --dir-level 100 {path}"), "every file on the disks"));
+    }
+    questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
+    questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));
+    let mut table = Table::pairs();
+    for (command, why) in questions {
         table.row([command, why.to_owned()]);
     }
     Ok(printer.table(&table)?)
