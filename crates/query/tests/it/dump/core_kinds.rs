@@ -99,7 +99,6 @@ fn a_process_has_its_kinds_the_fastest_first() {
         used_cores: 2,
         enabled_cores: Some(3),
         duration_ns: 30,
-        ..fast
     };
     assert_eq!((known.uses(), known.class_other_cpu_ns), (vec![fast, slow], None));
     // Classes without columns of their own.
