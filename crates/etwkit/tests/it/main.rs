@@ -15,6 +15,7 @@ mod git_bash;
 mod hostile;
 mod made;
 mod output;
+mod pe_cores;
 mod sql;
 mod support;
 mod synth;

@@ -295,10 +295,10 @@ impl CoresRequest {
         format!(
             "SELECT *, max(method_cpu_ns) OVER (PARTITION BY process_key) AS process_cpu_ns
 FROM (
-SELECT *, 100.0 * cpu_ns / nullif(sum(cpu_ns) OVER (PARTITION BY process_key, module, method), 0) AS cpu_percent,
-  sum(cpu_ns) OVER (PARTITION BY process_key, module, method) AS method_cpu_ns
+SELECT *, 100.0 * cpu_ns / nullif(sum(cpu_ns) OVER (PARTITION BY process_key, module_path, module, method), 0) AS cpu_percent,
+  sum(cpu_ns) OVER (PARTITION BY process_key, module_path, module, method) AS method_cpu_ns
 FROM (
-SELECT c.process_key, {PROCESS_COLUMNS}, c.module, c.method,
+SELECT c.process_key, {PROCESS_COLUMNS}, c.module, c.module_path, c.method,
   CASE WHEN starts_with(c.method, '+') THEN concat(coalesce(c.module, ''), c.method) ELSE c.method END AS name,
   c.efficiency_class, c.cpu_ns, c.normalized_ns,
   CASE WHEN c.measured_ns > 0 THEN c.mean_mhz END AS mean_mhz,
@@ -310,7 +310,7 @@ LEFT JOIN (SELECT efficiency_class, count(*) AS enabled_cores FROM cpu_core GROU
   ON e.efficiency_class = c.efficiency_class{}
 )
 ){}
-ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module, efficiency_class DESC",
+ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module_path, efficiency_class DESC",
             self.conditions(),
             filtered(&text_condition("name", self.methods.as_deref()).into_iter().collect::<Vec<_>>()),
         )

@@ -1,5 +1,6 @@
 //! CPU, waiting and ready time of processes.
 
+use super::core_kinds::{self, CoreKinds};
 use super::ready::{self, ReadyTimes};
 use super::sql::{ProcessQuery, filtered, process_columns_from, range_condition, text_condition};
 use super::zero::ZeroTime;
@@ -119,6 +120,8 @@ rows! {
         company: Option<String>,
         /// Times ready as percentiles, in the whole trace.
         ready: ReadyTimes,
+        /// CPU by kind of core, in the whole trace.
+        kinds: CoreKinds,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -228,6 +231,11 @@ impl CpuRequest {
         } else {
             (ready::no_columns(), String::new())
         };
+        let (kinds, kinds_join) = if whole {
+            (core_kinds::columns(), core_kinds::join_processes("c"))
+        } else {
+            (core_kinds::no_columns(), String::new())
+        };
         format!(
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
@@ -235,9 +243,10 @@ SELECT c.process_key, {},
   CASE WHEN ({samples}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
   c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
   {}, {}, v.path AS module_path, v.file_version, v.product_name, v.company,
-  {ready}
+  {ready},
+  {kinds}
 FROM {table} c
-LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{}{}
+LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{}
 ) c{}
 ORDER BY sort_value, cpu_ns, process_key",
             self.sort_value(),

@@ -1,5 +1,6 @@
 //! CPU, waiting and ready time of methods.
 
+use super::core_kinds::{self, CoreKinds};
 use super::cpu::{CpuSort, CpuTotal, check};
 use super::group::{Group, grouped};
 use super::method_rows::{self, Rows};
@@ -140,6 +141,8 @@ rows! {
         command_line: Option<String>,
         /// Times ready as percentiles, of methods of the whole trace.
         ready: ReadyTimes,
+        /// CPU by kind of core, of methods of the whole trace.
+        kinds: CoreKinds,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -196,11 +199,16 @@ impl MethodRequest {
         let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
         let Rows { with, from } = self.rows();
         let whole = self.time.is_unlimited();
-        let has_percentiles = whole && self.by == By::Method && !self.only_tags;
-        let (ready, ready_join) = if has_percentiles {
+        let has_more = whole && self.by == By::Method && !self.only_tags;
+        let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))
         } else {
             (ready::no_columns(), String::new())
+        };
+        let (kinds, kinds_join) = if has_more {
+            (core_kinds::columns(), core_kinds::join_methods("m"))
+        } else {
+            (core_kinds::no_columns(), String::new())
         };
         let (vendor, category, drivers) = if self.only_drivers {
             ("w.vendor", "w.category", DRIVERS)
@@ -216,11 +224,12 @@ SELECT m.process_key, {}, c.priority AS process_priority, m.kind, m.tid, m.tag_s
   m.ready_sum_ns / nullif(m.ready_count, 0) AS ready_avg_ns, m.switches, m.threads, m.depth,
   {}, {}, m.last_ns - m.first_ns AS duration_ns,
   m.module_path, v.file_version, v.product_name, v.company, {vendor} AS driver_vendor, {category} AS driver_category,
-  {ready}
+  {ready},
+  {kinds}
 FROM ({from}
 ) m
 LEFT JOIN process p ON p.process_key = m.process_key
-LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{}{}
+LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{kinds_join}{}{}
 ){}
 ORDER BY sort_value, cpu_ns, process_key, name",
             self.sort_value(),

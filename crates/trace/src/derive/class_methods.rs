@@ -93,10 +93,12 @@ fn row(
     class: Option<i32>,
 ) -> CpuMethodClass {
     let of = sum.row(process, class);
+    let (module_path, module) = stacks.module(method);
     CpuMethodClass {
         process_key: of.process_key,
-        module: stacks.module(method).1,
+        module,
         method: stacks.name(method).unwrap_or_default(),
+        module_path,
         efficiency_class: of.efficiency_class,
         cpu_ns: of.cpu_ns,
         normalized_ns: of.normalized_ns,

@@ -110,6 +110,8 @@ tables! {
         module: Option<Arc<str>>;
         /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
         method: String;
+        /// Path of the module.
+        module_path: Option<Arc<str>>;
         /// Kind of core, see `cpu_core`; null where it was not recorded.
         efficiency_class: Option<i32>;
         /// CPU.

@@ -152,8 +152,15 @@ fn the_example_of_the_page_on_cores() {
 fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
     let mut tables = example();
     let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
-    let frame = |frame_id| Frame { frame_id, method_id: Some(frame_id), ..Frame::default() };
+    let frame = |frame_id: i32| Frame {
+        frame_id,
+        method_id: Some(frame_id),
+        module_id: (frame_id == 0).then_some(0),
+        ..Frame::default()
+    };
     let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
+    let (name, path) = ("app.exe".into(), "C:\\app.exe".into());
+    tables.push(rows(&[Module { module_id: 0, process_key: Some(1), name, path, ..Module::default() }]));
     tables.push(rows(&[method(0, "main"), method(1, "work")]));
     tables.push(rows(&[frame(0), frame(1)]));
     // main; work main; work work main
@@ -173,6 +180,14 @@ fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
     assert_eq!(
         read(&derived(&tables), CpuMethodClass::TABLE, &columns),
         ["1 main 0 20 15 1500 1", "1 main 1 10 - 3000 0", "1 work 0 10 5 1000 1", "1 work 1 10 - 3000 0"]
+    );
+    assert_eq!(
+        read(
+            &derived(&tables),
+            CpuMethodClass::TABLE,
+            &["method", "efficiency_class", "module", "module_path"]
+        ),
+        ["main 0 app.exe C:\\app.exe", "main 1 app.exe C:\\app.exe", "work 0 - -", "work 1 - -"]
     );
     // With one kind of core it would be the same as the CPU of methods.
     tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);

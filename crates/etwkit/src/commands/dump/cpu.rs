@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use etwkit_query::dump::cpu::{CpuAnswer, CpuRow, CpuSort, CpuTotal, check_waits};
 use etwkit_query::dump::trace::TraceInfo;
 
+use super::below::below;
 use super::cpu_args::CpuArgs;
-use super::method::{module, percentiles};
+use super::method::module;
 use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
 use super::text::Text;
 use crate::exit::Exit;
@@ -121,7 +122,7 @@ fn print(
     printed.next().into_iter().try_for_each(|titles| lines.line(titles))?;
     for (row, line) in rows.iter().zip(printed) {
         lines.line(line)?;
-        percentiles(args, &row.text, &row.row.ready, lines)?;
+        below(args, &row.text, &row.row.kinds, &row.row.ready, lines)?;
     }
     Ok(())
 }

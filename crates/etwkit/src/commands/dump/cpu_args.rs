@@ -113,9 +113,15 @@ pub(crate) struct CpuArgs {
     /// One list over all extracts, for sums of processes; one tree of all processes
     #[arg(long, conflicts_with_all = ["methods", "top_methods", "stack_tags"])]
     pub(super) merge: bool,
-    /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles
+    /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind of core
     #[arg(long)]
     pub(super) details: bool,
+    /// With --details: CPU by kind of core as it would be at nominal speed, too
+    #[arg(long, requires = "details", conflicts_with = "no_frequency")]
+    pub(super) normalize: bool,
+    /// Leave CPU by kind of core out
+    #[arg(long)]
+    pub(super) no_frequency: bool,
     /// Show which processors a process ran on instead of how many
     #[arg(long)]
     pub(super) show_core_number: bool,

@@ -2,13 +2,13 @@
 
 use etwkit_query::dump::cpu::{CpuTotal, check_waits};
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
-use etwkit_query::dump::ready::{Percentiles, ReadyTimes};
 use etwkit_query::time_format::seconds;
 
+use super::below::below;
 use super::cpu::sums;
 use super::cpu_args::{By, CpuArgs};
 use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
-use super::text::{Text, rounded};
+use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -74,48 +74,11 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
         for (row, line) in group.rows.iter().zip(printed.by_ref()) {
             if shows_rows {
                 lines.line(line)?;
-                percentiles(args, &text, &row.ready, lines)?;
+                below(args, &text, &row.kinds, &row.ready, lines)?;
             }
         }
     }
     Ok(())
-}
-
-/// Lines below a row, if they are asked for: how long its threads were ready.
-pub(super) fn percentiles(
-    args: &CpuArgs,
-    text: &Text,
-    ready: &ReadyTimes,
-    lines: &mut Lines<'_, '_>,
-) -> anyhow::Result<()> {
-    if !args.details || args.no_ready {
-        return Ok(());
-    }
-    for (title, times) in [("after deep sleep", ready.deep_sleep()), ("other", ready.other())] {
-        if let Some(times) = times {
-            lines.line(&format!("      ready {title}: {}", percentiles_text(text, times)))?;
-        }
-    }
-    Ok(())
-}
-
-/// `min 1.2, 5% 1.5, … max 900 us; longest 1%: 0.001000 s, all 0.012000 s, n 60`.
-fn percentiles_text(text: &Text, times: Percentiles) -> String {
-    let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
-    let us = |(index, (title, ns)): (usize, (&str, i64))| {
-        // Short times need a digit, long ones do not.
-        let value =
-            if index < 4 { format!("{:.1}", ns as f64 / 1000.0) } else { text.int(rounded(ns, 1000)) };
-        format!("{title} {value}")
-    };
-    let values: Vec<String> = titles.into_iter().zip(times.values).enumerate().map(us).collect();
-    format!(
-        "{} us; longest 1%: {} s, all {} s, n {}",
-        values.join(", "),
-        seconds(times.longest_sum_ns, 6),
-        seconds(times.sum_ns, 6),
-        text.int(times.count)
-    )
 }
 
 fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Result<Columns<'a, MethodRow>> {

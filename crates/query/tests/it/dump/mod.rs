@@ -1,5 +1,6 @@
 //! Dumps: every number on rows that were made by hand.
 
+mod core_kinds;
 mod cores;
 mod cpu;
 mod disk;
