@@ -234,6 +234,8 @@ pub(crate) struct SqlArgs {
     /// A parameter of a question of the library; can be repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
     /// How rows are written; parquet only into a file
     #[arg(long, value_enum, default_value_t = SqlFormat::Table)]
     pub(crate) format: SqlFormat,

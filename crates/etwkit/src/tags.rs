@@ -23,12 +23,21 @@ pub(crate) struct TagArgs {
 }
 
 impl TagArgs {
+    /// Whether any files are named.
+    pub(crate) const fn are_given(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     /// The built-in set, and one for each file, which has its name.
     pub(crate) fn sets(&self) -> anyhow::Result<Vec<TagSet>> {
         let mut sets = vec![TagSet::built_in()];
         for path in &self.files {
             let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            anyhow::ensure!(
+                sets.iter().all(|set: &TagSet| set.name() != name),
+                "there is a set of stack tags {name} already: files need different names"
+            );
             let place = path.display().to_string();
             let set = TagSet::read(&name, &[(&place, &bytes)]);
             sets.push(set.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?);
@@ -38,7 +47,7 @@ impl TagArgs {
 
     /// Makes sure that extracts have the tags of the files, if any are named.
     pub(crate) fn apply(&self, extracts: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
-        if self.files.is_empty() {
+        if !self.are_given() {
             return Ok(());
         }
         let sets = self.sets()?;

@@ -4,6 +4,7 @@
 //! nodes of the extracts.
 
 mod load;
+mod tags;
 
 use std::collections::HashMap;
 use std::fmt::Write;

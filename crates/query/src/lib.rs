@@ -33,6 +33,7 @@ mod views;
 pub use answer::Answer;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
+pub use etwkit_trace::tags::DEFAULT_SET as DEFAULT_TAG_SET;
 pub use session::{Options, Session};
 pub use source::Source;
 pub use views::tables;

@@ -15,6 +15,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_trace::table::Table;
+use etwkit_trace::tags::TagSet;
 
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
@@ -87,6 +88,12 @@ impl Session {
     /// The engine cannot be set up.
     pub fn from_batches(tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> Result<Self> {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
+    }
+
+    /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones before are forgotten.
+    pub fn use_tags(&self, sets: Arc<[TagSet]>) {
+        let tables = &self.tables;
+        self.context.register_udf(functions::tag(tables.loader().clone(), tables.has_trace_id(), sets));
     }
 
     /// Frames, methods and modules by number, read at the first call.

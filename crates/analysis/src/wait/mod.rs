@@ -1,4 +1,4 @@
-//! Waits: sums by process, thread, method, module, reason or by who ended them, and single ones.
+//! Waits: sums by process, thread, method, module, stack tag, reason or by who ended them, and single ones.
 
 mod by_code;
 mod question;
@@ -22,6 +22,8 @@ pub enum WaitBy {
     Method,
     /// Module: the same for the files of the frames.
     Module,
+    /// Stack tag of the stack with which threads were switched in, of each set of tags.
+    Tag,
     /// Wait reason.
     Reason,
     /// Process of the thread that ended the wait.
@@ -67,6 +69,12 @@ pub struct WaitRequest {
     pub reason: Option<String>,
     /// Methods: only waits with such a frame in the stack, as `method`, `module!method` or `module+0x1a2b`.
     pub method: Option<String>,
+    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the switch-in. Of sums by tag
+    /// those rows, else the waits of which one tag fits.
+    pub tag: Option<String>,
+    /// Sets of stack tags, by name; without any the built-in one. The session has to know them
+    /// ([`Session::use_tags`]).
+    pub tag_sets: Vec<String>,
     /// What they are summed up by.
     pub by: WaitBy,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
@@ -102,6 +110,10 @@ etwkit_query::rows! {
         module: Option<String>,
         /// Method, by method: its name; without one the offset in the module or the address, as `+0x1a2b`.
         method: Option<String>,
+        /// Set of stack tags, by tag.
+        tag_set: Option<String>,
+        /// Stack tag, by tag: its path with `\` between.
+        tag: Option<String>,
         /// Wait reason, by reason.
         wait_reason: Option<String>,
         /// Who ended the waits, by readying thread or process: `thread`, `dpc`, `open` or `not_recorded`.

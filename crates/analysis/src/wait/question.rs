@@ -1,5 +1,6 @@
 //! The SQL of questions about waits.
 
+use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::sql::{ends, filtered, quoted, range_condition, text_condition};
 
 use super::{WaitBy, WaitRequest, WaitSort};
@@ -17,6 +18,8 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("tid", "INT"),
     ("module", "VARCHAR"),
     ("method", "VARCHAR"),
+    ("tag_set", "VARCHAR"),
+    ("tag", "VARCHAR"),
     ("wait_reason", "VARCHAR"),
     ("ended_by", "VARCHAR"),
     ("readying_pid", "INT"),
@@ -43,6 +46,7 @@ impl Grouping {
             WaitBy::Module => {
                 Self { join: "\nJOIN in_stack s ON s.stack_id = w.stack_id", keys: &[("s.module", "module")] }
             }
+            WaitBy::Tag => Self { join: "", keys: &[("w.tag_set", "tag_set"), ("w.tag", "tag")] },
             WaitBy::Reason => Self { join: "", keys: &[("w.reason", "wait_reason")] },
             WaitBy::Readying => Self {
                 join: THREAD_OF_READYING,
@@ -111,6 +115,7 @@ impl WaitRequest {
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
             WaitBy::Module => format!(",\n{MODULES}"),
+            WaitBy::Tag => format!(",\n{}", self.tagged()),
             _ => String::new(),
         };
         format!(
@@ -135,11 +140,12 @@ FROM (
     min(coalesce(w.wait_start, w.ready_start, w.start_ns)) AS first_ns,
     min(w.process_start_ns) AS process_start_ns, min(w.process_stop_ns) AS process_stop_ns,
     min(w.command_line) AS command_line
-  FROM wait w{join}
+  FROM {from} w{join}
   GROUP BY w.process_key{group}
 ){limits}
 ORDER BY sort_value, wait_sum_ns, process_key{order}",
             wait = self.wait(),
+            from = if self.by == WaitBy::Tag { "tagged" } else { "wait" },
             join = grouping.join,
             sort = self.sum_order(),
             limits = filtered(&self.sum_limits()),
@@ -225,6 +231,9 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
                 .as_deref()
                 .map(|filter| format!("stack_contains(c.stack_id, {})", quoted(&frames(filter)))),
         );
+        // Sums by tag have rows of which only some fit.
+        let tags = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
+        conditions.extend(text_condition(&self.tags_of("c.stack_id"), tags));
         let reaches = if self.time.is_unlimited() {
             String::new()
         } else {
@@ -250,6 +259,38 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     CROSS JOIN (SELECT coalesce(max(coalesce(range_end_ns, duration_ns)), 0) AS end_ns FROM trace) e{}
   ){reaches}
 )",
+            filtered(&conditions)
+        )
+    }
+
+    /// Names of sets of stack tags, as SQL texts.
+    fn sets(&self) -> Vec<String> {
+        if self.tag_sets.is_empty() {
+            return vec![quoted(DEFAULT_TAG_SET)];
+        }
+        self.tag_sets.iter().map(|set| quoted(set)).collect()
+    }
+
+    /// The tags of a stack by all sets, one below the other; a filter looks at each line.
+    fn tags_of(&self, stack: &str) -> String {
+        let tags: Vec<String> =
+            self.sets().iter().map(|set| format!("coalesce(stack_tag({stack}, {set}), '')")).collect();
+        tags.join(" || chr(10) || ")
+    }
+
+    /// Waits with their tags, once for each set that has one for their stack.
+    fn tagged(&self) -> String {
+        let sets: Vec<String> = self.sets().iter().map(|set| format!("({set})")).collect();
+        let mut conditions = vec!["tag IS NOT NULL".to_owned()];
+        conditions.extend(text_condition("tag", self.tag.as_deref()));
+        format!(
+            "tagged AS (
+  SELECT * FROM (
+    SELECT w.*, s.tag_set, stack_tag(w.stack_id, s.tag_set) AS tag
+    FROM wait w CROSS JOIN (VALUES {}) AS s(tag_set)
+  ){}
+)",
+            sets.join(", "),
             filtered(&conditions)
         )
     }

@@ -1,10 +1,13 @@
 //! The example of docs/numbers/waits.md.
 
+use std::sync::Arc;
+
 use etwkit_analysis::chain::ChainRequest;
 use etwkit_analysis::path::{PathAnswer, PathRequest};
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort};
 use etwkit_query::dump::Top;
 use etwkit_trace::table::DiskIo;
+use etwkit_trace::tags::TagSet;
 
 use crate::support::{Machine, first, off};
 
@@ -62,6 +65,29 @@ fn the_example_of_the_page_on_waits() {
     assert_eq!(
         methods.iter().map(|row| (row.method.as_deref().unwrap(), row.wait_ns)).collect::<Vec<_>>(),
         [("Ask", 80), ("main", 80)]
+    );
+
+    let rules = r#"<Tag Name=""><Tag Name="Request"><Entrypoint Module="a.dll" Method="Ask"/></Tag></Tag>"#;
+    session.use_tags(Arc::new([TagSet::read("team.stacktags", &[("team", rules.as_bytes())]).unwrap()]));
+    let tag_sets = vec!["default".into(), "team.stacktags".into()];
+    let by_tag = WaitRequest { by: WaitBy::Tag, sort: WaitSort::WaitSum, tag_sets, ..WaitRequest::default() };
+    let tags: Vec<_> = by_tag
+        .ask(&session)
+        .unwrap()
+        .into_iter()
+        .map(|row| {
+            (row.process.unwrap(), row.tag_set.unwrap(), row.tag.unwrap(), row.wait_ns, row.open_waits)
+        })
+        .collect();
+    let tag = |of: &str, set: &str, tag: &str, wait, open| (of.into(), set.into(), tag.into(), wait, open);
+    assert_eq!(
+        tags,
+        [
+            tag("store.exe", "default", "Other", 58, 0),
+            tag("broker.exe", "default", "Other", 68, 0),
+            tag("ui.exe", "default", "Other", 80, 1),
+            tag("ui.exe", "team.stacktags", "Request", 80, 0),
+        ]
     );
 
     let waits = WaitRequest {

@@ -1,8 +1,11 @@
 //! Sums of waits, and single ones.
 
+use std::sync::Arc;
+
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort, WaitSum};
 use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
+use etwkit_trace::tags::TagSet;
 
 use crate::support::{Machine, off};
 
@@ -184,6 +187,71 @@ fn a_method_counts_once_for_each_stack_and_stacks_may_be_missing() {
         sums(WaitRequest { method: Some("a.dll!ma*".into()), ..WaitRequest::default() }),
         [row("", 2, 15)]
     );
+}
+
+/// The tag, with its set if there are several, waits, their union and their sum.
+fn tagged(rows: &[WaitSum]) -> Vec<(&str, &str, i64, i64, i64)> {
+    let row = |row: &'_ WaitSum| (row.waits, row.wait_ns, row.wait_sum_ns);
+    rows.iter()
+        .map(|sum| (sum.tag_set.as_deref().unwrap(), sum.tag.as_deref().unwrap(), row(sum)))
+        .map(|(set, tag, (waits, union, sum))| (set, tag, waits, union, sum))
+        .collect()
+}
+
+#[test]
+fn a_wait_counts_once_for_its_tag_of_each_set() {
+    let mut machine = Machine::new(&["a.exe", "a.exe"], 200);
+    let read = machine.stack(&["wait", "Read", "main"]);
+    let plain = machine.stack(&["wait", "main"]);
+    machine
+        .add(off(1, 0).readied(10, 2).ran(10, 20).in_stack(read))
+        .add(off(2, 5).readied(25, 1).ran(26, 30).in_stack(read))
+        .add(off(1, 30).readied(70, 2).ran(70, 80).in_stack(plain))
+        .add(off(1, 80).readied(85, 2).ran(85, 90))
+        .add(off(2, 100).open());
+    let session = machine.session();
+    let rules = r#"<Tag Name=""><Tag Name="In"><Tag Name="Read"><Entrypoint Module="a.dll" Method="Read"/></Tag></Tag>
+        <Tag Name="Wait" Priority="-1"><Entrypoint Module="*" Method="wait"/></Tag></Tag>"#;
+    session.use_tags(Arc::new([TagSet::read("own", &[("own", rules.as_bytes())]).unwrap()]));
+    let by_tag = WaitRequest {
+        by: WaitBy::Tag,
+        tag_sets: vec!["default".into(), "own".into()],
+        ..WaitRequest::default()
+    };
+    let ask = |request: &WaitRequest| {
+        request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+    };
+    let all = ask(&by_tag);
+    // The wait without a stack and the open one are `Other`, and have no tag of the other set.
+    let own = [("own", "In\\Read", 2, 25, 30), ("own", "Wait", 1, 40, 40)];
+    assert_eq!(tagged(&all), [own[0], own[1], ("default", "Other", 4, 70, 75)]);
+    assert_eq!((all[2].open_waits, all[0].open_waits, all[0].threads, all[0].ready_ns), (1, 0, 2, 1));
+
+    let range = Range { min: 8, max: 40 };
+    let clipped = ask(&WaitRequest { time: range, ..by_tag.clone() });
+    assert_eq!(
+        tagged(&clipped),
+        [("own", "Wait", 1, 10, 10), ("own", "In\\Read", 2, 17, 19), ("default", "Other", 3, 27, 29)]
+    );
+
+    let filtered = |filter: &str| WaitRequest { tag: Some(filter.into()), ..by_tag.clone() };
+    assert_eq!(tagged(&ask(&filtered("in\\*"))), own[..1]);
+    assert_eq!(tagged(&ask(&filtered("!In*;!other"))), own[1..]);
+    assert!(ask(&filtered("nothing")).is_empty());
+    // Of other sums, lists and methods the waits of which one tag fits.
+    let by = |by, tag: &str| ask(&WaitRequest { by, ..filtered(tag) });
+    let sums = |rows: Vec<WaitSum>| rows.iter().map(|row| (row.waits, row.wait_sum_ns)).collect::<Vec<_>>();
+    assert_eq!(sums(by(WaitBy::Process, "*\\Read")), [(2, 30)]);
+    assert_eq!(sums(by(WaitBy::Process, "Other")), [(4, 75)]);
+    assert_eq!(sums(by(WaitBy::Process, "!Wait;!*\\Read")), [(1, 5)]);
+    assert_eq!(sums(by(WaitBy::Method, "Wait")), [(1, 40), (1, 40)]);
+    let list = filtered("Wait").list(&session).unwrap();
+    assert_eq!(list.iter().map(|row| row.wait_ns).collect::<Vec<_>>(), [Some(40)]);
+
+    let unknown = WaitRequest { tag_sets: vec!["it's".into()], ..by_tag.clone() }.ask(&session).unwrap_err();
+    assert!(!unknown.is_nothing() && unknown.to_string().contains("no set 'it's'"), "{unknown}");
+    let only_default = ask(&WaitRequest { tag_sets: Vec::new(), ..by_tag });
+    assert_eq!(tagged(&only_default), [("default", "Other", 4, 70, 75)]);
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn tags_of_a_file_of_the_user() {
     let waits =
         rows(&["dump", "wait", "--json", "--process", "3640", "--method", "FltSendMessage", &extract]);
     assert_eq!(bash[0]["wait_ns"], waits[0]["wait_ns"]);
+    waits_by_tag(&extract, &file, &waits);
     // They are kept: the same question again computes nothing.
     assert_eq!(run(&ask).err, "");
 
@@ -125,4 +126,70 @@ fn tags_of_a_file_of_the_user() {
     let broken = run(&ask);
     assert_eq!(broken.exit, Exit::Error);
     assert!(broken.err.contains("team.stacktags:1:") && broken.err.contains("hint:"), "{}", broken.err);
+}
+
+/// Rows of a question in SQL, each as one text.
+fn texts(args: &[&str]) -> Vec<String> {
+    rows(args).iter().map(Value::to_string).collect()
+}
+
+/// The sums of waits by tag are those of the table, and their filter is that of the waits; `shield` are the waits of the tag `Shield`.
+fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
+    let with_file = ["--stack-tag-file", file, extract];
+    let by_tag = |more: &[&str]| rows(&[&["dump", "wait", "--json", "--by", "tag"], more].concat());
+    let mut ours: Vec<String> = Vec::new();
+    for row in by_tag(&with_file) {
+        let (key, set, tag) = (&row["process_key"], &row["tag_set"], &row["tag"]);
+        let times =
+            ["wait_ns", "wait_sum_ns", "ready_ns", "ready_sum_ns"].map(|name| row[name].as_i64().unwrap());
+        if times.iter().any(|time| *time > 0) {
+            ours.push(format!("{key} {set} {tag} {times:?}"));
+        }
+    }
+    ours.sort();
+    let table = "select process_key, tag_set, tag, wait_ns, wait_sum_ns, ready_ns, ready_sum_ns from cpu_tag \
+                 where greatest(wait_ns, wait_sum_ns, ready_ns, ready_sum_ns) > 0";
+    let mut table: Vec<String> = rows(&["sql", "--format", "json", extract, table])
+        .iter()
+        .map(|row| {
+            let times = ["wait_ns", "wait_sum_ns", "ready_ns", "ready_sum_ns"];
+            let times = times.map(|name| row[name].as_i64().unwrap());
+            format!("{} {} {} {times:?}", row["process_key"], row["tag_set"], row["tag"])
+        })
+        .collect();
+    table.sort();
+    assert_eq!(ours, table);
+    let named = |row: &&String| !row.contains("\"Other\"");
+    assert!(ours.iter().filter(named).count() > 20, "{ours:?}");
+
+    let of_bash = ["--process", "3640", "--tag", "shield"];
+    let tagged = by_tag(&[&of_bash[..], &with_file].concat());
+    assert_eq!(tagged.len(), 1);
+    assert_eq!((&tagged[0]["tag"], &tagged[0]["tag_set"]), (&"Shield".into(), &"team.stacktags".into()));
+    let by_process = rows(&[&["dump", "wait", "--json"], &of_bash[..], &with_file].concat());
+    for column in ["waits", "wait_ns", "wait_max_ns", "ready_sum_ns", "first_ns"] {
+        assert_eq!(by_process[0][column], shield[0][column], "{column}");
+        assert_eq!(tagged[0][column], shield[0][column], "{column}");
+    }
+    let nothing = run(&["dump", "wait", "--by", "tag", "--tag", "Shield", extract]);
+    assert_eq!(nothing.exit, Exit::Nothing, "without the file there is no such tag: {nothing:?}");
+
+    let twice = run(&["dump", "wait", "--stack-tag-file", file, "--stack-tag-file", file, extract]);
+    assert_eq!(twice.exit, Exit::Error);
+    assert!(twice.err.contains("different names"), "{}", twice.err);
+
+    // The SQL that is shown gives the same, also for a part of the trace.
+    let part = ["dump", "wait", "--by", "tag", "--range", "3..9", "--tag", "!Other"];
+    let sql = run(&[&part[..], &["--show-sql"], &with_file].concat()).out;
+    let columns = "process_key, tag_set, tag, waits, wait_ns, wait_max_ns, ready_ns, threads, first_ns";
+    let sql =
+        format!("select {columns} from ({sql}) order by sort_value, wait_sum_ns, process_key, tag_set, tag");
+    let shown = texts(&[&["sql", "--format", "json"], &with_file[..], &[&sql]].concat());
+    let ours: Vec<String> = rows(&[&part[..], &["--json"], &with_file].concat())
+        .iter()
+        .map(|row| columns.split(", ").map(|name| (name.to_owned(), row[name].clone())).collect())
+        .map(|row: serde_json::Map<String, Value>| Value::Object(row).to_string())
+        .collect();
+    assert!(ours.len() > 20 && ours.iter().any(|row| row.contains("Shield")), "{ours:?}");
+    assert_eq!(ours, shown);
 }

@@ -3,10 +3,12 @@
 mod matching;
 mod names;
 mod stacks;
+mod tags;
 mod times;
 mod union_duration;
 
 pub use names::wait_reason_name;
+pub(crate) use tags::tag;
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -54,7 +56,7 @@ const UNION_DURATION: Reference = Reference {
 #[must_use]
 pub fn references() -> Vec<Reference> {
     let scalar = groups().flat_map(|group| group.iter().map(|function| function.reference));
-    std::iter::once(UNION_DURATION).chain(scalar).chain(stacks::REFERENCES).collect()
+    std::iter::once(UNION_DURATION).chain(scalar).chain(stacks::REFERENCES).chain([tags::REFERENCE]).collect()
 }
 
 fn groups() -> impl Iterator<Item = &'static [Function]> {
@@ -64,7 +66,8 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
 /// The functions of one value for each row. Those of stacks look frames up in the session.
 pub(crate) fn scalar(loader: &Arc<Loader>, has_trace_id: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(|function| ScalarUDF::new_from_impl(Pure::new(function)));
-    pure.chain([stacks::contains(loader.clone(), has_trace_id)]).collect()
+    let contains = stacks::contains(loader.clone(), has_trace_id);
+    pure.chain([contains, tag(loader.clone(), has_trace_id, Arc::new([]))]).collect()
 }
 
 /// The aggregates.
@@ -74,7 +77,7 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
 
 /// Whether a function looks frames up, which have to be read before.
 pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
-    function.name() == stacks::CONTAINS
+    [stacks::CONTAINS, tags::TAG].contains(&function.name())
 }
 
 /// A function whose values depend on its arguments alone.

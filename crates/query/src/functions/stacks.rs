@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
@@ -38,6 +38,49 @@ pub(super) fn contains(loader: Arc<Loader>, has_trace_id: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(StackContains { loader, has_trace_id, signature, known: Mutex::default() })
 }
 
+/// What functions of stacks are called with: in a session over several extracts the number of the extract, a stack, a text.
+pub(super) struct StackArguments<'a> {
+    trace_ids: Option<&'a Int32Array>,
+    stack_ids: &'a Int32Array,
+    /// The last argument.
+    pub(super) texts: &'a ArrayRef,
+}
+
+impl<'a> StackArguments<'a> {
+    pub(super) fn of(columns: &'a [ArrayRef]) -> Result<Self> {
+        let (trace_ids, stack_ids, texts) = match columns {
+            [stack_ids, texts] => (None, stack_ids, texts),
+            [trace_ids, stack_ids, texts] => (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, texts),
+            _ => return Err(DataFusionError::Internal("expected 2 or 3 arguments".to_owned())),
+        };
+        Ok(Self { trace_ids, stack_ids: stack_ids.as_primitive::<Int32Type>(), texts })
+    }
+
+    /// Extract and stack of each row.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = (Option<i32>, Option<i32>)> + '_ {
+        let trace_id = |row: usize| match self.trace_ids {
+            Some(ids) => ids.is_valid(row).then(|| ids.value(row)),
+            None => Some(0),
+        };
+        self.stack_ids.iter().enumerate().map(move |(row, stack_id)| (trace_id(row), stack_id))
+    }
+}
+
+/// The types of these arguments; `text` names the last one.
+pub(super) fn coerce_stack(
+    function: &str,
+    text: &str,
+    has_trace_id: bool,
+    found: &[DataType],
+) -> Result<Vec<DataType>> {
+    const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
+    const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
+    if has_trace_id || found.len() == SEVERAL.len() {
+        return coerce(&format!("{function}(trace_id, stack_id, {text})"), &SEVERAL, found);
+    }
+    coerce(&format!("{function}(stack_id, {text})"), &ONE, found)
+}
+
 /// For each stack whether it fits, by extract and pattern.
 type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
 
@@ -65,22 +108,11 @@ impl StackContains {
     fn compute(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
         let loaded = self.loader.loaded();
         let frames = loaded.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
-        let (trace_ids, stack_ids, patterns) = match columns {
-            [stack_ids, patterns] => (None, stack_ids, patterns),
-            [trace_ids, stack_ids, patterns] => {
-                (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, patterns)
-            }
-            _ => return Err(DataFusionError::Internal("expected 2 or 3 arguments".to_owned())),
-        };
+        let arguments = StackArguments::of(columns)?;
         let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
-        let rows = stack_ids.as_primitive::<Int32Type>().iter().zip(patterns.as_string::<i32>()).enumerate();
-        let answers = rows.map(|(row, (stack_id, pattern))| {
-            let trace_id = match trace_ids {
-                Some(ids) if ids.is_valid(row) => ids.value(row),
-                Some(_) => return None,
-                None => 0,
-            };
-            let (stack_id, pattern) = (usize::try_from(stack_id?).ok()?, pattern?);
+        let rows = arguments.stacks().zip(arguments.texts.as_string::<i32>());
+        let answers = rows.map(|((trace_id, stack_id), pattern)| {
+            let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
             let stacks = match &latest {
                 Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
                 _ => self.stacks(&frames, trace_id, pattern),
@@ -112,12 +144,7 @@ impl ScalarUDFImpl for StackContains {
     }
 
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
-        const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
-        if self.has_trace_id || arguments.len() == SEVERAL.len() {
-            return coerce("stack_contains(trace_id, stack_id, pattern)", &SEVERAL, arguments);
-        }
-        coerce("stack_contains(stack_id, pattern)", &ONE, arguments)
+        coerce_stack(CONTAINS, "pattern", self.has_trace_id, arguments)
     }
 
     fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {

@@ -1,7 +1,10 @@
-//! Stacks unrolled, and what frames are called.
+//! Stacks unrolled, what frames are called, and what tags stacks have.
+
+use std::sync::Arc;
 
 use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{Frame, Method, Module, Stack};
+use etwkit_trace::tags::TagSet;
 
 use crate::support::{ask, error, rows};
 
@@ -131,6 +134,54 @@ fn stacks_are_found_by_their_frames() {
     assert_eq!(ask(&session, inside), "2");
 }
 
+/// `Runs` for each stack with `Run`, in `a.dll` of any case or without a name; `Jit` only for code without a file.
+fn own_tags() -> Arc<[TagSet]> {
+    let rules = r#"<Tag Name="">
+        <Tag Name="Runs"><Entrypoint Module="a.dll" Method="Run"/></Tag>
+        <Tag Name="Unnamed" Priority="1"><Entrypoint Module="A.dll" Method="*"/></Tag>
+        <Tag Name="Jit"><Entrypoint Module="" Method="Jitted"/></Tag>
+    </Tag>"#;
+    let first = TagSet::read("own", &[("own.stacktags", rules.as_bytes())]).unwrap();
+    let rules = rules.replace(r#"Priority="1""#, "");
+    let second = TagSet::read("equal", &[("equal.stacktags", rules.as_bytes())]).unwrap();
+    Arc::new([first, second])
+}
+
+#[test]
+fn stacks_have_one_tag_of_each_set() {
+    let session = session();
+    session.use_tags(own_tags());
+    let tags = |set: &str| {
+        let sql = format!("SELECT stack_id, stack_tag(stack_id, '{set}') FROM stack ORDER BY 1");
+        ask(&session, &sql).replace('\n', ",")
+    };
+    assert_eq!(tags("own"), "0|Unnamed,1|Unnamed,2|Unnamed,3|Unnamed,4|-,5|Jit,6|Jit");
+    // Of rules for the same frame the first of the file wins, else the frame nearest to the innermost one.
+    assert_eq!(tags("equal"), "0|Runs,1|Unnamed,2|Runs,3|Unnamed,4|-,5|Jit,6|Jit");
+    assert!(tags("default").split(',').all(|row| row.ends_with("|Other")));
+    // A stack that was not recorded, or is not there.
+    let missing = "SELECT stack_tag(NULL, 'default'), stack_tag(99, 'default'), stack_tag(NULL, 'own'), stack_tag(0, NULL)";
+    assert_eq!(ask(&session, missing), "Other|Other|-|-");
+    let by_tag = "SELECT count(*) FROM stack GROUP BY stack_tag(stack_id, 'own') ORDER BY 1";
+    assert_eq!(ask(&session, by_tag), "1\n2\n4");
+}
+
+#[test]
+fn sets_of_tags_that_are_not_there_are_named() {
+    let session = session();
+    let refused = |sql: &str| {
+        let answer = session.sql(sql).and_then(|answer| answer.collect::<Result<Vec<_>, _>>());
+        answer.unwrap_err().to_string()
+    };
+    for sql in ["SELECT stack_tag(stack_id, 'own') FROM stack", "SELECT stack_tag(0, 'own')"] {
+        assert!(refused(sql).contains("there is no set 'own'"), "{}", refused(sql));
+    }
+    session.use_tags(own_tags());
+    assert_eq!(ask(&session, "SELECT stack_tag(0, 'own')"), "Unnamed");
+    session.use_tags(Arc::new([]));
+    assert!(refused("SELECT stack_tag(0, 'own')").contains("there is no set 'own'"));
+}
+
 #[test]
 fn several_extracts_have_stacks_of_their_own() {
     let other = source(&[stack(0, None, 4)]);
@@ -149,6 +200,11 @@ fn several_extracts_have_stacks_of_their_own() {
     assert_eq!(ask(&session, sql), "0|5\n0|6\n2|0");
     let refused = error(&session, "SELECT stack_contains(stack_id, 'x') FROM stack").to_string();
     assert!(refused.contains("stack_contains(trace_id, stack_id, pattern) expects"), "{refused}");
+    session.use_tags(own_tags());
+    let sql =
+        "SELECT trace_id, stack_tag(trace_id, stack_id, 'own') FROM stack WHERE stack_id = 0 ORDER BY 1";
+    assert_eq!(ask(&session, sql), "0|Unnamed\n2|Jit");
+    assert_eq!(ask(&session, "SELECT stack_tag(1, 0, 'default'), stack_tag(NULL, 0, 'default')"), "Other|-");
 }
 
 #[test]

@@ -11,12 +11,14 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 
 pub(super) fn run(args: &WaitArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let request = args.chains()?;
+    let sets = args.sets()?;
+    let request = args.chains(&sets)?;
     if args.common.show_sql {
         // The waits that chains begin with; their links are followed from row to row.
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump wait", printer, |session| {
+        session.use_tags(sets.clone());
         Ok((request.ask(session)?, StackText::new(session)?))
     })?;
     let shown: Vec<_> = answers

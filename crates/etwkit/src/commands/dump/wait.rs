@@ -22,11 +22,15 @@ pub(super) fn run(args: &WaitArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 }
 
 fn sums(args: &WaitArgs, by: WaitBy, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let request = args.request()?;
+    let sets = args.sets()?;
+    let request = args.request(&sets)?;
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump wait", printer, |session| request.ask(session))?;
+    let answers = ask(&args.common, "dump wait", printer, |session| {
+        session.use_tags(sets.clone());
+        request.ask(session)
+    })?;
     let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
     let count = rows.clone().count();
     if machine(&args.common, printer, rows)? {
@@ -74,6 +78,11 @@ fn sum_columns<'a>(
         row.tid.map(|tid| tid.to_string()).unwrap_or_default()
     });
     columns.word("Reason", "Reason", by == WaitBy::Reason, |row| row.wait_reason.clone().unwrap_or_default());
+    let is_by_tag = by == WaitBy::Tag;
+    // Only files of the user make sets that have to be told apart.
+    let has_sets = is_by_tag && (details || args.has_files());
+    columns.word("TagSet", "Tag set", has_sets, |row| row.tag_set.clone().unwrap_or_default());
+    columns.word("Tag", "Tag", is_by_tag, |row| row.tag.clone().unwrap_or_default());
     let is_by_code = matches!(by, WaitBy::Method | WaitBy::Module);
     columns.word("Method", if by == WaitBy::Module { "Module" } else { "Method" }, is_by_code, code);
     let is_by_end = matches!(by, WaitBy::Readying | WaitBy::ReadyingThread);
@@ -150,11 +159,13 @@ pub(super) fn frames(stacks: &StackText, all: bool, stack_id: i64) -> Vec<String
 }
 
 fn single(args: &WaitArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let request = args.request()?;
+    let sets = args.sets()?;
+    let request = args.request(&sets)?;
     if args.common.show_sql {
         return show_sql(printer, &request.list_sql());
     }
     let answers = ask(&args.common, "dump wait", printer, |session| {
+        session.use_tags(sets.clone());
         Ok((request.list(session)?, StackText::new(session)?))
     })?;
     let shown: Vec<_> = answers

@@ -1,12 +1,16 @@
 //! Arguments of `etwkit dump wait`.
 
+use std::sync::Arc;
+
 use clap::Args;
 use etwkit_analysis::chain::ChainRequest;
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort};
 use etwkit_query::dump::Top;
 use etwkit_query::range::Unit;
+use etwkit_trace::tags::TagSet;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};
+use crate::tags::TagArgs;
 
 /// Single waits that are listed if no number is given.
 const LISTED: usize = 20;
@@ -31,6 +35,7 @@ const ROWS: &[(&str, Rows)] = &[
     ("thread", Rows::Sums(WaitBy::Thread)),
     ("method", Rows::Sums(WaitBy::Method)),
     ("module", Rows::Sums(WaitBy::Module)),
+    ("tag", Rows::Sums(WaitBy::Tag)),
     ("reason", Rows::Sums(WaitBy::Reason)),
     ("readying", Rows::Sums(WaitBy::Readying)),
     ("readying-thread", Rows::Sums(WaitBy::ReadyingThread)),
@@ -67,6 +72,11 @@ pub(crate) struct WaitArgs {
     /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several with ;)
     #[arg(long, value_name = "NAMES")]
     method: Option<String>,
+    /// Only waits in such stack tags, paths with \ between (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "TAGS")]
+    tag: Option<String>,
+    #[command(flatten)]
+    tags: TagArgs,
     /// Rows: sums of each process by this, or single waits
     #[arg(long, value_name = "WHAT", value_parser = word(ROWS), default_value = "process")]
     pub(super) by: Rows,
@@ -100,7 +110,17 @@ pub(crate) struct WaitArgs {
 }
 
 impl WaitArgs {
-    pub(super) fn request(&self) -> anyhow::Result<WaitRequest> {
+    /// Whether files of stack tags are named.
+    pub(super) const fn has_files(&self) -> bool {
+        self.tags.are_given()
+    }
+
+    /// Sets of stack tags, none if they are only the built-in one.
+    pub(super) fn sets(&self) -> anyhow::Result<Arc<[TagSet]>> {
+        Ok(if self.has_files() { self.tags.sets()?.into() } else { Arc::new([]) })
+    }
+
+    pub(super) fn request(&self, sets: &[TagSet]) -> anyhow::Result<WaitRequest> {
         let mut top = self.top.top();
         if self.by == Rows::Single && !self.chain {
             top = Top { count: top.count.or(Some(LISTED)), ..top };
@@ -110,6 +130,8 @@ impl WaitArgs {
             tid: self.thread,
             reason: self.reason.clone(),
             method: self.method.clone(),
+            tag: self.tag.clone(),
+            tag_sets: sets.iter().map(|set| set.name().to_owned()).collect(),
             by: match self.by {
                 Rows::Sums(by) => by,
                 Rows::Single => WaitBy::Process,
@@ -124,7 +146,7 @@ impl WaitArgs {
         })
     }
 
-    pub(super) fn chains(&self) -> anyhow::Result<ChainRequest> {
-        Ok(ChainRequest { waits: self.request()? })
+    pub(super) fn chains(&self, sets: &[TagSet]) -> anyhow::Result<ChainRequest> {
+        Ok(ChainRequest { waits: self.request(sets)? })
     }
 }

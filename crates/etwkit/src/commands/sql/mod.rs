@@ -36,7 +36,12 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         out_file::check(out, args.force)?;
     }
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
-    let answer = question.ask(&open_extracts(&extracts, printer)?)?;
+    let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
+    let session = open_extracts(&extracts, printer)?;
+    if let Some(sets) = sets {
+        session.use_tags(sets.into());
+    }
+    let answer = question.ask(&session)?;
     let rows = match &args.out {
         Some(out) => {
             let rows = write(answer, args.format, out, args.force)?;

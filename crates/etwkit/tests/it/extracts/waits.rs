@@ -288,6 +288,66 @@ fn sums_by_code_are_those_of_the_sql_that_is_shown() {
     }
 }
 
+/// Waiting and ready, union and sum, by process and tag.
+type OfTags = BTreeMap<(Option<i64>, String), [i64; 4]>;
+
+fn of_tags(session: &Session, time: Range) -> OfTags {
+    let request = WaitRequest { by: WaitBy::Tag, time, ..WaitRequest::default() };
+    let rows = request.ask(session).unwrap().into_iter();
+    let times = |row: &WaitSum| [row.wait_ns, row.wait_sum_ns, row.ready_ns, row.ready_sum_ns];
+    rows.map(|row| (times(&row), row))
+        .filter(|(times, _)| times.iter().any(|time| *time > 0))
+        .map(|(times, row)| ((row.process_key, row.tag.unwrap()), times))
+        .collect()
+}
+
+#[test]
+fn sums_by_tag_are_those_of_the_table() {
+    let (mut tags, mut named) = (0, 0);
+    for (trace, _) in made_with("sched") {
+        let extract = Extract::of(&[&trace], &[]);
+        let sql = "SELECT process_key, tag, coalesce(wait_ns, 0), coalesce(wait_sum_ns, 0), coalesce(ready_ns, 0), \
+                   coalesce(ready_sum_ns, 0) FROM cpu_tag WHERE tag_set = 'default'";
+        let table: OfTags = extract
+            .ask(sql)
+            .into_iter()
+            .map(|row| {
+                let times = [2, 3, 4, 5].map(|column: usize| row[column].as_i64().unwrap());
+                ((row[0].as_i64(), row[1].as_str().unwrap().to_owned()), times)
+            })
+            .filter(|(_, times)| times.iter().any(|time| *time > 0))
+            .collect();
+        let session = session(&extract);
+        let mut ours = match of_tags_or_nothing(&session) {
+            Some(ours) => ours,
+            None => continue,
+        };
+        assert_eq!(ours, table, "{trace}");
+        tags += ours.len();
+        named += ours.keys().filter(|(_, tag)| tag != "Other").count();
+
+        // The parts add up: what lies across their borders is clipped.
+        let (a, b) = (7_000_000, 21_000_001);
+        for (min, max) in [(i64::MIN, a), (a, b), (b, i64::MAX)] {
+            for (key, part) in of_tags(&session, Range { min, max }) {
+                let whole = ours.get_mut(&key).unwrap_or_else(|| panic!("{trace} {key:?}"));
+                whole.iter_mut().zip(part).for_each(|(whole, part)| *whole -= part);
+            }
+        }
+        assert!(ours.values().all(|rest| *rest == [0; 4]), "{trace} {ours:?}");
+    }
+    assert!(tags > 100 && named > 20 || !has_all(), "{tags} {named}");
+}
+
+/// Nothing where waits were not recorded.
+fn of_tags_or_nothing(session: &Session) -> Option<OfTags> {
+    match WaitRequest::default().ask(session) {
+        Ok(_) => Some(of_tags(session, Range::default())),
+        Err(error) if error.is_nothing() => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
 #[test]
 fn up_to_the_damage_waits_are_the_truth() {
     for (trace, truth) in made_with("before_damage") {

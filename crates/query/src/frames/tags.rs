@@ -1,0 +1,34 @@
+//! Stack tags of the stacks of an extract.
+
+use std::collections::HashMap;
+
+use etwkit_trace::tags::{TagSet, Tagged};
+
+use super::{Node, TraceFrames, at};
+
+/// Stands for a frame that is not there.
+const NO_NAME: u32 = u32::MAX;
+
+impl TraceFrames {
+    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`.
+    #[must_use]
+    pub fn tagged(&self, set: &TagSet) -> Tagged {
+        // Rules are matched against names, of which there are far fewer than frames.
+        let (mut names, mut known) = (Vec::new(), HashMap::new());
+        let number = |frame: &super::Frame| {
+            // As for `cpu_tag`, code that no file holds has no module, whatever its method knows.
+            let module = at(&self.modules, frame.module).and_then(Option::as_ref).map(|module| &*module.name);
+            let method = at(&self.methods, frame.method).and_then(Option::as_ref).map(|method| &*method.name);
+            *known.entry((module, method)).or_insert_with(|| {
+                names.push((module, method));
+                u32::try_from(names.len() - 1).unwrap_or(NO_NAME)
+            })
+        };
+        let of_frame: Vec<u32> = self.frames.iter().map(number).collect();
+        Tagged::new(set, names.as_slice(), self.nodes.len(), |node| {
+            let node = self.nodes.get(node as usize).copied().unwrap_or(Node::MISSING);
+            let name = at(&of_frame, node.frame).copied().unwrap_or(NO_NAME);
+            (u32::try_from(node.parent).ok(), name)
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! The stack tag of a stack.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use etwkit_trace::tags::{DEFAULT_SET, TagSet, Tagged};
+
+use super::stacks::{StackArguments, coerce_stack};
+use super::{Reference, invoke};
+use crate::frames::{Frames, Loader, TraceFrames};
+
+/// Name of the function.
+pub(super) const TAG: &str = "stack_tag";
+
+pub(super) const REFERENCE: Reference = Reference {
+    name: TAG,
+    call: "stack_tag([trace_id,] stack_id, tag_set)",
+    returns: "Utf8",
+    doc: "The tag of the stack by the rules of a set, as in `cpu_tag`: of the set `default`, or of a file that `--stack-tag-file` \
+          names, by its name. Without a match, and of a stack that is not there, it is `Other` in the set `default`, in others null. \
+          A session over several extracts needs `trace_id`.",
+    example: "SELECT stack_tag(NULL, 'default')",
+    answer: "Other",
+};
+
+/// The set that is there without being named.
+static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
+
+/// The function with sets beside the built-in one.
+pub(crate) fn tag(loader: Arc<Loader>, has_trace_id: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
+    // Stable, as `stack_contains`: stacks must have been read before the first call.
+    let signature = Signature::user_defined(Volatility::Stable);
+    ScalarUDF::new_from_impl(StackTag { loader, has_trace_id, sets, signature, known: Mutex::default() })
+}
+
+/// The tags of all stacks, by extract and set.
+type Known = HashMap<(i32, String), Arc<Tagged>>;
+
+/// `stack_tag`.
+#[derive(Debug)]
+struct StackTag {
+    loader: Arc<Loader>,
+    has_trace_id: bool,
+    sets: Arc<[TagSet]>,
+    signature: Signature,
+    known: Mutex<Known>,
+}
+
+impl StackTag {
+    fn set(&self, name: &str) -> Result<&TagSet> {
+        let named = self.sets.iter().find(|set| set.name() == name);
+        named.or_else(|| (name == DEFAULT_SET).then(|| &*BUILT_IN)).ok_or_else(|| {
+            let message = format!("{TAG}: there is no set '{name}'; --stack-tag-file adds one for a file");
+            DataFusionError::Execution(message)
+        })
+    }
+
+    fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
+        // Parallel parts of a question ask for the same: the others wait for the first. Sets and extracts are few.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tagged) = known.get(&(trace_id, set.to_owned())) {
+            return Ok(Arc::clone(tagged));
+        }
+        let rules = self.set(set)?;
+        let tagged = match frames.trace(trace_id) {
+            Some(trace) => trace.tagged(rules),
+            None => TraceFrames::default().tagged(rules),
+        };
+        let tagged = Arc::new(tagged);
+        known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));
+        Ok(tagged)
+    }
+
+    fn compute(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
+        let loaded = self.loader.loaded();
+        let frames = loaded.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
+        let arguments = StackArguments::of(columns)?;
+        let mut latest: Option<(i32, &str, Arc<Tagged>)> = None;
+        let sets = arguments.texts.as_string::<i32>();
+        let tags = arguments.stacks().zip(sets).map(|((trace_id, stack_id), set)| {
+            let Some((trace_id, set)) = trace_id.zip(set) else { return Ok(None) };
+            let tagged = match latest.take() {
+                Some((trace, known, tagged)) if trace == trace_id && known == set => tagged,
+                _ => self.tagged(&frames, trace_id, set)?,
+            };
+            let tag = tagged.tag(stack_id.unwrap_or(-1));
+            let name = tag.and_then(|tag| tagged.name(tag)).map(str::to_owned);
+            latest = Some((trace_id, set, tagged));
+            Ok(name)
+        });
+        Ok(Arc::new(tags.collect::<Result<StringArray>>()?))
+    }
+}
+
+impl ScalarUDFImpl for StackTag {
+    fn name(&self) -> &'static str {
+        TAG
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
+        coerce_stack(TAG, "tag_set", self.has_trace_id, arguments)
+    }
+
+    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        invoke(&args, |columns| self.compute(columns))
+    }
+}
+
+// With other sets it is another function.
+impl PartialEq for StackTag {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.loader, &other.loader) && Arc::ptr_eq(&self.sets, &other.sets)
+    }
+}
+
+impl Eq for StackTag {}
+
+impl Hash for StackTag {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        TAG.hash(state);
+    }
+}
