@@ -318,10 +318,7 @@ fn sums_by_tag_are_those_of_the_table() {
             .filter(|(_, times)| times.iter().any(|time| *time > 0))
             .collect();
         let session = session(&extract);
-        let mut ours = match of_tags_or_nothing(&session) {
-            Some(ours) => ours,
-            None => continue,
-        };
+        let Some(mut ours) = of_tags_or_nothing(&session) else { continue };
         assert_eq!(ours, table, "{trace}");
         tags += ours.len();
         named += ours.keys().filter(|(_, tag)| tag != "Other").count();
