@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_query::{Options, Session, Source};
+use etwkit_query::{Answer, Options, Session, Source};
 use etwkit_trace::table::{Frame, Method, Module, Stack};
 use etwkit_trace::tags::TagSet;
 
@@ -170,7 +170,7 @@ fn stacks_have_one_tag_of_each_set() {
 fn sets_of_tags_that_are_not_there_are_named() {
     let session = session();
     let refused = |sql: &str| {
-        let answer = session.sql(sql).and_then(|answer| answer.collect::<Result<Vec<_>, _>>());
+        let answer = session.sql(sql).and_then(Answer::collect);
         answer.unwrap_err().to_string()
     };
     for sql in ["SELECT stack_tag(stack_id, 'own') FROM stack", "SELECT stack_tag(0, 'own')"] {
