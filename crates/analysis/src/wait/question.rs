@@ -170,6 +170,10 @@ WHERE w.stack_id IS NOT NULL",
     /// The question for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {
+        if self.by == WaitBy::Tag {
+            // Sums by tag filter their rows; here the waits themselves are filtered.
+            return Self { by: WaitBy::Process, ..self.clone() }.list_sql();
+        }
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
         if self.sort == WaitSort::Ready || self.sort == WaitSort::ReadyMax || self.sort == WaitSort::ReadySum
