@@ -28,6 +28,7 @@ pub mod import;
 mod interner;
 mod mentions;
 mod mix;
+mod out;
 pub mod schedule;
 pub mod sink;
 pub mod summary;

@@ -1,6 +1,7 @@
 //! Waits: sums by process, thread, method, module, stack tag, reason or by who ended them, and single ones.
 
 mod by_code;
+mod grouping;
 mod question;
 
 use etwkit_query::Session;

@@ -3,107 +3,8 @@
 use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::sql::{ends, filtered, quoted, range_condition, text_condition};
 
+use super::grouping::{Grouping, METHODS, MODULES};
 use super::{WaitBy, WaitRequest, WaitSort};
-
-/// What `--by` adds: joins, columns that tell rows apart, and their names.
-struct Grouping {
-    join: &'static str,
-    /// Expression and name.
-    keys: &'static [(&'static str, &'static str)],
-}
-
-/// Columns of [`super::WaitSum`] that only some groupings fill, with their types.
-const OPTIONAL: &[(&str, &str)] = &[
-    ("thread_key", "INT"),
-    ("tid", "INT"),
-    ("module", "VARCHAR"),
-    ("method", "VARCHAR"),
-    ("tag_set", "VARCHAR"),
-    ("tag", "VARCHAR"),
-    ("wait_reason", "VARCHAR"),
-    ("ended_by", "VARCHAR"),
-    ("readying_pid", "INT"),
-    ("readying_process", "VARCHAR"),
-    ("readying_tid", "INT"),
-];
-
-const THREAD_OF_READYING: &str = "
-LEFT JOIN thread rt ON rt.thread_key = w.readying_thread_key AND w.ended_by = 'thread'
-LEFT JOIN process rp ON rp.process_key = rt.process_key";
-
-impl Grouping {
-    const fn of(by: WaitBy) -> Self {
-        match by {
-            WaitBy::Process => Self { join: "", keys: &[] },
-            WaitBy::Thread => Self {
-                join: "\nLEFT JOIN thread t ON t.thread_key = w.thread_key",
-                keys: &[("w.thread_key", "thread_key"), ("t.tid", "tid")],
-            },
-            WaitBy::Method => Self {
-                join: "\nJOIN in_stack s ON s.stack_id = w.stack_id",
-                keys: &[("s.module", "module"), ("s.method", "method")],
-            },
-            WaitBy::Module => {
-                Self { join: "\nJOIN in_stack s ON s.stack_id = w.stack_id", keys: &[("s.module", "module")] }
-            }
-            WaitBy::Tag => Self { join: "", keys: &[("w.tag_set", "tag_set"), ("w.tag", "tag")] },
-            WaitBy::Reason => Self { join: "", keys: &[("w.reason", "wait_reason")] },
-            WaitBy::Readying => Self {
-                join: THREAD_OF_READYING,
-                keys: &[
-                    ("w.ended_by", "ended_by"),
-                    ("rp.pid", "readying_pid"),
-                    ("rp.name", "readying_process"),
-                ],
-            },
-            WaitBy::ReadyingThread => Self {
-                join: THREAD_OF_READYING,
-                keys: &[
-                    ("w.ended_by", "ended_by"),
-                    ("rp.pid", "readying_pid"),
-                    ("rp.name", "readying_process"),
-                    ("rt.tid", "readying_tid"),
-                ],
-            },
-        }
-    }
-
-    /// The selected columns, and those by which rows are grouped.
-    fn columns(&self) -> (String, String) {
-        let select: Vec<String> = OPTIONAL
-            .iter()
-            .map(|(name, kind)| match self.keys.iter().find(|(_, key)| key == name) {
-                Some((expression, _)) => format!("{expression} AS {name}"),
-                None => format!("CAST(NULL AS {kind}) AS {name}"),
-            })
-            .collect();
-        let group: String = self.keys.iter().map(|(expression, _)| format!(", {expression}")).collect();
-        (select.join(", "), group)
-    }
-}
-
-/// Methods of stacks, each once for a stack.
-const METHODS: &str = "in_stack AS (
-  SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module,
-    coalesce(d.name, '+' || hex(CASE WHEN f.module_id IS NULL THEN f.address ELSE f.rva END)) AS method
-  FROM stack_frame s
-  JOIN frame f ON f.frame_id = s.frame_id
-  LEFT JOIN module m ON m.module_id = f.module_id
-  LEFT JOIN method d ON d.method_id = f.method_id
-  LEFT JOIN module mm ON mm.module_id = d.module_id
-  WHERE s.first AND s.stack_id IN (SELECT stack_id FROM wait)
-)";
-
-/// Modules of stacks, each once for a stack.
-const MODULES: &str = "in_stack AS (
-  SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module
-  FROM stack_frame s
-  JOIN frame f ON f.frame_id = s.frame_id
-  LEFT JOIN module m ON m.module_id = f.module_id
-  LEFT JOIN method d ON d.method_id = f.method_id
-  LEFT JOIN module mm ON mm.module_id = d.module_id
-  WHERE s.stack_id IN (SELECT stack_id FROM wait)
-)";
 
 impl WaitRequest {
     /// The question for sums.
@@ -112,6 +13,8 @@ impl WaitRequest {
         let grouping = Grouping::of(self.by);
         let (columns, group) = grouping.columns();
         let (a, b) = ends(self.time);
+        // Of sums by tag it chooses rows, not waits, which have other tags, too.
+        let tag = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
             WaitBy::Module => format!(",\n{MODULES}"),
@@ -144,7 +47,7 @@ FROM (
   GROUP BY w.process_key{group}
 ){limits}
 ORDER BY sort_value, wait_sum_ns, process_key{order}",
-            wait = self.wait(),
+            wait = self.wait(tag),
             from = if self.by == WaitBy::Tag { "tagged" } else { "wait" },
             join = grouping.join,
             sort = self.sum_order(),
@@ -163,17 +66,13 @@ SELECT w.process_key, w.thread_key, w.stack_id, w.wait_start, w.wait_end, w.read
   coalesce(w.is_preempted AND w.in_ns BETWEEN {a} AND {b}, false) AS is_preemption
 FROM wait w
 WHERE w.stack_id IS NOT NULL",
-            wait = self.wait()
+            wait = self.wait(self.tag.as_deref())
         )
     }
 
     /// The question for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {
-        if self.by == WaitBy::Tag {
-            // Sums by tag filter their rows; here the waits themselves are filtered.
-            return Self { by: WaitBy::Process, ..self.clone() }.list_sql();
-        }
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
         if self.sort == WaitSort::Ready || self.sort == WaitSort::ReadyMax || self.sort == WaitSort::ReadySum
@@ -197,7 +96,7 @@ SELECT * FROM (
   LEFT JOIN process rp ON rp.process_key = rt.process_key
 ){conditions}
 ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
-            wait = self.wait(),
+            wait = self.wait(self.tag.as_deref()),
             sort = self.list_order(),
             conditions = filtered(&conditions),
             direction = if self.top.count.is_some() { " DESC" } else { "" },
@@ -211,8 +110,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         self.top.count.map(limit).unwrap_or_default()
     }
 
-    /// Rows of switch-outs, clipped to the part of the trace.
-    fn wait(&self) -> String {
+    /// Rows of switch-outs, clipped to the part of the trace; only those with such a tag in one set.
+    fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
@@ -235,9 +134,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
                 .as_deref()
                 .map(|filter| format!("stack_contains(c.stack_id, {})", quoted(&frames(filter)))),
         );
-        // Sums by tag have rows of which only some fit.
-        let tags = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
-        conditions.extend(text_condition(&self.tags_of("c.stack_id"), tags));
+        conditions.extend(text_condition(&self.tags_of("c.stack_id"), tag));
         let reaches = if self.time.is_unlimited() {
             String::new()
         } else {

@@ -5,18 +5,15 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::columns::{Get, boolean, int32, int64};
-use super::cores::{Sum, switched};
+use super::cores::{Sum, sampled, switched};
 use super::frames::{Expander, MethodId, Stacks};
 use super::speeds::{Cores, Speeds};
+use crate::out::Out;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, CpuMethodClass, CpuSample, Row};
+use crate::table::CpuMethodClass;
 
 /// Process, kind of core and stack.
 type Key = (Option<i32>, Option<i32>, i32);
-
-/// Rows of a batch.
-const ROWS: usize = 8192;
 
 /// Computes `cpu_method_class`, from samples or, without any, from the stays that have a stack.
 pub(super) fn derive(
@@ -31,7 +28,12 @@ pub(super) fn derive(
     }
     let mut groups: FxHashMap<Key, Sum> = FxHashMap::default();
     if has_samples {
-        sampled(source, cores, speeds, &mut groups)?;
+        sampled(source, &mut |sample| {
+            if let Some(stack) = sample.stack {
+                let sum = groups.entry((sample.process, cores.class(sample.cpu), stack)).or_default();
+                sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, cores, speeds);
+            }
+        })?;
     } else {
         switched(source, idle, &mut |stay| {
             if let Some(((start, end), stack)) = stay.run.zip(stay.stack) {
@@ -44,7 +46,7 @@ pub(super) fn derive(
     groups.sort_unstable_by_key(|(key, _)| *key);
     let stacks = Stacks::read(source)?;
     let mut expander = Expander::new(&stacks);
-    let mut columns = <CpuMethodClass as Row>::Columns::default();
+    let mut rows = Out::default();
     // Sums of one process are held at a time.
     for groups in groups.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
         let mut sums: BTreeMap<(MethodId, Option<i32>), Sum> = BTreeMap::new();
@@ -55,34 +57,10 @@ pub(super) fn derive(
         }
         let process = groups.first().and_then(|((process, ..), _)| *process);
         for ((method, class), sum) in sums {
-            columns.push(&row(&stacks, method, &sum, process, class));
-            if columns.len() >= ROWS {
-                sink.write(CpuMethodClass::TABLE, columns.take())?;
-            }
+            rows.push(&row(&stacks, method, &sum, process, class), sink)?;
         }
     }
-    if columns.is_empty() { Ok(()) } else { sink.write(CpuMethodClass::TABLE, columns.take()) }
-}
-
-fn sampled(
-    source: &dyn TableSource,
-    cores: &Cores,
-    speeds: &Speeds,
-    groups: &mut FxHashMap<Key, Sum>,
-) -> Result<(), SinkError> {
-    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "stack_id", "is_idle"];
-    source.scan(CpuSample::TABLE, &columns, &mut |batch| {
-        let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
-        let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
-        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
-        for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
-            let (ts, cpu) = (ts.get(row).unwrap_or_default(), cpu.get(row));
-            let Some(stack) = stack.get(row) else { continue };
-            let sum = groups.entry((process.get(row), cores.class(cpu), stack)).or_default();
-            sum.add(cpu, (ts, ts), weight.get(row).unwrap_or_default(), cores, speeds);
-        }
-        Ok(())
-    })
+    rows.flush(sink)
 }
 
 fn row(

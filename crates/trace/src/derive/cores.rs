@@ -10,8 +10,9 @@ use super::idle::{Idle, Spans};
 use super::process::ranges;
 use super::speeds::{Cores, Speeds};
 use super::states::States;
+use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Row};
+use crate::table::{ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Row};
 
 /// CPU of a process on one kind of core.
 #[derive(Debug, Default)]
@@ -40,7 +41,7 @@ impl Sum {
     ) {
         self.cpu_ns = self.cpu_ns.saturating_add(length);
         self.cores.extend(cpu);
-        self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+        self.saw(start, end);
         let measured = speeds.at(cpu, start);
         let nominal = cores.nominal_mhz(cpu).filter(|mhz| *mhz > 0);
         self.measured_ns = self.measured_ns.saturating_add(measured.map_or(0, |_| length));
@@ -68,8 +69,12 @@ impl Sum {
         self.has_unknown_nominal |= other.has_unknown_nominal;
         self.cores.extend(&other.cores);
         if let Some((start, end)) = other.time {
-            self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+            self.saw(start, end);
         }
+    }
+
+    fn saw(&mut self, start: i64, end: i64) {
+        self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
     }
 
     pub(super) fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
@@ -102,7 +107,11 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     states.events(source)?;
     states.write(sink)?;
     let speeds = Speeds::read(source)?;
-    let mut sums = sampled(source, &cores, &speeds)?;
+    let mut sums: BTreeMap<(Option<i32>, Option<i32>), Sum> = BTreeMap::new();
+    sampled(source, &mut |sample| {
+        let sum = sums.entry((sample.process, cores.class(sample.cpu))).or_default();
+        sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, &cores, &speeds);
+    })?;
     let has_samples = !sums.is_empty();
     let mut priorities = BTreeMap::new();
     switched(source, idle, &mut |stay| {
@@ -115,35 +124,42 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         times.add(class, &stay, sum);
     })?;
     class_methods::derive(source, idle, (&cores, &speeds), has_samples, sink)?;
-    let mut columns = <CpuClass as Row>::Columns::default();
-    sums.iter().for_each(|((process, class), sum)| columns.push(&sum.row(*process, *class)));
-    if !columns.is_empty() {
-        sink.write(CpuClass::TABLE, columns.take())?;
-    }
-    let mut columns = <CpuClassPriority as Row>::Columns::default();
-    for ((process_key, efficiency_class, priority), sum) in priorities {
-        columns.push(&CpuClassPriority { process_key, efficiency_class, priority, ..sum });
-    }
-    if columns.is_empty() { Ok(()) } else { sink.write(CpuClassPriority::TABLE, columns.take()) }
+    write_all(sums.iter().map(|((process, class), sum)| sum.row(*process, *class)), sink)?;
+    let row = |((process_key, efficiency_class, priority), sum)| CpuClassPriority {
+        process_key,
+        efficiency_class,
+        priority,
+        ..sum
+    };
+    write_all(priorities.into_iter().map(row), sink)
 }
 
-type Sums = BTreeMap<(Option<i32>, Option<i32>), Sum>;
+/// A busy sample, as far as it is needed here.
+pub(super) struct Sample {
+    pub(super) ts: i64,
+    pub(super) cpu: Option<i32>,
+    pub(super) process: Option<i32>,
+    pub(super) weight: i64,
+    pub(super) stack: Option<i32>,
+}
 
-fn sampled(source: &dyn TableSource, cores: &Cores, speeds: &Speeds) -> Result<Sums, SinkError> {
-    let mut sums = Sums::new();
-    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "is_idle"];
+pub(super) fn sampled(source: &dyn TableSource, on_sample: &mut dyn FnMut(Sample)) -> Result<(), SinkError> {
+    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "stack_id", "is_idle"];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
         let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
         let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
-        let is_idle = boolean(batch, "is_idle")?;
+        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
         for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
-            let (ts, cpu) = (ts.get(row).unwrap_or_default(), cpu.get(row));
-            let sum = sums.entry((process.get(row), cores.class(cpu))).or_default();
-            sum.add(cpu, (ts, ts), weight.get(row).unwrap_or_default(), cores, speeds);
+            on_sample(Sample {
+                ts: ts.get(row).unwrap_or_default(),
+                cpu: cpu.get(row),
+                process: process.get(row),
+                weight: weight.get(row).unwrap_or_default(),
+                stack: stack.get(row),
+            });
         }
         Ok(())
-    })?;
-    Ok(sums)
+    })
 }
 
 /// A stay of a thread, as far as it is needed here.

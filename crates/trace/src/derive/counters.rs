@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use super::TableSource;
 use super::columns::{Get, int32, int64, text};
 use super::frames::{MethodId, Stacks};
+use crate::out::{Out, write_all};
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, Lbr, LbrMethod, Pmc, PmcCounter, PmcSample, PmcThread, Row};
+use crate::table::{Lbr, LbrMethod, Pmc, PmcCounter, PmcSample, PmcThread, Row};
 
 /// Columns with the values of counters, by position.
 const VALUES: [&str; 7] = ["value_0", "value_1", "value_2", "value_3", "value_4", "value_5", "value_6"];
@@ -35,30 +36,23 @@ fn threads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
     let names = names(source)?;
     let counted = counted(source)?;
     let mut sampled = sampled(source)?;
-    let mut columns = <PmcThread as Row>::Columns::default();
+    let mut rows = Out::default();
     for ((process_key, thread_key), sum) in counted {
         for (position, (value, count)) in sum.values.into_iter().enumerate().filter(|(_, (_, n))| *n > 0) {
             // Without the event that names them counters only have their positions.
             let counter = names.get(&(position as i32)).cloned();
             let counter = counter.unwrap_or_else(|| format!("counter {position}"));
             let run_ns = Some(sum.run_ns);
-            columns.push(&PmcThread {
-                process_key,
-                thread_key,
-                counter,
-                kind: "counted",
-                value,
-                count,
-                run_ns,
-            });
+            let row = PmcThread { process_key, thread_key, counter, kind: "counted", value, count, run_ns };
+            rows.push(&row, sink)?;
         }
     }
     while let Some((((process_key, thread_key), counter), (value, count))) = sampled.pop_first() {
         let counter = counter.to_string();
         let row = PmcThread { process_key, thread_key, counter, kind: "sampled", value, count, run_ns: None };
-        columns.push(&row);
+        rows.push(&row, sink)?;
     }
-    if columns.is_empty() { Ok(()) } else { sink.write(PmcThread::TABLE, columns.take()) }
+    rows.flush(sink)
 }
 
 fn names(source: &dyn TableSource) -> Result<BTreeMap<i32, String>, SinkError> {
@@ -142,16 +136,13 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         Ok(())
     })?;
     let Some(frames) = frames else { return Ok(()) };
-    let mut columns = <LbrMethod as Row>::Columns::default();
-    for ((process_key, caller, callee), count) in sums {
-        columns.push(&LbrMethod {
-            process_key,
-            caller_module: frames.module(caller).1,
-            caller: frames.name(caller).unwrap_or_default(),
-            callee_module: frames.module(callee).1,
-            callee: frames.name(callee).unwrap_or_default(),
-            count,
-        });
-    }
-    if columns.is_empty() { Ok(()) } else { sink.write(LbrMethod::TABLE, columns.take()) }
+    let row = |((process_key, caller, callee), count)| LbrMethod {
+        process_key,
+        caller_module: frames.module(caller).1,
+        caller: frames.name(caller).unwrap_or_default(),
+        callee_module: frames.module(callee).1,
+        callee: frames.name(callee).unwrap_or_default(),
+        count,
+    };
+    write_all(sums.into_iter().map(row), sink)
 }

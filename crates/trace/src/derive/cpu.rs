@@ -14,6 +14,7 @@ use super::percentiles::ReadyKind;
 use super::process::{Sum, row};
 use super::tag::Tags;
 use super::union::Union;
+use crate::out::{Out, write_all};
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, CpuTag, Process, Row};
@@ -66,7 +67,7 @@ pub(super) fn derive(
     }
     write_stacks(&groups, sink)?;
 
-    let mut processes = <CpuProcess as Row>::Columns::default();
+    let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
@@ -86,7 +87,8 @@ pub(super) fn derive(
         let all: Vec<OfProcess<'_>> = chunk.iter().map(of_process).collect();
         for of in &all {
             let Some(sum) = sums.get(&of.process) else { continue };
-            processes.push(&row(of.process, sum, has_switches, union(of.waits), union(of.readies)));
+            let row = row(of.process, sum, has_switches, union(of.waits), union(of.readies));
+            processes.push(&row, sink)?;
         }
         let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(TableRows) -> bool| {
             let Some(of) = all.get(job).copied() else { return };
@@ -98,8 +100,7 @@ pub(super) fn derive(
         };
         in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows))?;
     }
-    let rows = processes.take();
-    if rows.num_rows() > 0 { sink.write(CpuProcess::TABLE, rows) } else { Ok(()) }
+    processes.flush(sink)
 }
 
 /// The process of the idle threads.
@@ -310,9 +311,7 @@ fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
         sum.0 += group.samples;
         sum.1 = sum.1.saturating_add(group.cpu_ns);
     }
-    let mut columns = <CpuStack as Row>::Columns::default();
-    for ((process_key, stack_id), (samples, cpu_ns)) in sums {
-        columns.push(&CpuStack { process_key, stack_id, samples, cpu_ns });
-    }
-    if columns.is_empty() { Ok(()) } else { sink.write(CpuStack::TABLE, columns.take()) }
+    let row =
+        |((process_key, stack_id), (samples, cpu_ns))| CpuStack { process_key, stack_id, samples, cpu_ns };
+    write_all(sums.into_iter().map(row), sink)
 }

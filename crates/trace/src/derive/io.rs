@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::TableSource;
 use super::columns::{Get, int32, int64, text};
 use crate::interner::Interner;
+use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, DiskFile, DiskIo, FileFile, FileIo, Row};
+use crate::table::{DiskFile, DiskIo, FileFile, FileIo, Row};
 
 /// Computes `disk_file` and `file_file`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -64,11 +65,9 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         }
         Ok(())
     })?;
-    let mut rows = <DiskFile as Row>::Columns::default();
-    for ((path, disk, process_key, priority), sum) in sums {
-        rows.push(&DiskFile { path, disk, process_key, priority, ..sum });
-    }
-    if rows.is_empty() { Ok(()) } else { sink.write(DiskFile::TABLE, rows.take()) }
+    let row =
+        |((path, disk, process_key, priority), sum)| DiskFile { path, disk, process_key, priority, ..sum };
+    write_all(sums.into_iter().map(row), sink)
 }
 
 /// Path, process and kind of operation.
@@ -127,11 +126,10 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         }
         Ok(())
     })?;
-    let mut rows = <FileFile as Row>::Columns::default();
-    for ((path, process_key, kind), sum) in sums {
+    let row = |((path, process_key, kind), sum): (FileKey, Operations)| {
         let statuses: Vec<String> = sum.statuses.iter().map(|status| format!("{status:#x}")).collect();
         let failure_statuses = statuses.join(",");
-        rows.push(&FileFile { path, process_key, kind: kind.to_string(), failure_statuses, ..sum.row });
-    }
-    if rows.is_empty() { Ok(()) } else { sink.write(FileFile::TABLE, rows.take()) }
+        FileFile { path, process_key, kind: kind.to_string(), failure_statuses, ..sum.row }
+    };
+    write_all(sums.into_iter().map(row), sink)
 }

@@ -8,6 +8,7 @@ use super::frames::{Expander, MethodId, Stacks};
 use super::percentiles::{Counts, Ranked, row as ready_row};
 use super::union::Union;
 use crate::mix::Mixer;
+use crate::out::BATCH_ROWS;
 use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
 
 /// Samples and stays of a thread with the same stack.
@@ -148,9 +149,6 @@ struct Sums(Vec<Vec<Sum>>);
 
 /// Percentiles of fewer times ready of a method say little.
 const MIN_READIES: u32 = 51;
-
-/// Rows that are handed on at a time.
-const BATCH_ROWS: usize = 8 * 1024;
 
 /// Sums of a piece of memory.
 const PIECE: usize = 1 << 12;

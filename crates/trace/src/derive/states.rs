@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::TableSource;
 use super::columns::{Get, int32, int64};
+use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, CpuCoreState, CpuIdleState, Row};
+use crate::table::{CpuCoreState, CpuIdleState, Row};
 
 /// Processor, source and number of a state.
 type StateKey = (i32, &'static str, Option<i32>);
@@ -57,10 +58,9 @@ impl States {
         for (cpu, (start, end)) in std::mem::take(&mut self.last) {
             self.add(cpu, "context_switch", None, end.saturating_sub(start));
         }
-        let mut columns = <CpuCoreState as Row>::Columns::default();
-        for ((cpu, source, state), (count, duration_ns, max_ns)) in self.sums {
-            columns.push(&CpuCoreState { cpu, source, state, count, duration_ns, max_ns });
-        }
-        if columns.is_empty() { Ok(()) } else { sink.write(CpuCoreState::TABLE, columns.take()) }
+        let row = |((cpu, source, state), (count, duration_ns, max_ns)): (StateKey, (i64, i64, i64))| {
+            CpuCoreState { cpu, source, state, count, duration_ns, max_ns }
+        };
+        write_all(self.sums.into_iter().map(row), sink)
     }
 }

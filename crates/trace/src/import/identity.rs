@@ -3,8 +3,8 @@
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
-use super::out::write_all;
 use crate::directory::Directory;
+use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Thread};
 use crate::tracker::image::ImageInstance;

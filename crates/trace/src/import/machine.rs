@@ -7,8 +7,8 @@ use etwkit_etl::session::TraceFile;
 use serde_json::Value;
 
 use super::identity::key;
-use super::out::write_all;
 use crate::directory::Directory;
+use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::summary::SystemConfig;
 use crate::table::{Diagnostic, Disk, Service, SystemConfigItem, Trace, Volume};

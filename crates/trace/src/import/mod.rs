@@ -22,7 +22,6 @@ mod line;
 mod machine;
 mod net;
 mod nodes;
-mod out;
 mod outbox;
 mod power;
 mod rows;

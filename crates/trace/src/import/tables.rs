@@ -1,6 +1,6 @@
 //! Rows of the tables that are written while events are read.
 
-use super::out::Out;
+use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table;
 

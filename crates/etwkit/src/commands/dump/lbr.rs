@@ -106,9 +106,7 @@ pub(super) fn run(args: &LbrArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump lbr", printer, |session| request.ask(session))?;
-    let rows = answers
-        .iter()
-        .flat_map(|one| one.answer.iter().flat_map(|group| &group.rows).map(|row| (&one.info, row)));
+    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::zero::ZeroTime;
-use etwkit_query::dump::{self, Grouped, Top};
+use etwkit_query::dump::{self, Group, Grouped, Top};
 use etwkit_query::filter::TextFilter;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -46,6 +46,13 @@ impl<R, T> Answered<Grouped<R, T>> {
     /// The rows of all groups.
     pub(super) fn rows(&self) -> impl Iterator<Item = &R> + Clone {
         self.answer.groups.iter().flat_map(|group| &group.rows)
+    }
+}
+
+impl<R, T> Answered<Vec<Group<R, T>>> {
+    /// The rows of all groups.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &R> + Clone {
+        self.answer.iter().flat_map(|group| &group.rows)
     }
 }
 

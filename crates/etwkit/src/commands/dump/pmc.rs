@@ -94,7 +94,7 @@ fn digits(number: Option<f64>, digits: usize) -> String {
 fn print(args: &PmcArgs, one: &Answered<PmcAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
-    let rows: Vec<&PmcRow> = one.answer.iter().flat_map(|group| &group.rows).collect();
+    let rows: Vec<&PmcRow> = one.rows().collect();
     if rows.iter().any(|row| row.kind == "sampled") {
         lines.line("Counters are estimates from samples.")?;
     }
@@ -118,9 +118,7 @@ pub(super) fn run(args: &PmcArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump pmc", printer, |session| request.ask(session))?;
-    let rows = answers
-        .iter()
-        .flat_map(|one| one.answer.iter().flat_map(|group| &group.rows).map(|row| (&one.info, row)));
+    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
     let count = rows.clone().count();
     if !machine(&args.common, printer, rows)? {
         let mut lines = Lines::new(&args.common, printer);

@@ -4,11 +4,11 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
 
 /// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
-const BATCH_ROWS: usize = 8 * 1024;
+pub(crate) const BATCH_ROWS: usize = 8 * 1024;
 
 /// The rows of one table that are not handed on yet.
 #[derive(Debug)]
-pub(super) struct Out<R: Row> {
+pub(crate) struct Out<R: Row> {
     columns: R::Columns,
 }
 
@@ -20,12 +20,12 @@ impl<R: Row> Default for Out<R> {
 
 impl<R: Row> Out<R> {
     #[inline]
-    pub(super) fn push(&mut self, row: &R, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(crate) fn push(&mut self, row: &R, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.columns.push(row);
         if self.columns.len() >= BATCH_ROWS { self.flush(sink) } else { Ok(()) }
     }
 
-    pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         if self.columns.is_empty() {
             return Ok(());
         }
@@ -34,7 +34,7 @@ impl<R: Row> Out<R> {
 }
 
 /// Hands on all rows of one table at once.
-pub(super) fn write_all<R: Row>(
+pub(crate) fn write_all<R: Row>(
     rows: impl IntoIterator<Item = R>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
