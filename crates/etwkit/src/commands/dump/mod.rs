@@ -11,6 +11,7 @@ mod critical_path_text;
 mod cut;
 mod disk;
 mod file;
+mod first_last;
 mod lbr;
 mod method;
 mod output;
@@ -26,6 +27,7 @@ mod wait;
 mod wait_args;
 
 use args::{Dump, DumpArgs};
+pub(crate) use text::rounded;
 
 use crate::exit::Exit;
 use crate::printer::Printer;
