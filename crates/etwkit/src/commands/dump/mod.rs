@@ -12,6 +12,7 @@ mod cut;
 mod disk;
 mod file;
 mod first_last;
+mod in_order;
 mod lbr;
 mod method;
 mod output;
@@ -22,6 +23,7 @@ mod stacks;
 mod stats;
 mod status;
 mod text;
+mod time;
 mod version;
 mod wait;
 mod wait_args;
@@ -48,6 +50,7 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
+        Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
         Dump::Wait(args) => wait::run(args, printer),
     }
