@@ -62,11 +62,15 @@ impl TcpRequest {
         retransmits.extend(range_condition("r.size_bytes", self.retransmit_bytes));
         retransmits.extend(range_condition("r.delay_ns", self.retransmit_delay));
         format!(
-            "WITH connection AS (
-SELECT c.*, min(c.connection_id) OVER (PARTITION BY {key}) AS row_id,
+            "WITH meant AS (
+SELECT c.*, {key} AS row_key,
   {local} AS local_end, {remote} AS remote_end, {local_ip} AS local_ip, {remote_ip} AS remote_ip
 FROM tcp_connection c
 LEFT JOIN process p ON p.process_key = c.process_key{conditions}
+),
+connection AS (
+SELECT c.*, k.row_id
+FROM meant c JOIN (SELECT row_key, min(connection_id) AS row_id FROM meant GROUP BY row_key) k ON k.row_key = c.row_key
 ),
 again AS (
 SELECT c.row_id, r.ts_ns, r.kind, r.first_ns, r.delay_ns, r.size_bytes, r.sequence
