@@ -155,7 +155,7 @@ fn the_dump_of_dns_queries_tells_the_numbers_of_the_truth() {
             (&truth["total"]["by_status"], &truth["total"]["by_type"])
         );
     }
-    assert!(compared > 80 || !has_all(), "{compared}");
+    assert!(compared > 70 || !has_all(), "{compared}");
 }
 
 #[test]
