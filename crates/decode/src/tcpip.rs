@@ -3,6 +3,7 @@
 //! A connection is named by the address of its control block (TCB), which Windows uses again once it is closed. Sends and receives are logged in
 //! whatever thread runs, so that only the events around a connection tell its process.
 
+use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
 
 use crate::kernel::net::Ends;
@@ -309,6 +310,32 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
         segments_out: fields.u64(field::SEGMENTS_OUT)?,
         rtt_us: if let [Some(last), Some(min), Some(max)] = rtt { Some((last, min, max)) } else { None },
     })
+}
+
+/// The process that an event names in its payload, by the layout that these events have had in all versions. Without process events this is how a process
+/// becomes known that owns a connection and logs nothing itself.
+#[must_use]
+pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
+    let has_tcb = match TcpReader::kind(event)? {
+        Kind::Rundown => true,
+        Kind::Accept
+        | Kind::Connected
+        | Kind::Close
+        | Kind::Abort
+        | Kind::Shutdown
+        | Kind::RetransmitTimeout => false,
+        _ => return None,
+    };
+    let mut c = Cursor::new(event.payload());
+    if has_tcb {
+        c.pointer(event.pointer_size())?;
+    }
+    for _ in 0..2 {
+        let len = c.u32()?;
+        c.take(len as usize)?;
+    }
+    c.u32()?; // state or status
+    c.u32().filter(|pid| *pid != 0)
 }
 
 /// Name of a template of settings.

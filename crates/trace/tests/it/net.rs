@@ -246,7 +246,7 @@ fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
     r.send(10, 1, 100);
     r.end(20, 1044, (5000, 80), BROWSER);
     r.end(21, 1038, (5000, 80), BROWSER);
-    let ends = [&TCB.to_le_bytes()[..], &socket(1, 5001), &socket(3, 443), &words(&[2, 0])].concat();
+    let ends = [&TCB.to_le_bytes()[..], &socket(1, 5001), &socket(2, 443), &words(&[2, 0])].concat();
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
@@ -267,7 +267,6 @@ fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
         ],
     );
     rows.sort();
-    // The second one has the remote address of its start, and that port.
     assert_eq!(rows, ["0 rundown 5000 80 - - 20 100", "1 connect 5001 443 30 35 - 50"]);
 }
 
