@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod compat;
 mod dump;
 mod evidence;
 mod extracts;

@@ -12,6 +12,7 @@ mod cut;
 mod disk;
 mod dns;
 mod file;
+mod first_last;
 mod lbr;
 mod method;
 mod output;
@@ -29,6 +30,7 @@ mod wait;
 mod wait_args;
 
 use args::{Dump, DumpArgs};
+pub(crate) use text::rounded;
 
 use crate::exit::Exit;
 use crate::printer::Printer;
