@@ -11,8 +11,8 @@ use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, Exception, FileIo, Frame,
-    GenericEvent, HardFault, Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table, TcpEvent,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, GenericEvent,
+    HardFault, Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table, TcpEvent,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -71,7 +71,7 @@ const ROW_TABLES: [&Table; 13] = [
 ];
 
 /// Tables that a summary keeps without the stacks of their rows.
-const STACKLESS_TABLES: [&Table; 2] = [DnsQuery::TABLE, Exception::TABLE];
+const STACKLESS_TABLES: [&Table; 1] = [DnsQuery::TABLE];
 
 /// Column of such a stack.
 const STACK_ID: &str = "stack_id";

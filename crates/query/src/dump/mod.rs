@@ -31,6 +31,7 @@ pub mod sql;
 pub mod stack_tree;
 pub mod stats;
 pub mod tcp;
+mod tcp_order;
 pub mod tcp_post;
 mod tcp_rows;
 pub mod trace;

@@ -18,12 +18,17 @@ use crate::table;
 /// Connections that are followed at most; behind that many, rows of all of them are written. No machine has so many, but a file can be made that does.
 const MAX_LIVE: usize = 1 << 18;
 
+/// A template that is told so short before a connection begins is that of the connection.
+const TEMPLATE_NS: i64 = 1_000_000;
+
 /// Follows the connections.
 #[derive(Debug, Default)]
 pub(super) struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
+    /// When the template of a control block without open connection was told, and which: that of the next one.
+    templates: HashMap<u64, (i64, Option<&'static str>)>,
     /// Connections so far.
     count: i32,
 }
@@ -43,9 +48,17 @@ impl Tcp {
         let is_in_range = context.range.contains(ns);
         if self.begins(&told) {
             self.begin(&told, ns, context, sink)?;
+        } else if self.live.get(&told.tcb).is_none_or(|live| live.is_closed) && kind == Kind::Template {
+            self.keep_template(&told, ns);
+            return Ok(false);
         } else if !self.live.contains_key(&told.tcb) {
+            if kind == Kind::Summary && told.ends.is_none() {
+                // A sum of what is not known.
+                return Ok(false);
+            }
             self.make_room(context, sink)?;
-            let connection = Live::new(self.count, "unknown", told.tcb, ns);
+            let mut connection = Live::new(self.count, "unknown", told.tcb, ns);
+            connection.row.template = self.templates.remove(&told.tcb).and_then(|(_, template)| template);
             self.count += 1;
             self.live.insert(told.tcb, connection);
         }
@@ -95,8 +108,19 @@ impl Tcp {
         if told.kind != Kind::Rundown && context.range.contains(ns) {
             connection.row.open_ns = Some(ns);
         }
+        let template = self.templates.remove(&told.tcb);
+        let template =
+            template.filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || told.kind == Kind::Rundown);
+        connection.row.template = template.and_then(|(_, template)| template);
         let before = self.live.insert(told.tcb, connection);
         before.map_or(Ok(()), |before| write(before, context, sink))
+    }
+
+    fn keep_template(&mut self, told: &TcpEvent, ns: i64) {
+        if self.templates.len() >= MAX_LIVE {
+            self.templates.clear();
+        }
+        self.templates.insert(told.tcb, (ns, told.template.and_then(template_name)));
     }
 
     fn make_room(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {

@@ -283,6 +283,28 @@ fn a_connection_that_nothing_told_of_is_known_by_its_end() {
 }
 
 #[test]
+fn a_template_that_is_told_first_belongs_to_the_connection_that_follows() {
+    let template = |r: &mut Recording, us, number| {
+        let payload = [&TCB.to_le_bytes()[..], &words(&[number]), &wide("")].concat();
+        r.tcp(us, (1224, 0), &payload);
+    };
+    let mut r = Recording::new();
+    r.rundown(0, (5000, 80), BROWSER);
+    template(&mut r, 5, 0);
+    r.end(10, 1038, (5000, 80), BROWSER);
+    template(&mut r, 1500, 1);
+    let ends = [&TCB.to_le_bytes()[..], &socket(1, 5001), &socket(2, 443), &words(&[2, 0])].concat();
+    r.write(2000, TCPIP, (1002, 0, MAILER), &ends, &[]);
+    r.end(2500, 1038, (5001, 443), MAILER);
+    // Too long before the next one.
+    template(&mut r, 3000, 2);
+    r.write(4001, TCPIP, (1002, 0, MAILER), &ends, &[]);
+    let mut rows = told(&r.rows(), TcpConnection::TABLE, &["connection_id", "template"]);
+    rows.sort();
+    assert_eq!(rows, ["0 Internet", "1 DataCenter", "2 -"]);
+}
+
+#[test]
 fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
     let columns = ["stat_in_bytes", "stat_out_bytes", "stat_in_packets", "stat_out_packets"];
     let counted = |closed: bool| {

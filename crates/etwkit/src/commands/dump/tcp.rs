@@ -150,32 +150,36 @@ fn print(
     if has_total { lines.line(&total_line(&text, &answer.total)) } else { Ok(()) }
 }
 
-/// A retransmission with the row that it belongs to.
+/// A connection with one of its retransmissions.
 #[derive(Serialize)]
-struct WithConnection<'a> {
+struct WithRetransmission<'a> {
     #[serde(flatten)]
-    retransmit: TcpRetransmitRow,
-    local: &'a Option<String>,
-    remote: &'a Option<String>,
-    tcb: &'a Option<String>,
-    process_key: Option<i64>,
-    pid: Option<i64>,
-    process: &'a Option<String>,
-    command_line: &'a Option<String>,
+    connection: &'a TcpRow,
+    /// `retransmit`, `tail_loss_probe` or `client`.
+    retransmission_kind: String,
+    /// When it was sent or received again.
+    retransmission_ns: i64,
+    /// When it was last sent, or first received.
+    retransmission_first_ns: i64,
+    /// Time between.
+    retransmission_delay_ns: i64,
+    /// Its bytes.
+    retransmission_size_bytes: i64,
+    /// Its sequence number.
+    retransmission_sequence: i64,
 }
 
-fn with_connections<'a>(args: &TcpArgs, answer: &'a TcpAnswer) -> Vec<WithConnection<'a>> {
+fn with_retransmissions<'a>(args: &TcpArgs, answer: &'a TcpAnswer) -> Vec<WithRetransmission<'a>> {
     let mut all = Vec::new();
-    for (row, retransmits) in answer.rows.iter().zip(&answer.retransmits) {
-        all.extend(shown(args, retransmits).into_iter().map(|retransmit| WithConnection {
-            retransmit,
-            local: &row.local,
-            remote: &row.remote,
-            tcb: &row.tcb,
-            process_key: row.process_key,
-            pid: row.pid,
-            process: &row.process,
-            command_line: &row.command_line,
+    for (connection, retransmits) in answer.rows.iter().zip(&answer.retransmits) {
+        all.extend(shown(args, retransmits).into_iter().map(|row| WithRetransmission {
+            connection,
+            retransmission_kind: row.kind,
+            retransmission_ns: row.ts_ns,
+            retransmission_first_ns: row.first_ns,
+            retransmission_delay_ns: row.delay_ns,
+            retransmission_size_bytes: row.size_bytes,
+            retransmission_sequence: row.sequence,
         }));
     }
     all
@@ -195,7 +199,7 @@ pub(super) fn run(args: &TcpArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let count: usize = answers.iter().map(|one| one.answer.rows.len()).sum();
     let is_written = if args.show_retransmit {
         let rows: Vec<_> =
-            answers.iter().map(|one| (&one.info, with_connections(args, &one.answer))).collect();
+            answers.iter().map(|one| (&one.info, with_retransmissions(args, &one.answer))).collect();
         let rows = rows.iter().flat_map(|(info, rows)| rows.iter().map(move |row| (*info, row)));
         machine(&args.common, printer, rows)?
     } else {

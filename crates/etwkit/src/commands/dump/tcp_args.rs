@@ -79,7 +79,7 @@ pub(crate) struct TcpArgs {
     /// One row for several connections
     #[arg(long, value_name = "ENDS", value_parser = word(GROUPS), default_value = "none")]
     pub(super) group_by: Group,
-    /// A line for each retransmission; JSON and CSV have retransmissions instead of connections
+    /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its connection
     #[arg(long)]
     pub(super) show_retransmit: bool,
     /// Order of these lines

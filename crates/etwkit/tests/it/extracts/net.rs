@@ -221,13 +221,17 @@ fn the_dump_of_tcp_connections_tells_the_numbers_of_the_truth() {
                 again.iter().filter(|again| again["connection_id"] == row["connection_id"]).collect();
             let mut delays = 0.0;
             for (key, kind) in [("retransmits", "retransmit"), ("client_retransmits", "client")] {
-                let ours: Vec<&&Value> = of_row.iter().filter(|again| again["kind"] == kind).collect();
+                let ours: Vec<&&Value> =
+                    of_row.iter().filter(|again| again["retransmission_kind"] == kind).collect();
                 let want = want[key].as_array().unwrap();
                 assert_eq!(ours.len(), want.len(), "{what} {key}");
                 for (ours, want) in ours.iter().zip(want) {
-                    same_us(&format!("{what} {key}"), &ours["ts_ns"], &want["t_us"], 1);
-                    same_us(&format!("{what} {key}"), &ours["delay_ns"], &want["delay_us"], 1);
-                    assert_eq!((&ours["sequence"], &ours["size_bytes"]), (&want["seq"], &want["bytes"]));
+                    same_us(&format!("{what} {key}"), &ours["retransmission_ns"], &want["t_us"], 1);
+                    same_us(&format!("{what} {key}"), &ours["retransmission_delay_ns"], &want["delay_us"], 1);
+                    assert_eq!(
+                        (&ours["retransmission_sequence"], &ours["retransmission_size_bytes"]),
+                        (&want["seq"], &want["bytes"])
+                    );
                     delays += want["delay_us"].as_f64().unwrap();
                     compared += 1;
                 }
