@@ -40,6 +40,8 @@ pub(crate) enum Dump {
     Lbr(super::lbr::LbrArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
+    /// A time of a log or of another trace, as seconds and clock time of these
+    Time(super::time::TimeArgs),
     /// Modules and their versions, symbol files that are missing
     Version(super::version::VersionArgs),
     /// What threads waited for, and who ended it: sums, single waits, chains of waits

@@ -13,6 +13,7 @@ mod disk;
 mod dns;
 mod file;
 mod first_last;
+mod in_order;
 mod lbr;
 mod method;
 mod output;
@@ -25,6 +26,7 @@ mod status;
 mod tcp;
 mod tcp_args;
 mod text;
+mod time;
 mod version;
 mod wait;
 mod wait_args;
@@ -53,6 +55,7 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
+        Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
         Dump::Wait(args) => wait::run(args, printer),
     }
