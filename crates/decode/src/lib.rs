@@ -11,15 +11,19 @@
 pub mod bounds;
 pub mod clr;
 pub mod decoder;
+pub mod dns;
 pub mod element;
 pub mod eventinfo;
 pub mod eventsource;
 pub mod intype;
 pub mod kernel;
+pub mod named;
 pub mod plan;
 pub mod render;
 pub mod schema;
+pub mod socket;
 pub mod tables;
+pub mod tcpip;
 pub mod tracelogging;
 
 pub use bounds::Problems;

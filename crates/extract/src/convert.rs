@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use arrow_array::{RecordBatch, new_null_array};
+use arrow_schema::Field;
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault,
-    Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, GenericEvent,
+    HardFault, Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table, TcpEvent,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -51,7 +54,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 12] = [
+const ROW_TABLES: [&Table; 13] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -63,8 +66,15 @@ const ROW_TABLES: [&Table; 12] = [
     FileIo::TABLE,
     HardFault::TABLE,
     NetIo::TABLE,
+    TcpEvent::TABLE,
     GenericEvent::TABLE,
 ];
+
+/// Tables that a summary keeps without the stacks of their rows.
+const STACKLESS_TABLES: [&Table; 1] = [DnsQuery::TABLE];
+
+/// Column of such a stack.
+const STACK_ID: &str = "stack_id";
 
 /// Why a trace could not be made an extract.
 #[derive(Debug, thiserror::Error)]
@@ -238,6 +248,16 @@ fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<()
     let mut sink = SummarySink::new(writer);
     derive::derive(sealed, sets, &mut sink)?;
     let stacks = sink.finish(sealed)?;
+    for table in STACKLESS_TABLES {
+        let mut kept = Vec::new();
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        sealed.scan(table, &columns, &mut |batch| {
+            kept.push(without_stacks(table, batch)?);
+            Ok(())
+        })?;
+        writer.remove(table)?;
+        kept.into_iter().try_for_each(|rows| writer.write(table, rows))?;
+    }
     for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
     }
@@ -245,6 +265,17 @@ fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<()
     writer.write(Stack::TABLE, stacks.stack)?;
     writer.write(CpuStack::TABLE, stacks.cpu_stack)?;
     Ok(())
+}
+
+/// The rows with nothing in the column of stacks.
+fn without_stacks(table: &Table, batch: &RecordBatch) -> Result<RecordBatch, SinkError> {
+    let schema = table.schema();
+    let column = |field: &Arc<Field>| match batch.column_by_name(field.name()) {
+        Some(values) if field.name() != STACK_ID => Arc::clone(values),
+        _ => new_null_array(field.data_type(), batch.num_rows()),
+    };
+    let columns = schema.fields().iter().map(column).collect();
+    Ok(RecordBatch::try_new(Arc::clone(&schema), columns)?)
 }
 
 /// Tables whose files are complete.

@@ -29,6 +29,7 @@ mod stacks;
 mod statement;
 pub mod time_format;
 mod views;
+pub mod win32_error;
 
 pub use answer::Answer;
 pub use datafusion::arrow;

@@ -8,5 +8,6 @@
 )]
 
 mod made;
+mod net;
 mod observing;
 mod traces;

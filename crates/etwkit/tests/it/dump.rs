@@ -336,6 +336,7 @@ fn an_overview_suggests_only_what_the_trace_can_answer() {
     let Answer { out, exit, .. } = dump(&["overview", "DIR/office.etwx"]);
     assert_eq!(exit, Exit::Answered);
     assert!(out.contains("etwkit dump wait --chain") && out.contains("etwkit dump disk"), "{out}");
+    assert!(!out.contains("dump dns") && !out.contains("dump tcp"), "{out}");
     // A recording of DNS queries has no context switches and no disk operations.
     let folder = tempfile::tempdir().unwrap();
     let extract = folder.path().join("dns.etwx");
@@ -347,4 +348,94 @@ fn an_overview_suggests_only_what_the_trace_can_answer() {
         out.contains("etwkit dump cpu") && !out.contains("dump wait") && !out.contains("dump disk"),
         "{out}"
     );
+    assert!(out.contains("etwkit dump dns") && !out.contains("dump tcp"), "{out}");
+    let extract = folder.path().join("tcp.etwx");
+    let extract = extract.to_str().unwrap();
+    assert_eq!(run(&["extract", "--out", extract, &trace("tcp-5.etl")]).exit, Exit::Answered);
+    let Answer { out, .. } = run(&["dump", "overview", extract]);
+    assert!(out.contains("etwkit dump tcp") && !out.contains("dump dns"), "{out}");
+}
+
+#[test]
+fn what_dumps_of_the_network_print() {
+    let commands: &[(&str, &str, &[&str])] = &[
+        ("dump-dns", "dns-5.etl", &["dns", "--show-process", "--show-adapter", "--show-return-code"]),
+        (
+            "dump-dns-details",
+            "dns-5.etl",
+            &["dns", "--details", "--top", "2", "--top-details", "3", "--skip-details", "1"],
+        ),
+        (
+            "dump-dns-longest",
+            "dns-5.etl",
+            &["dns", "--total-by", "longest", "--time", "20ms..", "--top", "2"],
+        ),
+        ("dump-dns-sql", "dns-5.etl", &["dns", "--query", "o'x", "--total-time", "1..", "--show-sql"]),
+        ("dump-dns-none", "tcp-5.etl", &["dns"]),
+        ("dump-tcp", "tcp-5.etl", &["tcp"]),
+        ("dump-tcp-details", "tcp-5.etl", &["tcp", "--details", "--stats", "--top", "3", "--no-digit-sep"]),
+        (
+            "dump-tcp-retransmit",
+            "tcp-5.etl",
+            &[
+                "tcp",
+                "--show-retransmit",
+                "--sort-retransmit-by",
+                "delay",
+                "--top-retransmits",
+                "3",
+                "--top",
+                "3",
+            ],
+        ),
+        (
+            "dump-tcp-group",
+            "tcp-5.etl",
+            &[
+                "tcp",
+                "--group-by",
+                "source-ip-port-remote-ip",
+                "--sort-by",
+                "total-size",
+                "--ip-port",
+                "192*",
+            ],
+        ),
+        (
+            "dump-tcp-zero",
+            "tcp-5.etl",
+            &[
+                "tcp",
+                "--column",
+                "Connection;ConnectTime",
+                "--zero-time",
+                "process-start",
+                "--connect",
+                "0.3..",
+            ],
+        ),
+        ("dump-tcp-total", "tcp-5.etl", &["tcp", "--show-total", "total", "--process", "server"]),
+        ("dump-tcp-issue", "tcp-5.etl", &["tcp", "--issue", "post"]),
+        (
+            "dump-tcp-sql",
+            "tcp-5.etl",
+            &["tcp", "--group-by", "source-ip-remote-ip", "--sent-bytes", "1KB..", "--show-sql"],
+        ),
+        ("dump-tcp-none", "dns-5.etl", &["tcp"]),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    for name in ["dns-5", "tcp-5"] {
+        let out = format!("{place}/{name}.etwx");
+        let made = run(&["extract", "--out", &out, &trace(&format!("{name}.etl"))]);
+        assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+    }
+    for (name, trace, args) in commands {
+        let extract = format!("{place}/{}", trace.replace(".etl", ".etwx"));
+        let full: Vec<&str> =
+            ["dump"].iter().chain(*args).copied().chain(["--time-format", "s", &extract]).collect();
+        let Answer { out, err, exit } = run(&full);
+        let printed = format!("$ etwkit dump {} {trace}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        compare(&printed.replace(place, "DIR"), name);
+    }
 }

@@ -39,6 +39,10 @@ rows! {
         has_switches: bool,
         /// Whether CPU was sampled.
         has_samples: bool,
+        /// Whether DNS queries were recorded.
+        has_dns: bool,
+        /// Whether TCP connections were recorded.
+        has_tcp: bool,
     }
 
     /// A module, over all processes.
@@ -100,7 +104,8 @@ pub struct Overview {
 }
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
-       (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples
+       (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples,
+       (SELECT count(*) FROM dns_query) > 0 AS has_dns, (SELECT count(*) FROM tcp_connection) > 0 AS has_tcp
 FROM trace";
 
 impl Overview {

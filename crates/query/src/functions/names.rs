@@ -7,6 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::Result;
 
 use super::{Function, Reference, arguments};
+use crate::win32_error::win32_error_name;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -65,6 +66,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 known.map_or_else(|| format!("{status:#010x}"), |(_, name)| (*name).to_owned())
             })
         },
+    },
+    Function {
+        reference: Reference {
+            name: "win32_error_name",
+            call: "win32_error_name(status)",
+            returns: "Utf8",
+            doc: "Name of a Win32 error that name resolution ends with; the number itself if it has no name here.",
+            example: "SELECT win32_error_name(9003), win32_error_name(77)",
+            answer: "DNS_ERROR_RCODE_NAME_ERROR|77",
+        },
+        arguments: &[DataType::Int32],
+        returns: DataType::Utf8,
+        compute: |columns| texts(columns, win32_error_name),
     },
 ];
 

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use etwkit_decode::Decoder;
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, group, net};
+use etwkit_decode::{Decoder, tcpip};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
@@ -78,7 +78,10 @@ impl Ahead {
         let hook = Hook::of(event);
         self.mentions.observe(hook, event);
         match hook {
-            None => self.pids.extend(event.process_id()),
+            None => {
+                self.pids.extend(event.process_id());
+                self.pids.extend(tcpip::owner(event));
+            }
             Some(hook) => match hook.group {
                 group::STACK => self.stack(hook, event),
                 group::TCP => self.kernel_network |= net::tcp_operation(hook.opcode).is_some(),

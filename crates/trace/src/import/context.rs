@@ -38,6 +38,10 @@ pub(super) enum Pending {
     DpcIsr(Box<table::DpcIsr>, u64),
     /// A transfer.
     Net(Box<table::NetIo>),
+    /// A DNS query, with its start if that brought a stack.
+    Dns(Box<table::DnsQuery>, Option<Seq>),
+    /// An event of a TCP connection.
+    Tcp(Box<table::TcpEvent>),
     /// An exception.
     Exception(Box<table::Exception>),
     /// Any other event.

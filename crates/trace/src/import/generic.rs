@@ -25,7 +25,7 @@ struct Names {
 
 /// Decodes whatever no other importer takes.
 pub(super) struct Generic {
-    decoder: Decoder,
+    pub(super) decoder: Decoder,
     attributor: Attributor,
     /// By address of the plan. The plan is kept, so that no address stands for two.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,

@@ -3,7 +3,7 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `io`, `net`, `dotnet`, `generic`, `machine`: one importer for each topic
+//! - `samples`, `switches`, `dpc`, `io`, `net`, `dns`, `tcp`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -13,6 +13,7 @@ mod collect;
 mod context;
 mod cores;
 mod counters;
+mod dns;
 mod dotnet;
 mod dpc;
 mod generic;
@@ -29,6 +30,8 @@ mod samples;
 mod stacks;
 mod switches;
 mod tables;
+mod tcp;
+mod tcp_connection;
 mod walk;
 
 use std::ops::ControlFlow;

@@ -154,6 +154,14 @@ impl<'d> Rows<'d> {
                 row.stack_id = stack;
                 t.net_io.push(&row, sink)
             }
+            Pending::Dns(mut row, start) => {
+                row.stack_id = taken(&mut self.resolved, start);
+                t.dns_query.push(&row, sink)
+            }
+            Pending::Tcp(mut row) => {
+                row.stack_id = stack;
+                t.tcp_event.push(&row, sink)
+            }
             Pending::Exception(mut row) => {
                 row.stack_id = stack;
                 t.exception.push(&row, sink)

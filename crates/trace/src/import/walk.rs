@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler, thread};
+use etwkit_decode::tcpip::TcpReader;
 use etwkit_decode::{Decoder, clr, eventinfo};
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::session::Walk;
@@ -14,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::collect::{Collected, SHARE};
 use super::context::Context;
 use super::counters::{self, Counters};
+use super::dns::Dns;
 use super::dotnet::Dotnet;
 use super::generic::Generic;
 use super::identity::first_methods;
@@ -25,6 +27,7 @@ use super::rows::Rows;
 use super::samples::Samples;
 use super::stacks::Stacks;
 use super::switches::Switches;
+use super::tcp::Tcp;
 use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net};
 use crate::attribution::Attributor;
 use crate::out::write_all;
@@ -43,6 +46,8 @@ struct Importers<'a> {
     power: Power<'a>,
     io: Io,
     dotnet: Dotnet,
+    dns: Dns,
+    tcp: Tcp,
     generic: Generic,
     kernel_network: bool,
     /// References to stacks that are defined nowhere.
@@ -149,6 +154,8 @@ impl<'a> Importers<'a> {
             power: Power::new(&c.cores),
             io: Io::default(),
             dotnet: Dotnet::default(),
+            dns: Dns::default(),
+            tcp: Tcp::default(),
             generic: Generic::new(decoder, attributor, options.keep_payload),
             kernel_network: c.kernel_network,
             unresolved: 0,
@@ -237,6 +244,12 @@ impl Importers<'_> {
         if self.power.provider(event, &mut self.context, sink)? {
             return Ok(true);
         }
+        if let Some(is_taken) = self.dns.event(event, &mut self.generic.decoder, &mut self.context) {
+            return Ok(is_taken);
+        }
+        if let Some(kind) = TcpReader::kind(event) {
+            return self.tcp.event(kind, event, &mut self.generic.decoder, &mut self.context, sink);
+        }
         Ok(!self.kernel_network && net::provider(event, &mut self.context))
     }
 
@@ -293,6 +306,8 @@ impl Importers<'_> {
         self.switches.finish(collected.end, context);
         self.io.finish(collected.end, context);
         self.dotnet.finish(context, sink)?;
+        self.dns.finish(collected.end, context);
+        self.tcp.finish(context, sink)?;
         self.power.finish(collected.end, context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;

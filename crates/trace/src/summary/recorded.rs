@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 
 use etwkit_decode::clr::{RUNDOWN, RUNTIME};
+use etwkit_decode::dns::DNS_CLIENT;
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::net::KERNEL_NETWORK;
 use etwkit_decode::kernel::provider::KERNEL_PROCESS;
+use etwkit_decode::tcpip::TCPIP;
 use etwkit_decode::{Decoder, eventinfo};
 use etwkit_etl::{Guid, Identity};
 
-/// Microsoft-Windows-DNS-Client.
-const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
-/// Microsoft-Windows-TCPIP.
-const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 /// Microsoft-Windows-Kernel-Power.
 const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4");
 

@@ -15,6 +15,7 @@ mod generic;
 mod identity;
 mod io;
 mod machine;
+mod net;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ pub use generic::*;
 pub use identity::*;
 pub use io::*;
 pub use machine::*;
+pub use net::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +113,10 @@ pub static TABLES: &[&Table] = &[
     FileIo::TABLE,
     HardFault::TABLE,
     NetIo::TABLE,
+    DnsQuery::TABLE,
+    TcpConnection::TABLE,
+    TcpRetransmit::TABLE,
+    TcpEvent::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,

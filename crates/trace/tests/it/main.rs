@@ -15,6 +15,7 @@ mod events;
 mod import;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
+mod net;
 mod rules;
 mod schedule;
 mod tags;

@@ -28,6 +28,10 @@ pub(crate) enum Dump {
     Disk(super::disk::DiskArgs),
     /// Operations on files by folder or file
     File(super::file::FileArgs),
+    /// DNS queries by name
+    Dns(super::dns::DnsArgs),
+    /// TCP connections: bytes, retransmissions, delays, resets
+    Tcp(Box<super::tcp_args::TcpArgs>),
     /// Kinds of cores, their speeds and idle states, and who used them
     Cores(super::cores::CoresArgs),
     /// Performance counters of the processor: instructions, cycles, cache misses

@@ -10,6 +10,7 @@ pub(crate) mod critical_path;
 mod critical_path_text;
 mod cut;
 mod disk;
+mod dns;
 mod file;
 mod first_last;
 mod in_order;
@@ -22,6 +23,8 @@ mod process;
 mod stacks;
 mod stats;
 mod status;
+mod tcp;
+mod tcp_args;
 mod text;
 mod time;
 mod version;
@@ -46,6 +49,8 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cpu(args) => cpu::run(args, printer),
         Dump::Disk(args) => disk::run(args, printer),
         Dump::File(args) => file::run(args, printer),
+        Dump::Dns(args) => dns::run(args, printer),
+        Dump::Tcp(args) => tcp::run(args, printer),
         Dump::Cores(args) => cores::run(args, printer),
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),

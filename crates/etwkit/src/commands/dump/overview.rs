@@ -252,6 +252,12 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
     if !overview.files.is_empty() {
         questions.push((format!("etwkit dump disk --dir-level 100 {path}"), "every file on the disks"));
     }
+    if overview.recording.has_dns {
+        questions.push((format!("etwkit dump dns {path}"), "which names took long to resolve"));
+    }
+    if overview.recording.has_tcp {
+        questions.push((format!("etwkit dump tcp {path}"), "connections, what was sent again and how late"));
+    }
     questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
     questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));
     let mut table = Table::pairs();

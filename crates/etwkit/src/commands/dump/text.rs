@@ -4,10 +4,13 @@ use etwkit_analysis::wait::{WaitRow, WaitSum};
 use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
+use etwkit_query::dump::dns::DnsQueryRow;
 use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::pmc::PmcRow;
+use etwkit_query::dump::tcp::TcpRow;
+use etwkit_query::dump::tcp_post::PostIssueRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::dump::zero::ZeroTime;
@@ -58,6 +61,9 @@ process_of!(
     MethodRow,
     DiskRow,
     FileRow,
+    DnsQueryRow,
+    TcpRow,
+    PostIssueRow,
     ModuleRow,
     PmcRow,
     LbrRow,

@@ -3,6 +3,7 @@
 mod cpu;
 mod io;
 mod machine;
+mod net;
 mod shared;
 
 use super::switch::Switch;
@@ -38,6 +39,12 @@ pub(super) static DUMPS: &[Dump] = &[
         names: &["version"],
         native: "version",
         switches: &[machine::VERSION, shared::PROCESS, shared::ALL],
+    },
+    Dump { names: &["dns"], native: "dns", switches: &[net::DNS, shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["tcp"],
+        native: "tcp",
+        switches: &[net::TCP, shared::PROCESS, shared::ZERO, shared::ALL],
     },
     Dump { names: &["stats"], native: "stats", switches: &[machine::STATS, shared::ALL] },
 ];

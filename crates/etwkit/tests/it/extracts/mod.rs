@@ -3,6 +3,7 @@
 mod counters;
 mod dotnet;
 mod io;
+mod net;
 mod range;
 mod real;
 mod samples;

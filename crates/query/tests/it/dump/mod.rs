@@ -4,6 +4,7 @@ mod core_kinds;
 mod cores;
 mod cpu;
 mod disk;
+mod dns;
 mod file;
 mod lbr;
 mod methods;
@@ -11,6 +12,7 @@ mod pmc;
 mod process;
 mod stacks;
 mod stats;
+mod tcp;
 mod zero;
 
 use etwkit_trace::table::{Process, Trace};

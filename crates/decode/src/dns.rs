@@ -1,0 +1,176 @@
+//! Events of the DNS client that tell of queries.
+//!
+//! Start and end of a query are logged by the process that asks. What happens in between is logged by the service that asks servers: its events have
+//! the name of the host and, in newer versions, the process that asked.
+
+use std::net::IpAddr;
+
+use etwkit_etl::{Guid, RawEvent};
+
+use crate::named::{NamedFields, Values};
+use crate::{Decoder, socket};
+
+/// Microsoft-Windows-DNS-Client.
+pub const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
+
+/// Ids of [`DNS_CLIENT`].
+pub mod id {
+    /// A server did not answer in time.
+    pub const SERVER_TIMEOUT: u16 = 1015;
+    /// A query starts.
+    pub const START: u16 = 3006;
+    /// A query is answered.
+    pub const END: u16 = 3008;
+    /// A query goes to the servers of an adapter.
+    pub const ADAPTER: u16 = 3009;
+    /// A query goes to a server.
+    pub const SERVER: u16 = 3010;
+}
+
+/// What an event tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DnsEvent {
+    /// Name that is asked for.
+    pub name: String,
+    /// Process that asks, where the payload names it.
+    pub client: Option<u32>,
+    /// The rest.
+    pub step: Step,
+}
+
+/// A step of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It starts.
+    Start {
+        /// Type of resource record: 1 A, 28 AAAA and so on.
+        query_type: u32,
+        /// Bits of `DNS_QUERY_…`.
+        options: u64,
+        /// Whether it is sent to servers as it is, by the service.
+        is_network: bool,
+        /// Whether the caller does not wait for it.
+        is_async: bool,
+    },
+    /// It is answered.
+    End {
+        /// Type of resource record.
+        query_type: u32,
+        /// Win32 error, 0 for success.
+        status: u32,
+        /// Records with `;` behind each.
+        results: String,
+    },
+    /// It goes to the servers of an adapter.
+    Adapter {
+        /// Name of the adapter.
+        adapter: String,
+        /// Addresses of servers with `;` behind each.
+        servers: String,
+    },
+    /// It goes to a server.
+    Server {
+        /// Type of resource record.
+        query_type: u32,
+        /// Address of the server.
+        server: String,
+    },
+    /// Servers did not answer in time.
+    Timeout {
+        /// Their addresses.
+        servers: Vec<IpAddr>,
+    },
+}
+
+/// Fields, in the order of [`FIELDS`].
+mod field {
+    pub(super) const QUERY_NAME: usize = 0;
+    pub(super) const QUERY_TYPE: usize = 1;
+    pub(super) const QUERY_OPTIONS: usize = 2;
+    pub(super) const IS_NETWORK_QUERY: usize = 3;
+    pub(super) const IS_ASYNC_QUERY: usize = 4;
+    pub(super) const QUERY_STATUS: usize = 5;
+    pub(super) const QUERY_RESULTS: usize = 6;
+    pub(super) const ADAPTER_NAME: usize = 7;
+    pub(super) const DNS_SERVER_ADDRESS: usize = 8;
+    pub(super) const DNS_SERVER_IP_ADDRESS: usize = 9;
+    pub(super) const ADDRESS: usize = 10;
+    pub(super) const CLIENT_PID: usize = 11;
+}
+
+const FIELDS: [&str; 12] = [
+    "QueryName",
+    "QueryType",
+    "QueryOptions",
+    "IsNetworkQuery",
+    "IsAsyncQuery",
+    "QueryStatus",
+    "QueryResults",
+    "AdapterName",
+    "DNSServerAddress",
+    "DnsServerIpAddress",
+    "Address",
+    "ClientPID",
+];
+
+/// Reads events of the DNS client.
+#[derive(Debug)]
+pub struct DnsReader(NamedFields<{ FIELDS.len() }>);
+
+impl Default for DnsReader {
+    fn default() -> Self {
+        Self(NamedFields::new(FIELDS))
+    }
+}
+
+impl DnsReader {
+    /// Whether an event is one of those that tell of queries.
+    #[must_use]
+    pub fn is_meant(event: &RawEvent<'_>) -> bool {
+        event.kind.is_manifest()
+            && event.provider() == DNS_CLIENT
+            && matches!(
+                event.descriptor().id,
+                id::SERVER_TIMEOUT | id::START | id::END | id::ADAPTER | id::SERVER
+            )
+    }
+
+    /// What such an event tells; `None` if it cannot be decoded.
+    pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
+        let id = event.descriptor().id;
+        self.0.read(event, decoder, |values| {
+            let name = values.text(field::QUERY_NAME)?;
+            let client = values.u32(field::CLIENT_PID).filter(|pid| *pid != 0);
+            Some(DnsEvent { name, client, step: step(id, values)? })
+        })
+    }
+}
+
+fn step(id: u16, values: Values<'_, { FIELDS.len() }>) -> Option<Step> {
+    let query_type = || values.u32(field::QUERY_TYPE);
+    let flag = |field| values.u32(field).is_some_and(|flag| flag != 0);
+    Some(match id {
+        id::START => Step::Start {
+            query_type: query_type()?,
+            options: values.u64(field::QUERY_OPTIONS).unwrap_or_default(),
+            is_network: flag(field::IS_NETWORK_QUERY),
+            is_async: flag(field::IS_ASYNC_QUERY),
+        },
+        id::END => Step::End {
+            query_type: query_type()?,
+            status: values.u32(field::QUERY_STATUS)?,
+            results: values.text(field::QUERY_RESULTS).unwrap_or_default(),
+        },
+        id::ADAPTER => Step::Adapter {
+            adapter: values.text(field::ADAPTER_NAME)?,
+            servers: values.text(field::DNS_SERVER_ADDRESS).unwrap_or_default(),
+        },
+        id::SERVER => {
+            Step::Server { query_type: query_type()?, server: values.text(field::DNS_SERVER_IP_ADDRESS)? }
+        }
+        id::SERVER_TIMEOUT => Step::Timeout {
+            servers: socket::addresses(values.bytes(field::ADDRESS)?).map(|address| address.ip()).collect(),
+        },
+        _ => return None,
+    })
+}

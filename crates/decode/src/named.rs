@@ -1,0 +1,107 @@
+//! Fields of events by name, whatever describes the events.
+
+use std::sync::Arc;
+
+use etwkit_etl::RawEvent;
+use etwkit_etl::bytes::{Cursor, utf16_text};
+use rustc_hash::FxHashMap;
+
+use crate::schema::Type;
+use crate::{Decoder, Plan, Spans};
+
+/// Positions of `N` fields in the plans that were met. Layouts differ from version to version and between what a trace brings along
+/// and what is built in; the names of fields do not.
+#[derive(Debug)]
+pub struct NamedFields<const N: usize> {
+    names: [&'static str; N],
+    /// By address of the plan. The plan is kept, so that no address stands for two.
+    positions: FxHashMap<usize, (Arc<Plan>, [Option<usize>; N])>,
+    spans: Spans,
+}
+
+/// The fields of one event.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'e, const N: usize> {
+    plan: &'e Plan,
+    positions: &'e [Option<usize>; N],
+    spans: &'e Spans,
+    payload: &'e [u8],
+}
+
+impl<const N: usize> NamedFields<N> {
+    /// For fields of these names.
+    #[must_use]
+    pub fn new(names: [&'static str; N]) -> Self {
+        Self { names, positions: FxHashMap::default(), spans: Spans::default() }
+    }
+
+    /// Reads an event: by what the trace itself says of it, and where that is not enough for `read` by whatever else describes it.
+    /// `None` if nothing describes it, it is cut short, or `read` finds nothing.
+    pub fn read<T>(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+        read: impl Fn(Values<'_, N>) -> Option<T>,
+    ) -> Option<T> {
+        let own = decoder.own_plan(event).cloned();
+        if let Some(found) = own.as_ref().and_then(|plan| self.by_plan(plan, event.payload(), &read)) {
+            return Some(found);
+        }
+        let plan = decoder.plan(event)?;
+        if own.is_some_and(|own| Arc::ptr_eq(&own, &plan)) {
+            return None;
+        }
+        self.by_plan(&plan, event.payload(), &read)
+    }
+
+    fn by_plan<T>(
+        &mut self,
+        plan: &Arc<Plan>,
+        payload: &[u8],
+        read: impl Fn(Values<'_, N>) -> Option<T>,
+    ) -> Option<T> {
+        let names = &self.names;
+        let known = self.positions.entry(Arc::as_ptr(plan) as usize);
+        let (plan, positions) =
+            known.or_insert_with(|| (Arc::clone(plan), names.map(|name| plan.field(name))));
+        if !plan.locate(payload, &mut self.spans) {
+            return None;
+        }
+        read(Values { plan, positions, spans: &self.spans, payload })
+    }
+}
+
+impl<'e, const N: usize> Values<'e, N> {
+    /// The bytes of a field.
+    #[must_use]
+    pub fn bytes(&self, field: usize) -> Option<&'e [u8]> {
+        self.spans.bytes(self.payload, (*self.positions.get(field)?)?)
+    }
+
+    /// An unsigned number of up to 8 bytes.
+    #[must_use]
+    pub fn u64(&self, field: usize) -> Option<u64> {
+        self.spans.unsigned(self.payload, (*self.positions.get(field)?)?)
+    }
+
+    /// An unsigned number of up to 4 bytes.
+    #[must_use]
+    pub fn u32(&self, field: usize) -> Option<u32> {
+        u32::try_from(self.u64(field)?).ok()
+    }
+
+    /// A text of UTF-16 or single bytes, up to its end.
+    #[must_use]
+    pub fn text(&self, field: usize) -> Option<String> {
+        let position = (*self.positions.get(field)?)?;
+        let bytes = self.spans.bytes(self.payload, position)?;
+        let ty = self.plan.schema().fields.get(position)?.ty;
+        Some(match ty {
+            Type::UnicodeString | Type::RestUnicode => utf16_text(Cursor::new(bytes).utf16()),
+            Type::AnsiString | Type::RestAnsi => {
+                String::from_utf8_lossy(Cursor::new(bytes).ansi()).into_owned()
+            }
+            _ => return None,
+        })
+    }
+}

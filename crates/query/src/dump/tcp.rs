@@ -1,0 +1,328 @@
+//! TCP connections, single ones or by their ends.
+
+use std::collections::HashMap;
+
+use super::group::Top;
+use super::sql::{ProcessQuery, filtered, range_condition};
+pub use super::tcp_order::{TcpNumber, TcpSort};
+use super::zero::ZeroTime;
+use super::{Error, Result, ask, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Rows for several connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TcpGroup {
+    /// Local address and port, remote address.
+    SourceIpPortRemoteIp,
+    /// Both addresses.
+    SourceIpRemoteIp,
+}
+
+/// Which connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TcpRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// Connections whose process is not known pass these filters, too.
+    pub unknown_process: bool,
+    /// Filter on `local:port` and `remote:port`, one behind the other without anything between.
+    pub ip_port: Option<String>,
+    /// Filter on `local:port`.
+    pub source_ip_port: Option<String>,
+    /// Filter on `remote:port`.
+    pub remote_ip_port: Option<String>,
+    /// Filter on the address of the control block, as `0x…`.
+    pub tcb: Option<String>,
+    /// Only connections that were reset because nothing was acknowledged in time.
+    pub reset: bool,
+    /// Only connections over which it was asked whether the other side is there.
+    pub keep_alive: bool,
+    /// Only retransmissions of the other side.
+    pub only_client_retransmit: bool,
+    /// Only retransmissions of such a delay, and connections with one, in nanoseconds.
+    pub retransmit_delay: Range,
+    /// Only retransmissions of so many bytes.
+    pub retransmit_bytes: Range,
+    /// Limits of numbers of rows.
+    pub limits: Vec<(TcpNumber, Range)>,
+    /// Rows for several connections.
+    pub group_by: Option<TcpGroup>,
+    /// Order.
+    pub sort: TcpSort,
+    /// How many of the largest rows.
+    pub top: Top,
+    /// What becomes second 0.
+    pub zero: ZeroTime,
+}
+
+/// A single byte that is sent again asks whether the other side is there.
+pub const RETRANSMIT_BYTES: Range = Range { min: 2, max: i64::MAX };
+
+impl Default for TcpRequest {
+    fn default() -> Self {
+        Self {
+            processes: ProcessQuery::default(),
+            unknown_process: false,
+            ip_port: None,
+            source_ip_port: None,
+            remote_ip_port: None,
+            tcb: None,
+            reset: false,
+            keep_alive: false,
+            only_client_retransmit: false,
+            retransmit_delay: Range::default(),
+            retransmit_bytes: RETRANSMIT_BYTES,
+            limits: Vec::new(),
+            group_by: None,
+            sort: TcpSort::default(),
+            top: Top::default(),
+            zero: ZeroTime::default(),
+        }
+    }
+}
+
+rows! {
+    /// A connection, or several with the same ends.
+    pub struct TcpRow {
+        /// Number of the connection, of several the smallest one.
+        connection_id: i64,
+        /// Connections.
+        connections: i64,
+        /// Process; missing if it is not known, or there are several.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of the executable.
+        process: Option<String>,
+        /// Distinct processes.
+        processes: i64,
+        /// How the trace first tells of it, of a single connection.
+        kind: Option<String>,
+        /// Address of the control block, of a single connection.
+        tcb: Option<String>,
+        /// Local address and port, IPv6 in brackets.
+        local: Option<String>,
+        /// Remote address and port; for several connections `address:* (n)`.
+        remote: Option<String>,
+        /// Local address.
+        local_address: Option<String>,
+        /// Local port; missing if there are several.
+        local_port: Option<i64>,
+        /// Remote address.
+        remote_address: Option<String>,
+        /// Remote port; missing if there are several.
+        remote_port: Option<i64>,
+        /// Packets received.
+        received_packets: i64,
+        /// Bytes received.
+        received_bytes: i64,
+        /// Packets sent: the larger number of sends of the program and segments.
+        sent_packets: i64,
+        /// Bytes that programs sent; of segments where these are not recorded.
+        sent_bytes: i64,
+        /// Packets in both directions.
+        total_packets: i64,
+        /// Bytes in both directions.
+        total_bytes: i64,
+        /// Sends of the program.
+        posts: i64,
+        /// Sends that a filter held back.
+        injects: i64,
+        /// Segments sent, those sent again included.
+        segments: i64,
+        /// Their bytes.
+        segment_bytes: i64,
+        /// Retransmissions of both sides.
+        retransmits: i64,
+        /// Those of the other side.
+        client_retransmits: i64,
+        /// Those of this side, of the packets sent.
+        retransmit_percent: Option<f64>,
+        /// Sum of the delays.
+        retransmit_ns: i64,
+        /// Shortest delay.
+        retransmit_min_ns: Option<i64>,
+        /// Longest delay.
+        retransmit_max_ns: Option<i64>,
+        /// Median of the delays; of an even number the mean of the two in the middle.
+        retransmit_median_ns: Option<f64>,
+        /// When it was asked for or accepted.
+        open_ns: Option<i64>,
+        /// When it was established.
+        connected_ns: Option<i64>,
+        /// When it was closed.
+        close_ns: Option<i64>,
+        /// From opening to closing, or to the end of the trace.
+        duration_ns: Option<i64>,
+        /// When this side reset it.
+        abort_ns: Option<i64>,
+        /// When the other side reset it.
+        remote_reset_ns: Option<i64>,
+        /// When it was reset because nothing was acknowledged in time.
+        retransmit_timeout_ns: Option<i64>,
+        /// Whether it, or one of them, could not be established.
+        is_failed: bool,
+        /// How often it was asked whether the other side is there.
+        keep_alives: i64,
+        /// Template of settings; missing if there are several.
+        template: Option<String>,
+        /// Last packet sent.
+        last_send_ns: Option<i64>,
+        /// Last packet received.
+        last_receive_ns: Option<i64>,
+        /// Longest time between two sends.
+        max_send_gap_ns: Option<i64>,
+        /// Longest time between two receipts.
+        max_receive_gap_ns: Option<i64>,
+        /// Bytes sent for each second of bursts.
+        send_bytes_per_s: Option<f64>,
+        /// Bytes received for each second of bursts.
+        receive_bytes_per_s: Option<f64>,
+        /// Bytes received over the whole life, as the system counted.
+        stat_in_bytes: Option<i64>,
+        /// Bytes sent over the whole life.
+        stat_out_bytes: Option<i64>,
+        /// Packets received over the whole life.
+        stat_in_packets: Option<i64>,
+        /// Packets sent over the whole life.
+        stat_out_packets: Option<i64>,
+        /// Round-trip time at the end.
+        rtt_ns: Option<i64>,
+        /// Shortest round-trip time.
+        min_rtt_ns: Option<i64>,
+        /// Longest round-trip time.
+        max_rtt_ns: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+
+    /// Data that was sent or received again.
+    pub struct TcpRetransmitRow {
+        /// Number of the connection, of several in a row the smallest one.
+        connection_id: i64,
+        /// When it was sent or received again.
+        ts_ns: i64,
+        /// When it was last sent, or first received.
+        first_ns: i64,
+        /// Time between.
+        delay_ns: i64,
+        /// Bytes.
+        size_bytes: i64,
+        /// Sequence number of the first byte.
+        sequence: i64,
+        /// `retransmit`, `tail_loss_probe`, or `client`: the other side sent it again.
+        kind: String,
+    }
+}
+
+/// Sums over rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TcpTotal {
+    /// Connections.
+    pub connections: i64,
+    /// Packets received.
+    pub received_packets: i64,
+    /// Bytes received.
+    pub received_bytes: i64,
+    /// Packets sent.
+    pub sent_packets: i64,
+    /// Bytes sent.
+    pub sent_bytes: i64,
+    /// Retransmissions.
+    pub retransmits: i64,
+    /// Sum of their delays.
+    pub retransmit_ns: i64,
+}
+
+/// Connections.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TcpAnswer {
+    /// Rows, ascending.
+    pub rows: Vec<TcpRow>,
+    /// The retransmissions of each row, in the order of time.
+    pub retransmits: Vec<Vec<TcpRetransmitRow>>,
+    /// Sums over the rows.
+    pub total: TcpTotal,
+}
+
+impl TcpRequest {
+    /// The question.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        format!(
+            "{with}
+SELECT *, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+{rows}
+) k{limits}
+ORDER BY sort_value, total_bytes, connection_id DESC",
+            with = self.with(),
+            rows = self.rows_sql(),
+            sort = self.sort.value(),
+            limits = filtered(&self.conditions_of_rows()),
+        )
+    }
+
+    fn conditions_of_rows(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if self.limits.iter().any(|(number, range)| number.is_of_system() && !range.is_unlimited()) {
+            all.push("stat_in_bytes IS NOT NULL".to_owned());
+        }
+        if !self.retransmit_delay.is_unlimited() {
+            all.push("retransmits > 0".to_owned());
+        }
+        all.extend(self.limits.iter().filter_map(|(number, range)| range_condition(number.column(), *range)));
+        all
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// No connections were recorded; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<TcpAnswer> {
+        recorded(session)?;
+        let mut rows: Vec<TcpRow> = ask(session, &self.sql())?;
+        self.top.cut(&mut rows);
+        let places: HashMap<i64, usize> = rows.iter().map(|row| row.connection_id).zip(0..).collect();
+        let mut retransmits = vec![Vec::new(); rows.len()];
+        for row in ask::<TcpRetransmitRow>(session, &self.retransmits_sql())? {
+            let place = places.get(&row.connection_id);
+            if let Some(list) = place.and_then(|place| retransmits.get_mut(*place)) {
+                list.push(row);
+            }
+        }
+        Ok(TcpAnswer { total: total(&rows), rows, retransmits })
+    }
+}
+
+/// Whether there are connections.
+pub(super) fn recorded(session: &Session) -> Result<()> {
+    if has_rows(session, "tcp_connection")? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: "TCP connections",
+        how: "record with the provider Microsoft-Windows-TCPIP, for example `wpr -start Network`",
+    })
+}
+
+fn total(rows: &[TcpRow]) -> TcpTotal {
+    rows.iter().fold(TcpTotal::default(), |sum, row| TcpTotal {
+        connections: sum.connections.saturating_add(row.connections),
+        received_packets: sum.received_packets.saturating_add(row.received_packets),
+        received_bytes: sum.received_bytes.saturating_add(row.received_bytes),
+        sent_packets: sum.sent_packets.saturating_add(row.sent_packets),
+        sent_bytes: sum.sent_bytes.saturating_add(row.sent_bytes),
+        retransmits: sum.retransmits.saturating_add(row.retransmits),
+        retransmit_ns: sum.retransmit_ns.saturating_add(row.retransmit_ns),
+    })
+}

@@ -1,0 +1,213 @@
+//! DNS queries: starts and answers become rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use etwkit_decode::Decoder;
+use etwkit_decode::dns::{DnsEvent, DnsReader, Step};
+use etwkit_etl::RawEvent;
+
+use super::context::{Context, Pending};
+use super::generic::inline_stack;
+use super::identity::key;
+use super::line::Seq;
+use crate::table;
+
+/// Queries of one name that are open at most; the first one of more is given up. A file can be made that starts millions of them.
+const MAX_OPEN: usize = 64;
+
+/// Adapters or servers of one query that are kept.
+const MAX_NAMES: usize = 32;
+
+/// Names that are kept once each, in the order in which they came.
+#[derive(Debug, Default)]
+struct Names(Vec<Arc<str>>);
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        if !name.is_empty() && self.0.len() < MAX_NAMES && !self.0.iter().any(|known| **known == *name) {
+            self.0.push(name.into());
+        }
+    }
+
+    fn joined(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.0.join(";"))
+    }
+}
+
+/// A query that has begun.
+#[derive(Debug)]
+struct Open {
+    pid: Option<u32>,
+    query_type: u32,
+    row: Box<table::DnsQuery>,
+    /// Number of the start in the line, if it brought a stack.
+    start: Option<Seq>,
+    adapters: Names,
+    adapter_servers: Names,
+    servers: Names,
+    timed_out: Names,
+}
+
+impl Open {
+    fn new(pid: Option<u32>, query_type: u32, row: table::DnsQuery, start: Option<Seq>) -> Self {
+        Self {
+            pid,
+            query_type,
+            row: Box::new(row),
+            start,
+            adapters: Names::default(),
+            adapter_servers: Names::default(),
+            servers: Names::default(),
+            timed_out: Names::default(),
+        }
+    }
+}
+
+/// Pairs starts with answers.
+#[derive(Debug, Default)]
+pub(super) struct Dns {
+    reader: DnsReader,
+    /// Open queries by name in lower case.
+    open: HashMap<String, Vec<Open>>,
+}
+
+impl Dns {
+    /// Takes an event of the DNS client. Returns whether a row shows it; `None` if it is none of those that tell of queries.
+    pub(super) fn event(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+        context: &mut Context<'_>,
+    ) -> Option<bool> {
+        if !DnsReader::is_meant(event) {
+            return None;
+        }
+        let Some(told) = self.reader.read(event, decoder) else { return Some(false) };
+        Some(match &told.step {
+            Step::Start { .. } => {
+                self.start(&told, event, context);
+                true
+            }
+            Step::End { .. } => {
+                self.end(&told, event, context);
+                true
+            }
+            _ => self.between(&told),
+        })
+    }
+
+    fn start(&mut self, told: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let Step::Start { query_type, options, is_network, is_async } = told.step else { return };
+        let (pid, now) = (event.process_id(), event.timestamp);
+        let process = pid.and_then(|pid| context.directory.process_at(pid, now));
+        let row = table::DnsQuery {
+            process_key: key(process),
+            thread_key: context.thread_key(event),
+            name: told.name.as_str().into(),
+            query_type: query_type as i32,
+            start_ns: Some(context.ns(now)),
+            options: Some(options as i64),
+            is_network,
+            is_async,
+            ..table::DnsQuery::default()
+        };
+        let stack = inline_stack(event);
+        let start = (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
+        let open = Open::new(pid, query_type, row, start);
+        let of_name = self.open.entry(told.name.to_lowercase()).or_default();
+        // Where another one of this process, name and type is open, its answer was lost, or this one's answer ends both.
+        let lost = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type);
+        let lost = lost.or_else(|| (of_name.len() >= MAX_OPEN).then_some(0));
+        if let Some(at) = lost {
+            write(of_name.remove(at), now, context);
+        }
+        of_name.push(open);
+    }
+
+    fn end(&mut self, told: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let Step::End { query_type, status, ref results } = told.step else { return };
+        let (pid, now) = (event.process_id(), event.timestamp);
+        let end_ns = context.ns(now);
+        let mut open = self.take(&told.name, pid, query_type).unwrap_or_else(|| {
+            let process = pid.and_then(|pid| context.directory.process_at(pid, now));
+            let row = table::DnsQuery {
+                process_key: key(process),
+                thread_key: context.thread_key(event),
+                name: told.name.as_str().into(),
+                query_type: query_type as i32,
+                ..table::DnsQuery::default()
+            };
+            Open::new(pid, query_type, row, None)
+        });
+        open.row.end_ns = Some(end_ns);
+        open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
+        open.row.status = Some(status as i32);
+        open.row.result = Some(results.clone());
+        write(open, now, context);
+    }
+
+    /// The open query of a process, name and type.
+    fn take(&mut self, name: &str, pid: Option<u32>, query_type: u32) -> Option<Open> {
+        let name = name.to_lowercase();
+        let of_name = self.open.get_mut(&name)?;
+        let at = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type)?;
+        let open = of_name.remove(at);
+        if of_name.is_empty() {
+            self.open.remove(&name);
+        }
+        Some(open)
+    }
+
+    /// Adapters and servers belong to all open queries of the name that they may be of. Returns whether there is one.
+    fn between(&mut self, told: &DnsEvent) -> bool {
+        let Some(of_name) = self.open.get_mut(&told.name.to_lowercase()) else { return false };
+        // Older versions do not tell who asked.
+        let knows = of_name.iter().any(|open| open.pid == told.client);
+        let mut is_shown = false;
+        for open in of_name.iter_mut().filter(|open| !knows || open.pid == told.client) {
+            match &told.step {
+                Step::Adapter { adapter, servers } => {
+                    open.adapters.add(&adapter.replace(';', "_"));
+                    servers.split(';').for_each(|server| open.adapter_servers.add(server.trim()));
+                }
+                Step::Server { query_type, server } if *query_type == open.query_type => {
+                    open.servers.add(server);
+                }
+                Step::Timeout { servers } => {
+                    open.row.is_timed_out = true;
+                    servers.iter().for_each(|server| open.timed_out.add(&server.to_string()));
+                }
+                _ => continue,
+            }
+            is_shown = true;
+        }
+        is_shown
+    }
+
+    /// Writes the queries that were not answered, in the order of their starts.
+    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) {
+        let mut open: Vec<Open> = self.open.into_values().flatten().collect();
+        open.sort_by(|a, b| {
+            let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);
+            order(a).cmp(&order(b)).then_with(|| a.row.name.cmp(&b.row.name))
+        });
+        for open in open {
+            write(open, end, context);
+        }
+    }
+}
+
+/// Hands a row on, if it belongs to the range.
+fn write(open: Open, time: i64, context: &mut Context<'_>) {
+    let Open { mut row, start, adapters, adapter_servers, servers, timed_out, .. } = open;
+    if !row.start_ns.or(row.end_ns).is_some_and(|ns| context.range.contains(ns)) {
+        start.into_iter().for_each(|seq| context.forget(seq));
+        return;
+    }
+    row.adapters = adapters.joined();
+    row.adapter_servers = adapter_servers.joined();
+    row.servers = servers.joined();
+    row.timed_out_servers = timed_out.joined();
+    context.wait(time, None, None, Pending::Dns(row, start));
+}

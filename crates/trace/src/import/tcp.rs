@@ -1,0 +1,248 @@
+//! TCP connections and their events.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use etwkit_decode::Decoder;
+use etwkit_decode::kernel::net::Ends;
+use etwkit_decode::tcpip::{Kind, TcpEvent, TcpReader, template_name};
+use etwkit_etl::RawEvent;
+
+use super::context::{Context, Pending};
+use super::generic::inline_stack;
+use super::identity::key;
+use super::tcp_connection::Live;
+use crate::sink::{Sink, SinkError};
+use crate::table;
+
+/// Connections that are followed at most; behind that many, rows of all of them are written. No machine has so many, but a file can be made that does.
+const MAX_LIVE: usize = 1 << 18;
+
+/// A template that is told so short before a connection begins is that of the connection.
+const TEMPLATE_NS: i64 = 1_000_000;
+
+/// Follows the connections.
+#[derive(Debug, Default)]
+pub(super) struct Tcp {
+    reader: TcpReader,
+    /// The connection of each control block.
+    live: HashMap<u64, Live>,
+    /// When the template of a control block without open connection was told, and which: that of the next one.
+    templates: HashMap<u64, (i64, Option<&'static str>)>,
+    /// Connections so far.
+    count: i32,
+}
+
+impl Tcp {
+    /// Takes an event of that kind. Returns whether a table shows all that it tells.
+    pub(super) fn event(
+        &mut self,
+        kind: Kind,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        let Some(told) = self.reader.read(kind, event, decoder) else { return Ok(false) };
+        let ns = context.ns(event.timestamp);
+        let is_in_range = context.range.contains(ns);
+        if self.begins(&told) {
+            self.begin(&told, ns, context, sink)?;
+        } else if self.live.get(&told.tcb).is_none_or(|live| live.is_closed) && kind == Kind::Template {
+            self.keep_template(&told, ns);
+            return Ok(false);
+        } else if !self.live.contains_key(&told.tcb) {
+            if kind == Kind::Summary && told.ends.is_none() {
+                // A sum of what is not known.
+                return Ok(false);
+            }
+            self.make_room(context, sink)?;
+            let mut connection = Live::new(self.count, "unknown", told.tcb, ns);
+            connection.row.template = self.templates.remove(&told.tcb).and_then(|(_, template)| template);
+            self.count += 1;
+            self.live.insert(told.tcb, connection);
+        }
+        let Some(live) = self.live.get_mut(&told.tcb) else { return Ok(false) };
+        identify(live, &told, event, context);
+        live.is_in_range |= is_in_range;
+        if !is_in_range {
+            happened_outside(live, &told, ns);
+            return Ok(true);
+        }
+        if let Some(again) = happened(live, &told, ns) {
+            context.tables.tcp_retransmit.push(&again, sink)?;
+        }
+        if matches!(kind, Kind::Summary | Kind::Template) {
+            // These tell more than the row of their connection does.
+            return Ok(false);
+        }
+        let connection_id = live.row.connection_id;
+        single(connection_id, &told, ns, event, context);
+        Ok(true)
+    }
+
+    /// Whether an event tells of another connection than the one that had this control block.
+    fn begins(&self, told: &TcpEvent) -> bool {
+        match told.kind {
+            Kind::Connect | Kind::Accept => true,
+            // Connections are told when a session starts and when it ends.
+            Kind::Rundown => self.live.get(&told.tcb).is_none_or(|live| {
+                let is_same =
+                    told.ends.is_some_and(|ends| live.row.local_address.is_none() || has_ends(live, &ends));
+                live.is_closed || !is_same
+            }),
+            _ => false,
+        }
+    }
+
+    fn begin(
+        &mut self,
+        told: &TcpEvent,
+        ns: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.make_room(context, sink)?;
+        let mut connection = Live::new(self.count, told.kind.name(), told.tcb, ns);
+        self.count += 1;
+        if told.kind != Kind::Rundown && context.range.contains(ns) {
+            connection.row.open_ns = Some(ns);
+        }
+        let template = self.templates.remove(&told.tcb);
+        let template =
+            template.filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || told.kind == Kind::Rundown);
+        connection.row.template = template.and_then(|(_, template)| template);
+        let before = self.live.insert(told.tcb, connection);
+        before.map_or(Ok(()), |before| write(before, context, sink))
+    }
+
+    fn keep_template(&mut self, told: &TcpEvent, ns: i64) {
+        if self.templates.len() >= MAX_LIVE {
+            self.templates.clear();
+        }
+        self.templates.insert(told.tcb, (ns, told.template.and_then(template_name)));
+    }
+
+    fn make_room(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if self.live.len() < MAX_LIVE { Ok(()) } else { self.write_all(context, sink) }
+    }
+
+    fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let mut all: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
+        all.sort_by_key(|live| live.row.connection_id);
+        all.into_iter().try_for_each(|live| write(live, context, sink))
+    }
+
+    /// Writes the connections that are left.
+    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.write_all(context, sink)
+    }
+}
+
+fn write(live: Live, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    if !live.is_in_range {
+        return Ok(());
+    }
+    context.tables.tcp_connection.push(&live.finished(), sink)
+}
+
+fn has_ends(live: &Live, ends: &Ends) -> bool {
+    let same = |address: &Option<String>, port: Option<i32>, end: SocketAddr| {
+        address.as_deref() == Some(&end.ip().to_string()) && port == Some(end.port().into())
+    };
+    same(&live.row.local_address, live.row.local_port, ends.local)
+        && same(&live.row.remote_address, live.row.remote_port, ends.remote)
+}
+
+/// Process and ends, as far as they were not known.
+fn identify(live: &mut Live, told: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
+    let row = &mut live.row;
+    if let Some(ends) = told.ends.filter(|_| row.local_address.is_none()) {
+        row.local_address = Some(ends.local.ip().to_string());
+        row.local_port = Some(ends.local.port().into());
+        row.remote_address = Some(ends.remote.ip().to_string());
+        row.remote_port = Some(ends.remote.port().into());
+    }
+    let pid = match told.kind {
+        Kind::Connect => event.process_id(),
+        // What is told when it is established holds.
+        Kind::Connected => told.pid,
+        _ => told.pid.filter(|_| row.process_key.is_none()),
+    };
+    let process = pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
+    row.process_key = key(process).or(row.process_key);
+}
+
+/// Adds an event. Returns data that was sent or received again.
+fn happened(live: &mut Live, told: &TcpEvent, ns: i64) -> Option<table::TcpRetransmit> {
+    let (bytes, sequence) = (told.bytes.unwrap_or_default(), told.sequence.unwrap_or_default());
+    let row = &mut live.row;
+    let sum = |count: &mut i64, sum: &mut i64| {
+        *count += 1;
+        *sum = sum.saturating_add(bytes.into());
+    };
+    match told.kind {
+        Kind::Connected => _ = row.connected_ns.get_or_insert(ns),
+        Kind::ConnectFailed => {
+            row.is_failed = true;
+            row.close_ns.get_or_insert(ns);
+            live.is_closed = true;
+        }
+        Kind::Close | Kind::Shutdown => {
+            row.close_ns.get_or_insert(ns);
+            live.is_closed = true;
+        }
+        Kind::Abort => _ = row.abort_ns.get_or_insert(ns),
+        Kind::RemoteReset => _ = row.remote_reset_ns.get_or_insert(ns),
+        Kind::RetransmitTimeout => _ = row.retransmit_timeout_ns.get_or_insert(ns),
+        Kind::Post => sum(&mut row.posts, &mut row.post_bytes),
+        Kind::Inject => sum(&mut row.injects, &mut row.inject_bytes),
+        Kind::KeepAlive => row.keep_alives += 1,
+        Kind::Template => row.template = told.template.and_then(template_name),
+        Kind::Send => live.sent(ns, sequence, bytes),
+        Kind::Receive => return live.received(ns, sequence, bytes),
+        Kind::Retransmit | Kind::TailLossProbe => {
+            return live.retransmitted(told.kind.name(), ns, sequence);
+        }
+        Kind::Summary => {
+            if let Some(summary) = &told.summary {
+                live.counted(summary);
+            }
+        }
+        Kind::Connect | Kind::Accept | Kind::Rundown => {}
+    }
+    None
+}
+
+/// What an event outside the range leaves behind: a control block that can be used again, the template.
+fn happened_outside(live: &mut Live, told: &TcpEvent, ns: i64) {
+    match told.kind {
+        Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
+        Kind::Template => live.row.template = told.template.and_then(template_name),
+        Kind::Send => {
+            let (bytes, sequence) = (told.bytes.unwrap_or_default(), told.sequence.unwrap_or_default());
+            live.send.sequences.put(sequence, ns, bytes);
+        }
+        _ => {}
+    }
+}
+
+/// The row of the event itself.
+fn single(connection_id: i32, told: &TcpEvent, ns: i64, event: &RawEvent<'_>, context: &mut Context<'_>) {
+    let wide = |number: Option<u32>| number.map(i64::from);
+    let row = table::TcpEvent {
+        ts_ns: ns,
+        connection_id,
+        thread_key: context.thread_key(event),
+        kind: told.kind.name(),
+        size_bytes: wide(told.bytes),
+        sequence: wide(told.sequence),
+        congestion_window_bytes: wide(told.state.congestion_window),
+        send_window_bytes: wide(told.state.send_window),
+        smoothed_rtt: wide(told.state.smoothed_rtt),
+        retransmit_timeout: wide(told.state.retransmit_timeout),
+        stack_id: None,
+    };
+    let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
+    context.wait_with(event.timestamp, process, &inline_stack(event), Pending::Tcp(Box::new(row)));
+}

@@ -1,0 +1,175 @@
+//! Tables of name resolution and TCP connections.
+
+tables! {
+    /// A DNS query of a process, from its start to its answer (provider Microsoft-Windows-DNS-Client). Start and answer are paired by process, name and
+    /// type: the queries for A and AAAA of a name run at the same time.
+    DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
+        /// Process that asked.
+        process_key: Option<i32>, "key";
+        /// Thread that asked; of a query without start the one that was told the answer.
+        thread_key: Option<i32>, "key";
+        /// Name that was asked for, as it was written.
+        name: Arc<str>;
+        /// Type of resource record: 1 A, 28 AAAA, 5 CNAME, 12 PTR, 15 MX, 16 TXT, 33 SRV, 65 HTTPS.
+        query_type: i32;
+        /// Start; null if there was none in the trace.
+        start_ns: Option<i64>, "ns";
+        /// Answer; null if there was none in the trace.
+        end_ns: Option<i64>, "ns";
+        /// `end_ns` − `start_ns`.
+        duration_ns: Option<i64>, "ns";
+        /// Win32 error of the answer, 0 for success; null without an answer.
+        status: Option<i32>;
+        /// The records of the answer with `;` behind each; records of other types than addresses as `type: 5 name`.
+        result: Option<String>;
+        /// Bits of `DNS_QUERY_…` options; null without start.
+        options: Option<i64>;
+        /// Whether it was sent to servers as it is, by the service that does so for all processes.
+        is_network: bool;
+        /// Whether the caller did not wait for it.
+        is_async: bool;
+        /// Adapters over which the name was asked for meanwhile, each once, `;` between; a `;` in a name is `_`.
+        adapters: Option<String>;
+        /// Servers of these adapters, each once, `;` between.
+        adapter_servers: Option<String>;
+        /// Servers that were asked for the name and type meanwhile, each once, `;` between.
+        servers: Option<String>;
+        /// Whether a server did not answer in time meanwhile.
+        is_timed_out: bool;
+        /// Those servers, each once, `;` between.
+        timed_out_servers: Option<String>;
+        /// Stack that asked.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A TCP connection of this machine with what was sent and received over it (provider Microsoft-Windows-TCPIP). A connection within the machine
+    /// is two rows, one for each end.
+    TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
+        /// Key of the connection: connections are numbered in the order in which the trace first tells of them.
+        connection_id: i32, "key";
+        /// Process, if it is known.
+        process_key: Option<i32>, "key";
+        /// How the trace first tells of it: `connect`, `accept`, `rundown` (it was there), `unknown`.
+        kind: &'static str;
+        /// Address of the control block, as bit pattern; used again once a connection is closed.
+        tcb: i64;
+        /// Local address; null if no event told it.
+        local_address: Option<String>;
+        /// Local port.
+        local_port: Option<i32>;
+        /// Remote address.
+        remote_address: Option<String>;
+        /// Remote port.
+        remote_port: Option<i32>;
+        /// First event.
+        first_ns: i64, "ns";
+        /// When it was asked for or accepted; null if it was there before.
+        open_ns: Option<i64>, "ns";
+        /// When it was established, of connections that this machine asked for.
+        connected_ns: Option<i64>, "ns";
+        /// When it was first closed, or no more was sent, or it could not be established.
+        close_ns: Option<i64>, "ns";
+        /// Whether it could not be established.
+        is_failed: bool;
+        /// When this side reset it.
+        abort_ns: Option<i64>, "ns";
+        /// When the other side reset it.
+        remote_reset_ns: Option<i64>, "ns";
+        /// When it was reset because nothing was acknowledged in time.
+        retransmit_timeout_ns: Option<i64>, "ns";
+        /// Last template of settings: `Internet`, `DataCenter` or another.
+        template: Option<&'static str>;
+        /// How often it was asked whether the other side is still there.
+        keep_alives: i64;
+        /// Sends of the program.
+        posts: i64;
+        /// Their bytes.
+        post_bytes: i64, "bytes";
+        /// Sends that a filter had held back.
+        injects: i64;
+        /// Their bytes.
+        inject_bytes: i64, "bytes";
+        /// Segments sent, those sent again included.
+        sends: i64;
+        /// Their bytes.
+        send_bytes: i64, "bytes";
+        /// Receipts of data.
+        receives: i64;
+        /// Their bytes, those received again included.
+        receive_bytes: i64, "bytes";
+        /// Last segment sent; of a connection with `retransmit_timeout_ns` the last one of the data that was not acknowledged.
+        last_send_ns: Option<i64>, "ns";
+        /// Last data received.
+        last_receive_ns: Option<i64>, "ns";
+        /// Longest time between two sends.
+        max_send_gap_ns: Option<i64>, "ns";
+        /// Longest time between two receipts.
+        max_receive_gap_ns: Option<i64>, "ns";
+        /// Bytes sent for each second of a burst; bursts end where nothing is sent for more than 350 ms. Mean weighted by bytes.
+        send_bytes_per_s: Option<f64>;
+        /// The same for data received.
+        receive_bytes_per_s: Option<f64>;
+        /// Bytes received over its whole life, as the system counted; null without such an event.
+        stat_in_bytes: Option<i64>, "bytes";
+        /// Bytes sent over its whole life.
+        stat_out_bytes: Option<i64>, "bytes";
+        /// Segments received over its whole life: with data, of a connection that was still open all.
+        stat_in_packets: Option<i64>;
+        /// Segments sent over its whole life, in the same way.
+        stat_out_packets: Option<i64>;
+        /// Round-trip time at the end, as the system measured it.
+        rtt_ns: Option<i64>, "ns";
+        /// Shortest round-trip time.
+        min_rtt_ns: Option<i64>, "ns";
+        /// Longest round-trip time.
+        max_rtt_ns: Option<i64>, "ns";
+    }
+
+    /// Data of a TCP connection that was sent or received more than once.
+    TcpRetransmit / TcpRetransmitColumns = "tcp_retransmit", order ["ts_ns"] {
+        /// When it was sent or received again.
+        ts_ns: i64, "ns";
+        /// Connection.
+        connection_id: i32, "key";
+        /// `retransmit`: sent again; `tail_loss_probe`: the same, because no acknowledgement came for the last segment; `client`: received again, so that the other
+        /// side sent it again.
+        kind: &'static str;
+        /// When it was last sent; of `client` when it was first received.
+        first_ns: i64, "ns";
+        /// `ts_ns` − `first_ns`.
+        delay_ns: i64, "ns";
+        /// Bytes.
+        size_bytes: i64, "bytes";
+        /// Sequence number of the first byte.
+        sequence: i64;
+    }
+
+    /// A single event of a TCP connection.
+    TcpEvent / TcpEventColumns = "tcp_event", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Connection.
+        connection_id: i32, "key";
+        /// Thread that ran; data is mostly sent and received in threads of others.
+        thread_key: Option<i32>, "key";
+        /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`, `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`,
+        /// `remote_reset`, `close`, `shutdown` or `retransmit_timeout`.
+        kind: &'static str;
+        /// Bytes of data.
+        size_bytes: Option<i64>, "bytes";
+        /// Sequence number of the first byte; of `retransmit`, `tail_loss_probe` and `keep_alive` the first one that is not acknowledged.
+        sequence: Option<i64>;
+        /// Congestion window, of sends.
+        congestion_window_bytes: Option<i64>, "bytes";
+        /// Window that the other side offers, of sends.
+        send_window_bytes: Option<i64>, "bytes";
+        /// Smoothed round-trip time of sends, as recorded.
+        smoothed_rtt: Option<i64>;
+        /// Time until data is sent again, of sends, as recorded.
+        retransmit_timeout: Option<i64>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+}
+
+use std::sync::Arc;
