@@ -22,6 +22,22 @@ pub mod id {
     pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
     pub const ALLOCATION_TICK: u16 = 10;
+    /// A worker thread of the thread pool started.
+    pub const WORKER_START: u16 = 50;
+    /// A worker thread ended.
+    pub const WORKER_STOP: u16 = 51;
+    /// A worker thread retired: it goes unless it is needed again.
+    pub const WORKER_RETIREMENT_START: u16 = 52;
+    /// A retired worker thread works again.
+    pub const WORKER_RETIREMENT_STOP: u16 = 53;
+    /// The thread pool measured its throughput.
+    pub const WORKER_SAMPLE: u16 = 54;
+    /// The thread pool changed the number of its worker threads.
+    pub const WORKER_ADJUSTMENT: u16 = 55;
+    /// A worker thread waits for work.
+    pub const WORKER_WAIT: u16 = 57;
+    /// How many worker threads work.
+    pub const WORKING_COUNT: u16 = 60;
     /// An exception was thrown.
     pub const EXCEPTION: u16 = 80;
     /// A method was loaded (rundown: it is there at the start).
@@ -211,6 +227,50 @@ pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
     c.u64()
 }
 
+/// An event of the thread pool.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ThreadPool {
+    /// What happened, as one word.
+    pub kind: &'static str,
+    /// Worker threads that are active, or shall be behind an adjustment.
+    pub workers: Option<u32>,
+    /// Worker threads that retired.
+    pub retired: Option<u32>,
+    /// Work that was done, as the runtime measures it.
+    pub throughput: Option<f64>,
+    /// Why the number was changed.
+    pub reason: Option<u32>,
+}
+
+impl ThreadPool {
+    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    #[must_use]
+    pub fn parse(id: u16, payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let kind = match id {
+            id::WORKER_START => "start",
+            id::WORKER_STOP => "stop",
+            id::WORKER_RETIREMENT_START => "retirement_start",
+            id::WORKER_RETIREMENT_STOP => "retirement_stop",
+            id::WORKER_WAIT => "wait",
+            id::WORKING_COUNT => {
+                return Some(Self { kind: "working", workers: Some(c.u32()?), ..Self::default() });
+            }
+            id::WORKER_SAMPLE => {
+                let throughput = Some(f64::from_bits(c.u64()?));
+                return Some(Self { kind: "sample", throughput, ..Self::default() });
+            }
+            id::WORKER_ADJUSTMENT => {
+                let throughput = Some(f64::from_bits(c.u64()?));
+                let (workers, reason) = (Some(c.u32()?), Some(c.u32()?));
+                return Some(Self { kind: "adjustment", workers, throughput, reason, ..Self::default() });
+            }
+            _ => return None,
+        };
+        Some(Self { kind, workers: Some(c.u32()?), retired: Some(c.u32()?), ..Self::default() })
+    }
+}
+
 /// `Exception`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exception {
@@ -279,5 +339,30 @@ impl RuntimeInformation {
             command_line,
             runtime_dll,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_the_thread_pool() {
+        let adjustment =
+            [&2.5f64.to_le_bytes()[..], &9u32.to_le_bytes(), &6u32.to_le_bytes(), &[7, 0]].concat();
+        let parsed = ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment).unwrap();
+        assert_eq!((parsed.throughput, parsed.workers, parsed.reason), (Some(2.5), Some(9), Some(6)));
+        assert_eq!(ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment[..15]), None);
+        let counts = [4u32.to_le_bytes(), 1u32.to_le_bytes()].concat();
+        for (id, kind) in
+            [(50, "start"), (51, "stop"), (52, "retirement_start"), (53, "retirement_stop"), (57, "wait")]
+        {
+            let parsed = ThreadPool::parse(id, &counts).unwrap();
+            assert_eq!((parsed.kind, parsed.workers, parsed.retired), (kind, Some(4), Some(1)));
+            assert_eq!(ThreadPool::parse(id, &counts[..7]), None);
+        }
+        assert_eq!(ThreadPool::parse(id::WORKING_COUNT, &counts).unwrap().workers, Some(4));
+        assert_eq!(ThreadPool::parse(id::WORKER_SAMPLE, &adjustment).unwrap().throughput, Some(2.5));
+        assert_eq!(ThreadPool::parse(56, &adjustment), None);
     }
 }

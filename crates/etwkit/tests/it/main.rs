@@ -9,6 +9,7 @@
 
 mod architecture;
 mod dump;
+mod dump_small;
 mod evidence;
 mod extracts;
 mod git_bash;

@@ -35,7 +35,25 @@ fn help() {
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
-    for dump in ["process", "cpu", "disk", "file", "cores", "pmc", "lbr", "stats", "version", "wait"] {
+    for dump in [
+        "process",
+        "cpu",
+        "disk",
+        "file",
+        "cores",
+        "pmc",
+        "lbr",
+        "exception",
+        "mark",
+        "tracelog",
+        "thread-pool",
+        "power",
+        "memory",
+        "test-run",
+        "stats",
+        "version",
+        "wait",
+    ] {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }
     check(&["critical-path", "--help"], "help-critical-path");

@@ -40,6 +40,8 @@ pub(super) enum Pending {
     Net(Box<table::NetIo>),
     /// An exception.
     Exception(Box<table::Exception>),
+    /// An event of a thread pool.
+    ThreadPool(Box<table::ThreadPool>),
     /// Any other event.
     Generic(Box<table::GenericEvent>),
 }

@@ -1,6 +1,6 @@
-//! Exceptions, collections and compilations of .NET programs.
+//! Exceptions, collections, compilations and thread pools of .NET programs.
 
-use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, id, method_flag};
+use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, ThreadPool, id, method_flag};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
@@ -64,6 +64,7 @@ impl Dotnet {
                 let Some((method, bytes)) = clr::jitting_started(payload) else { return Ok(false) };
                 self.compilations.insert((process, method), (ns, bytes));
             }
+            (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
             _ => return Ok(false),
         }
         Ok(true)
@@ -158,6 +159,27 @@ impl Dotnet {
         }
         Ok(())
     }
+}
+
+fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    let Some(told) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
+    let ts_ns = context.ns(event.timestamp);
+    if context.range.contains(ts_ns) {
+        let thread_key = context.thread_key(event);
+        let row = Pending::ThreadPool(Box::new(table::ThreadPool {
+            ts_ns,
+            process_key: key(process),
+            thread_key,
+            kind: told.kind,
+            worker_threads: told.workers.map(|n| n as i32),
+            retired_threads: told.retired.map(|n| n as i32),
+            throughput: told.throughput,
+            reason: told.reason.map(|n| n as i32),
+            stack_id: None,
+        }));
+        context.wait_with(event.timestamp, process, &inline_stack(event), row);
+    }
+    true
 }
 
 fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {

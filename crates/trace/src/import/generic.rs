@@ -21,6 +21,7 @@ struct Names {
     guid: Arc<str>,
     provider: Option<Arc<str>>,
     name: Option<Arc<str>>,
+    described_by: Option<&'static str>,
 }
 
 /// Decodes whatever no other importer takes.
@@ -82,6 +83,7 @@ impl Generic {
             level: event.level().into(),
             keyword: descriptor.keyword as i64,
             task: descriptor.task.into(),
+            described_by: names.described_by,
             fields,
             payload,
             stack_id: None,
@@ -118,7 +120,8 @@ impl Generic {
     fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Names {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
-            return Names { guid: self.guid(guid), provider: self.decoder.provider_name(guid), name: None };
+            let provider = self.decoder.provider_name(guid);
+            return Names { guid: self.guid(guid), provider, name: None, described_by: None };
         };
         let address = Arc::as_ptr(plan) as usize;
         if let Some((_, names)) = self.names.get(&address) {
@@ -130,6 +133,7 @@ impl Generic {
             guid: self.guid(guid),
             provider: schema.provider_name.clone().or_else(|| self.decoder.provider_name(guid)),
             name: Some(Arc::from(&*schema.name)).filter(|name: &Arc<str>| !name.is_empty()),
+            described_by: Some(schema.source.name()),
         };
         self.names.insert(address, (Arc::clone(plan), names.clone()));
         names

@@ -124,6 +124,7 @@ by_builder! {
     bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v);
     Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v);
     &'static str, Text, false, StringBuilder, |v, b| b.append_value(v);
+    Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v);
     String, Text, false, StringBuilder, |v, b| b.append_value(v);
     Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref());
     Arc<str>, Text, false, StringBuilder, |v, b| b.append_value(v);

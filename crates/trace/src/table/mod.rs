@@ -15,6 +15,8 @@ mod generic;
 mod identity;
 mod io;
 mod machine;
+mod memory;
+mod power;
 
 use std::sync::Arc;
 
@@ -30,6 +32,8 @@ pub use generic::*;
 pub use identity::*;
 pub use io::*;
 pub use machine::*;
+pub use memory::*;
+pub use power::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,10 +114,15 @@ pub static TABLES: &[&Table] = &[
     FileIo::TABLE,
     HardFault::TABLE,
     NetIo::TABLE,
+    MemorySample::TABLE,
+    MemoryMachine::TABLE,
+    PowerSetting::TABLE,
+    PowerProfile::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,
     Jit::TABLE,
+    ThreadPool::TABLE,
     GenericEvent::TABLE,
 ];
 

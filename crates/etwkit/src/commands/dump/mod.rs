@@ -10,17 +10,26 @@ pub(crate) mod critical_path;
 mod critical_path_text;
 mod cut;
 mod disk;
+mod exception;
 mod file;
 mod lbr;
+mod mark;
+mod memory;
 mod method;
 mod output;
 pub(crate) mod overview;
 mod pmc;
+mod power;
 mod process;
+mod stack_lines;
 mod stacks;
 mod stats;
 mod status;
+pub(crate) mod test_args;
+mod test_run;
 mod text;
+mod thread_pool;
+mod trace_log;
 mod version;
 mod wait;
 mod wait_args;
@@ -45,6 +54,13 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cores(args) => cores::run(args, printer),
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),
+        Dump::Exception(args) => exception::run(args, printer),
+        Dump::Mark(args) => mark::run(args, printer),
+        Dump::TraceLog(args) => trace_log::run(args, printer),
+        Dump::ThreadPool(args) => thread_pool::run(args, printer),
+        Dump::Power(args) => power::run(args, printer),
+        Dump::Memory(args) => memory::run(args, printer),
+        Dump::TestRun(args) => test_run::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
         Dump::Wait(args) => wait::run(args, printer),

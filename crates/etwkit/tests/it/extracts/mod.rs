@@ -3,6 +3,7 @@
 mod counters;
 mod dotnet;
 mod io;
+mod power;
 mod range;
 mod real;
 mod samples;

@@ -4,13 +4,17 @@ mod core_kinds;
 mod cores;
 mod cpu;
 mod disk;
+mod exception;
 mod file;
 mod lbr;
+mod memory;
 mod methods;
 mod pmc;
 mod process;
 mod stacks;
 mod stats;
+mod thread_pool;
+mod trace_log;
 mod zero;
 
 use etwkit_trace::table::{Process, Trace};
