@@ -40,6 +40,8 @@ pub mod id {
     pub const WORKING_COUNT: u16 = 60;
     /// An exception was thrown.
     pub const EXCEPTION: u16 = 80;
+    /// The stack of the event before, of the same thread.
+    pub const STACK: u16 = 82;
     /// A method was loaded (rundown: it is there at the start).
     pub const METHOD_LOAD_VERBOSE: u16 = 143;
     /// A method was unloaded (rundown: it is there at the end).
@@ -271,6 +273,22 @@ impl ThreadPool {
     }
 }
 
+/// Whether an event is the stack of the one before.
+#[inline]
+#[must_use]
+pub fn is_stack(event: &RawEvent<'_>) -> bool {
+    event.descriptor().id == id::STACK && origin(event) == Some(Origin::Runtime)
+}
+
+/// The addresses of a `ClrStackWalk`, innermost first.
+#[must_use]
+pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
+    let mut c = Cursor::new(payload);
+    let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
+    let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else { return Vec::new() };
+    crate::kernel::stack::frames(payload, 8, pointer_size).take(count).collect()
+}
+
 /// `Exception`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exception {
@@ -345,6 +363,16 @@ impl RuntimeInformation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stacks() {
+        let payload =
+            [&[7, 0, 0, 0][..], &2u32.to_le_bytes(), &1u64.to_le_bytes(), &2u64.to_le_bytes()].concat();
+        assert_eq!(stack(&payload, 8), [1, 2]);
+        assert_eq!(stack(&payload, 4), [1, 0], "no more than the number of frames");
+        assert_eq!(stack(&payload[..20], 8), [1], "no more than there are");
+        assert!(stack(&payload[..7], 8).is_empty());
+    }
 
     #[test]
     fn events_of_the_thread_pool() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use etwkit_decode::clr::{self, Origin};
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_decode::{Decoder, Plan};
 use etwkit_etl::bytes::{u32_at, u64_at};
@@ -90,7 +91,12 @@ impl Generic {
         });
         let own = inline_stack(event);
         if own.is_empty() {
-            let tid = if event.kind.is_manifest() { None } else { event.thread_id().or(running) };
+            // Stacks of providers stand in their events, but for those that the .NET runtime writes.
+            let tid = match clr::origin(event) {
+                Some(Origin::Runtime) => event.thread_id(),
+                _ if event.kind.is_manifest() => None,
+                _ => event.thread_id().or(running),
+            };
             context.wait(event.timestamp, tid, process, Pending::Generic(row));
         } else {
             context.wait_with(event.timestamp, process, &own, Pending::Generic(row));
