@@ -8,6 +8,7 @@
 mod cache;
 mod cli;
 mod commands;
+mod compat;
 mod exit;
 mod extracts;
 mod input;
@@ -51,7 +52,9 @@ where
     T: Into<OsString> + Clone,
 {
     let mut printer = Printer::new(out).with_width(width);
-    let result = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let result = match Cli::try_parse_from(&args) {
+        _ if compat::is_line(&args) => compat::run(&args, &mut printer),
         Ok(cli) => dispatch(&cli, &mut printer),
         Err(usage) if usage.use_stderr() => {
             report::lines(err, &usage.render().to_string());

@@ -30,6 +30,7 @@ impl SymbolArgs {
         } else {
             SearchPath::parse(named, &defaults)
         };
+        let path = if is_offline() { path.without_servers() } else { path };
         folders_beside(beside).into_iter().rev().fold(path, SearchPath::with_folder)
     }
 }
@@ -50,6 +51,11 @@ pub(crate) fn options(path: &SearchPath, is_refresh: bool) -> Options {
         is_refresh,
         ..Options::default()
     }
+}
+
+/// Whether no server may be asked, whatever the options say: `ETWKIT_OFFLINE` is set.
+fn is_offline() -> bool {
+    std::env::var_os("ETWKIT_OFFLINE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn cache_folder(name: &str) -> Option<PathBuf> {

@@ -81,6 +81,12 @@ impl TimeWriter {
         Self { format, digits: digits.min(MAX_DIGITS), clock, is_moved: false }
     }
 
+    /// The same in another format.
+    #[must_use]
+    pub const fn with_format(self, format: TimeFormat) -> Self {
+        Self { format, ..self }
+    }
+
     /// The same for times that were moved before: titles say so.
     #[must_use]
     pub const fn of_moved_times(self) -> Self {

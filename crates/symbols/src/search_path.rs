@@ -88,6 +88,18 @@ impl SearchPath {
         self
     }
 
+    /// The same without servers: what was kept of them is asked all the same.
+    #[must_use]
+    pub fn without_servers(mut self) -> Self {
+        for element in &mut self.elements {
+            if let Element::Chain(stores) = element {
+                stores.retain(|store| matches!(store, Store::Folder(_)));
+            }
+        }
+        self.elements.retain(|element| !matches!(element, Element::Chain(stores) if stores.is_empty()));
+        self
+    }
+
     /// The elements, in the order in which they are asked.
     #[must_use]
     pub fn elements(&self) -> &[Element] {
@@ -312,6 +324,15 @@ mod tests {
             matches!(unset.elements(), [Element::Unusable { .. }, Element::Unusable { .. }]),
             "{unset:?}"
         );
+    }
+
+    #[test]
+    fn without_servers_their_caches_are_left() {
+        let defaults = Defaults { cache: Some("/cache".into()), ..Defaults::default() };
+        let path = SearchPath::parse(["ms;/store;srv*https://x.example"], &defaults).without_servers();
+        assert!(!path.has_server());
+        let cache = || Element::Chain(vec![Store::Folder("/cache".into())]);
+        assert_eq!(path.elements(), [cache(), Element::Folder("/store".into()), cache()]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, imag
 use etwkit_decode::kernel::process::Process;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::stack;
-use etwkit_decode::kernel::thread::Thread;
+use etwkit_decode::kernel::thread::{Thread, Traits};
 use etwkit_decode::kernel::{self, Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -191,6 +191,9 @@ impl DirectoryBuilder {
         let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
         self.kernel.threads = true;
         self.add_thread(hook.opcode, event.timestamp, thread);
+        if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
+            self.threads.describe(thread.tid, traits);
+        }
     }
 
     fn add_thread(&mut self, op: u8, timestamp: i64, thread: Thread) {

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod compat;
 mod dump;
 mod dump_small;
 mod evidence;

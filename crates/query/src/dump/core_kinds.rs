@@ -15,7 +15,7 @@ rows! {
         class_0_frequency_percent: Option<f64>,
         /// Cores it ran on.
         class_0_used_cores: Option<i64>,
-        /// Cores of that class.
+        /// Cores of that class that its threads were allowed to run on.
         class_0_enabled_cores: Option<i64>,
         /// From the first to the last sample (switch-in, switch-out) on that class.
         class_0_duration_ns: Option<i64>,
@@ -31,7 +31,7 @@ rows! {
         class_1_frequency_percent: Option<f64>,
         /// Cores it ran on.
         class_1_used_cores: Option<i64>,
-        /// Cores of that class.
+        /// Cores of that class that its threads were allowed to run on.
         class_1_enabled_cores: Option<i64>,
         /// From the first to the last sample (switch-in, switch-out) on that class.
         class_1_duration_ns: Option<i64>,
@@ -47,7 +47,7 @@ rows! {
         class_2_frequency_percent: Option<f64>,
         /// Cores it ran on.
         class_2_used_cores: Option<i64>,
-        /// Cores of that class.
+        /// Cores of that class that its threads were allowed to run on.
         class_2_enabled_cores: Option<i64>,
         /// From the first to the last sample (switch-in, switch-out) on that class.
         class_2_duration_ns: Option<i64>,
@@ -144,6 +144,25 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 /// The column of what is left.
 const OTHER: &str = "class_other_cpu_ns";
 
+/// Processors of each class that a process may use: those that at least one of its threads was allowed to run on at some time. Thread events
+/// do not tell the group that their mask is of, so that all processors count where there are several groups, and where no mask was recorded.
+pub(super) const ENABLED_CORES: &str = "(
+    SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores
+    FROM (SELECT process_key FROM process UNION ALL SELECT NULL) p
+    LEFT JOIN (
+      SELECT process_key, nullif(bit_or(affinity), 0) AS mask
+      FROM (
+        SELECT process_key, affinity FROM thread
+        UNION ALL
+        SELECT t.process_key, f.affinity FROM thread_affinity f JOIN thread t ON t.thread_key = f.thread_key
+      )
+      GROUP BY process_key
+    ) a ON a.process_key IS NOT DISTINCT FROM p.process_key
+    JOIN cpu_core c ON a.mask IS NULL OR (SELECT count(DISTINCT processor_group) FROM cpu_core) > 1
+      OR (a.mask >> coalesce(c.group_number, c.cpu)) & 1 = 1
+    GROUP BY p.process_key, c.efficiency_class
+  )";
+
 /// The columns of the joined kinds.
 pub(super) fn columns() -> String {
     let one = |class: i64| COLUMNS.map(|(name, ..)| format!("k.class_{class}_{name}")).join(", ");
@@ -192,8 +211,7 @@ LEFT JOIN (
     {},
     sum(cpu_ns) FILTER (WHERE c.efficiency_class IS NULL OR c.efficiency_class NOT BETWEEN 0 AND 2) AS {OTHER}
   FROM {table} c
-  LEFT JOIN (SELECT efficiency_class, count(*) AS enabled_cores FROM cpu_core GROUP BY efficiency_class) e
-    ON e.efficiency_class = c.efficiency_class
+  LEFT JOIN {ENABLED_CORES} e ON e.efficiency_class = c.efficiency_class AND e.owner_key IS NOT DISTINCT FROM c.process_key
   WHERE (SELECT count(DISTINCT efficiency_class) FROM cpu_core) > 1
   GROUP BY {key}
 ) k ON {on}",

@@ -1,5 +1,6 @@
 //! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited for one while it was idle.
 
+use super::core_kinds::ENABLED_CORES;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
@@ -162,7 +163,7 @@ rows! {
         cores: String,
         /// Number of them.
         core_count: i64,
-        /// Processors of this kind.
+        /// Processors of this kind that its threads were allowed to run on.
         enabled_cores: i64,
         /// From the first to the last sample on this kind.
         duration_ns: i64,
@@ -306,8 +307,7 @@ SELECT c.process_key, {PROCESS_COLUMNS}, c.module, c.module_path, c.method,
   c.cores, c.core_count, e.enabled_cores, c.last_ns - c.first_ns AS duration_ns
 FROM cpu_method_class c
 LEFT JOIN process p ON p.process_key = c.process_key
-LEFT JOIN (SELECT efficiency_class, count(*) AS enabled_cores FROM cpu_core GROUP BY efficiency_class) e
-  ON e.efficiency_class = c.efficiency_class{}
+LEFT JOIN {ENABLED_CORES} e ON e.efficiency_class = c.efficiency_class AND e.owner_key IS NOT DISTINCT FROM c.process_key{}
 )
 ){}
 ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module_path, efficiency_class DESC",

@@ -60,6 +60,12 @@ impl<W: Write + Seek> Sim<W> {
         !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
     }
 
+    /// The same as a mask, a bit for each processor of the first group.
+    pub(super) fn affinity(&self, thread: Thread) -> u64 {
+        let cpus = (0..self.cpus.len().min(64)).filter(|cpu| self.may_run(Cpu(*cpu), thread));
+        cpus.fold(0, |mask, cpu| mask | 1 << cpu)
+    }
+
     /// 0 for the most efficient ones, and where all are of one kind.
     fn efficiency_class(&self, cpu: Cpu) -> u8 {
         let cpus = self.cpus.len();

@@ -51,7 +51,8 @@ impl<W: Write + Seek> Sim<W> {
             self.programs[plan.program] = ProgramState { alive: true, start: Some(start), stop: None };
             self.threads[thread].loads_images = true;
         }
-        let payload = |p: &mut Payload| thread_payload(p, &plan, program.pid);
+        let affinity = self.affinity(thread);
+        let payload = |p: &mut Payload| thread_payload(p, &plan, program.pid, affinity);
         self.tape.kernel(cpu.0 as u16, kind::THREAD_START, Some(ids), payload)?;
         self.threads[thread].alive = true;
         self.make_ready(cpu, thread, None)
@@ -121,7 +122,8 @@ impl<W: Write + Seek> Sim<W> {
         if last {
             self.images(cpu, plan.program, kind::IMAGE_UNLOAD, Some(thread))?;
         }
-        self.tape.kernel(cpu.0 as u16, kind::THREAD_END, ids, |p| thread_payload(p, &plan, pid))?;
+        let affinity = self.affinity(thread);
+        self.tape.kernel(cpu.0 as u16, kind::THREAD_END, ids, |p| thread_payload(p, &plan, pid, affinity))?;
         if last {
             let program = self.plan.programs[plan.program];
             let stop = self.tape.kernel(cpu.0 as u16, kind::PROCESS_END, ids, |p| {
@@ -169,11 +171,12 @@ pub(super) fn process_payload(p: &mut Payload, plan: &ProgramPlan, exit_status: 
     p.ansi(plan.name).wide(plan.command_line).wide("").wide("");
 }
 
-pub(super) fn thread_payload(p: &mut Payload, plan: &ThreadPlan, pid: u32) {
+/// Type 3 of `Thread_TypeGroup1`, with the processors that the thread may run on.
+pub(super) fn thread_payload(p: &mut Payload, plan: &ThreadPlan, pid: u32, affinity: u64) {
     let kernel_stack = 0xFFFF_FA0C_0000_0000 + 0x1_0000 * u64::from(plan.tid);
     let user_stack = if pid == 4 { 0 } else { 0xA1_0000_0000 + 0x10_0000 * u64::from(plan.tid) };
     p.u32(pid).u32(plan.tid).u64(kernel_stack).u64(kernel_stack - 0x6000);
-    p.u64(user_stack).u64(user_stack.saturating_sub(0x4000)).u64(0xF);
+    p.u64(user_stack).u64(user_stack.saturating_sub(0x4000)).u64(affinity);
     p.u64(plan.start).u64(user_stack.saturating_add(0x20_0000)).u32(0);
     p.bytes(&[plan.priority, 5, 2, 0]);
 }

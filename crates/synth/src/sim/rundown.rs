@@ -93,7 +93,8 @@ impl<W: Write + Seek> Sim<W> {
             for thread in self.threads.keys() {
                 let of = self.plan.threads[thread];
                 if of.program == program && self.threads[thread].alive {
-                    self.tape.kernel(0, of_thread, None, |p| thread_payload(p, &of, plan.pid))?;
+                    let affinity = self.affinity(thread);
+                    self.tape.kernel(0, of_thread, None, |p| thread_payload(p, &of, plan.pid, affinity))?;
                 }
             }
             self.images(CPU, program, of_image, None)?;

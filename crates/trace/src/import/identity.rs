@@ -108,24 +108,23 @@ impl<'d> Identity<'d> {
         for (thread_key, tid) in unseen {
             // Idle threads belong to process 0 without any event.
             let process = if tid == 0 { self.directory.process_of_thread(0, 0) } else { None };
-            rows.push(Thread {
-                thread_key,
-                tid: tid as i32,
-                process_key: key(process),
-                start_ns: None,
-                stop_ns: None,
-            });
+            rows.push(Thread { thread_key, tid: tid as i32, process_key: key(process), ..Thread::default() });
         }
         rows
     }
 
     fn thread(&self, thread_key: i32, t: &ThreadInstance) -> Thread {
+        let traits = t.traits.as_deref();
         Thread {
             thread_key,
             tid: t.tid as i32,
             process_key: key(self.directory.process_at(t.pid, t.first_seen)),
             start_ns: self.ns(t.start),
             stop_ns: self.ns(t.stop),
+            name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
+            base_priority: traits.and_then(|traits| traits.base_priority).map(i32::from),
+            affinity: traits.and_then(|traits| traits.affinity).map(|mask| mask as i64),
+            start_address: traits.and_then(|traits| traits.start_address).map(|address| address as i64),
         }
     }
 

@@ -23,6 +23,7 @@ macro_rules! tables {
 }
 
 tables! {
+    thread_affinity: ThreadAffinity,
     cpu_sample: CpuSample,
     context_switch: ContextSwitch,
     dpc_isr: DpcIsr,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
-use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler};
+use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler, thread};
 use etwkit_decode::{Decoder, clr, eventinfo};
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::session::Walk;
@@ -31,7 +31,7 @@ use crate::attribution::Attributor;
 use crate::out::write_all;
 use crate::schedule::late_starts;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Diagnostic, Mark};
+use crate::table::{Diagnostic, Mark, ThreadAffinity};
 use crate::tracker::stack::StackKeys;
 
 /// All importers.
@@ -212,6 +212,7 @@ impl Importers<'_> {
                 }
                 true
             }
+            (group::THREAD, thread::opcode::AFFINITY) => affinity(event, context, sink)?,
             (group::DISK, _) => self.io.disk(hook, event, context),
             (group::FILE, op) => file_name::is_name(op) || self.io.file(hook, event, context),
             (group::MEMORY, fault::HARD_FAULT) => self.io.fault(event, context),
@@ -344,6 +345,24 @@ impl Importers<'_> {
         let notes = notes.into_iter().filter_map(|(s, kind, n, text)| machine::diagnostic(s, kind, n, text));
         Ok(notes.collect())
     }
+}
+
+/// Takes a change of the processors of a thread. Returns whether it is one.
+fn affinity(event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<bool, SinkError> {
+    let Some(change) = thread::Affinity::parse(event.payload(), event.pointer_size()) else {
+        return Ok(false);
+    };
+    let ts_ns = context.ns(event.timestamp);
+    if context.range.contains(ts_ns) {
+        let row = ThreadAffinity {
+            ts_ns,
+            thread_key: context.of_thread(change.tid, event.timestamp).thread_key,
+            processor_group: change.group.into(),
+            affinity: change.mask as i64,
+        };
+        context.tables.thread_affinity.push(&row, sink)?;
+    }
+    Ok(true)
 }
 
 /// Whether a type of configuration event became a row of the machine's tables.

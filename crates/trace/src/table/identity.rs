@@ -43,6 +43,26 @@ tables! {
         start_ns: Option<i64>, "ns";
         /// Stop; null if it ran on when the trace ended.
         stop_ns: Option<i64>, "ns";
+        /// The name that its program gave it.
+        name: Option<String>;
+        /// Priority without boosts, when it was first described.
+        base_priority: Option<i32>;
+        /// Processors that it might run on when it was first described: a bit for each one of its group. Changes are in `thread_affinity`.
+        affinity: Option<i64>;
+        /// Where its program's own code began, as bit pattern.
+        start_address: Option<i64>;
+    }
+
+    /// A change of the processors that a thread may run on.
+    ThreadAffinity / ThreadAffinityColumns = "thread_affinity", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Thread.
+        thread_key: i32, "key";
+        /// Processor group.
+        processor_group: i32;
+        /// A bit for each processor of the group.
+        affinity: i64;
     }
 
     /// An executable file, library or driver, mapped into a process.

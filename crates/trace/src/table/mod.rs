@@ -96,6 +96,7 @@ pub static TABLES: &[&Table] = &[
     CpuCore::TABLE,
     Process::TABLE,
     Thread::TABLE,
+    ThreadAffinity::TABLE,
     Module::TABLE,
     Method::TABLE,
     Frame::TABLE,

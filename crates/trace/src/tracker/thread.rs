@@ -1,6 +1,6 @@
 //! Threads: which process a reused thread id belongs to, and when.
 
-use etwkit_decode::kernel::thread::opcode;
+use etwkit_decode::kernel::thread::{Traits, opcode};
 use rustc_hash::FxHashMap;
 
 /// A stretch of time in which a thread id belongs to a process id.
@@ -17,7 +17,7 @@ struct Span {
 pub struct ThreadKey(pub u32);
 
 /// One thread instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadInstance {
     /// Thread id.
     pub tid: u32,
@@ -29,6 +29,8 @@ pub struct ThreadInstance {
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
+    /// What its first event that tells more than ids told.
+    pub traits: Option<Box<Traits>>,
 }
 
 /// All threads of a session.
@@ -73,9 +75,21 @@ impl ThreadTracker {
         let key = ThreadKey(self.instances.len() as u32);
         let start = (op == opcode::START).then_some(timestamp);
         let stop = (op == opcode::END).then_some(timestamp);
-        self.instances.push(ThreadInstance { tid, pid, first_seen: timestamp, start, stop });
+        self.instances.push(ThreadInstance { tid, pid, first_seen: timestamp, start, stop, traits: None });
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span { pid, begin, end, key });
+    }
+
+    /// Takes what the event that was added last for this thread id told about the thread. The first word counts, except for a name,
+    /// which programs give threads that already run.
+    pub fn describe(&mut self, tid: u32, traits: Traits) {
+        let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
+        let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) else { return };
+        match &mut instance.traits {
+            Some(known) if !traits.name.is_empty() => known.name = traits.name,
+            Some(_) => {}
+            none => *none = Some(Box::new(traits)),
+        }
     }
 
     /// The process id of a thread at that raw time: of the span that contains it, else of the last one that

@@ -3,13 +3,15 @@
 use std::ops::ControlFlow;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use etwkit_etl::Session;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_trace::import::{ImportError, Options, Range, import};
-use etwkit_trace::table::{DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Row, Table};
+use etwkit_trace::table::{
+    DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Row, Table, Thread, ThreadAffinity,
+};
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
@@ -172,4 +174,44 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
     assert_eq!(with_stack(GenericEvent::TABLE), [true, false]);
     let addresses = column(&rows, Frame::TABLE, "address");
     assert_eq!(addresses, [0x1000, 0x2000]);
+}
+
+/// A thread of version 3 with 64-bit pointers, and a change of its processors 5 µs later.
+#[test]
+fn threads_have_names_and_processors_that_change() {
+    let mut options = SessionOptions::default();
+    options.header.perf_freq = 1_000_000;
+    let start = options.t0;
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    let mut thread = [4_u32.to_le_bytes(), 44_u32.to_le_bytes()].concat();
+    [1_u64, 2, 3, 4, 0b1011, 0x7ff6_1234, 7].iter().for_each(|pointer| thread.extend(pointer.to_le_bytes()));
+    thread.extend([0, 0, 0, 0, 9, 5, 2, 0]);
+    thread.extend("render\0".encode_utf16().flat_map(u16::to_le_bytes));
+    let change =
+        [&0b100_u64.to_le_bytes()[..], &44_u32.to_le_bytes(), &1_u16.to_le_bytes(), &[0; 2]].concat();
+    for (after, opcode, version, payload) in [(0, 3, 3, &thread), (5, 53, 2, &change)] {
+        let timestamp = start + after;
+        let event = KernelEvent { timestamp, group: 5, opcode, version, payload, ..KernelEvent::default() };
+        writer.write(0, event).unwrap();
+    }
+    let bytes = writer.finish(options.header.start_time + 1000).unwrap().into_inner();
+    let rows = run(&Session::open(vec![Box::new(bytes)]).unwrap(), &Options::default()).unwrap();
+    assert_eq!(column(&rows, Thread::TABLE, "affinity"), [0b1011]);
+    assert_eq!(column(&rows, Thread::TABLE, "start_address"), [0x7ff6_1234]);
+    let text = |batch: &RecordBatch, name: &str| {
+        batch.column_by_name(name).unwrap().as_string::<i32>().value(0).to_owned()
+    };
+    let of = |table: &Table| rows.iter().find(|(of, _)| of.name == table.name).unwrap().1.clone();
+    let int = |batch: &RecordBatch, name: &str| {
+        batch.column_by_name(name).unwrap().as_primitive::<Int32Type>().value(0)
+    };
+    let threads = of(Thread::TABLE);
+    assert_eq!((text(&threads, "name"), int(&threads, "base_priority")), ("render".to_owned(), 9));
+    let changes = of(ThreadAffinity::TABLE);
+    assert_eq!(
+        (int(&changes, "thread_key"), int(&changes, "processor_group")),
+        (int(&threads, "thread_key"), 1)
+    );
+    assert_eq!(column(&rows, ThreadAffinity::TABLE, "ts_ns"), [5000]);
+    assert_eq!(column(&rows, ThreadAffinity::TABLE, "affinity"), [0b100]);
 }

@@ -88,6 +88,18 @@ pub(crate) struct Common {
     /// Cut lines at the width of the terminal (or COLUMNS)
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) clip: bool,
+    /// Show the whole path of an extract instead of the name of its trace
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) show_full_file_name: bool,
+    /// Write --csv as ETWAnalyzer does for this sub command
+    #[arg(long, hide = true)]
+    pub(crate) etwanalyzer_csv: Option<String>,
+    /// The command line, for the first column of that file
+    #[arg(long, hide = true, default_value = "", allow_hyphen_values = true)]
+    pub(crate) etwanalyzer_line: String,
+    /// Without the line that tells Excel the separator
+    #[arg(long, hide = true)]
+    pub(crate) no_csv_separator: bool,
     /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,

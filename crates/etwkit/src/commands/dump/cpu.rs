@@ -162,8 +162,11 @@ fn columns<'a>(
         if args.show_core_number { s.row.cores.clone() } else { s.text.int(s.row.core_count) }
     });
     let star = if args.zero.zero().mode.is_some() { "*" } else { "" };
-    columns.number("First", &format!("First{star}"), args.first_last, |s| s.text.times.write(s.row.first_ns));
-    columns.number("Last", &format!("Last{star}"), args.first_last, |s| s.text.times.write(s.row.last_ns));
+    let of = |text: &Text| args.first_last_times(text.times);
+    let (has_first, has_last) = args.first_last_shown();
+    columns
+        .number("First", &format!("First{star}"), has_first, move |s| of(&s.text).0.0.write(s.row.first_ns));
+    columns.number("Last", &format!("Last{star}"), has_last, move |s| of(&s.text).1.0.write(s.row.last_ns));
     columns.number("Session", "Session", has_details, |s| s.text.maybe_int(s.row.session_id));
     let has_diff = args.merge && rows.iter().any(|row| row.diff_ns.is_some());
     columns.number("Diff", "Diff ms", has_diff, |s| s.text.maybe_ms(s.diff_ns));

@@ -5,9 +5,11 @@ use etwkit_query::dump::Top;
 use etwkit_query::dump::cpu::{CpuRequest, CpuSort};
 use etwkit_query::dump::method::{self, MethodRequest};
 use etwkit_query::range::Unit;
+use etwkit_query::time_format::{TimeFormat, TimeWriter};
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
 use super::cut::Cut;
+use super::first_last::FirstLast;
 use crate::tags::TagArgs;
 
 pub(super) const SORTS: &[(&str, CpuSort)] = &[
@@ -134,9 +136,10 @@ pub(crate) struct CpuArgs {
     /// Leave times ready out
     #[arg(long)]
     pub(super) no_ready: bool,
-    /// Show when a row is first and last seen, and the time between
-    #[arg(long)]
-    pub(super) first_last: bool,
+    /// Show when a row is first and last seen, and the time between; =none only the time between, =s the first time in that format, =s;utc
+    /// both
+    #[arg(long, value_name = "FORMAT;FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) first_last: Option<FirstLast>,
     /// Show the number of threads
     #[arg(long)]
     pub(super) thread_count: bool,
@@ -159,6 +162,25 @@ impl CpuArgs {
         // The N largest alone are those of what is asked for, which may be stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
+    }
+
+    /// How the first and the last time are written, and whether they are shown.
+    pub(super) fn first_last_times(&self, usual: TimeWriter) -> ((TimeWriter, bool), (TimeWriter, bool)) {
+        let (first, last) = self.first_last_formats();
+        let of = |format: Option<TimeFormat>| {
+            (format.map_or(usual, |format| usual.with_format(format)), format.is_some())
+        };
+        (of(first), of(last))
+    }
+
+    /// Whether the first and the last time are shown.
+    pub(super) fn first_last_shown(&self) -> (bool, bool) {
+        let (first, last) = self.first_last_formats();
+        (first.is_some(), last.is_some())
+    }
+
+    fn first_last_formats(&self) -> (Option<TimeFormat>, Option<TimeFormat>) {
+        self.first_last.map_or((None, None), |times| times.formats(self.common.time_format))
     }
 
     pub(super) fn request(&self) -> anyhow::Result<CpuRequest> {

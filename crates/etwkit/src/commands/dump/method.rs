@@ -2,7 +2,7 @@
 
 use etwkit_query::dump::cpu::{CpuTotal, check_waits};
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
-use etwkit_query::time_format::seconds;
+use etwkit_query::time_format::{TimeWriter, seconds};
 
 use super::below::below;
 use super::cpu::sums;
@@ -102,13 +102,15 @@ fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Re
     columns.number("Depth", "Depth", has_times, |row| {
         row.depth.map(|depth| format!("{depth:.1}")).unwrap_or_default()
     });
-    columns.number("Duration", "Last-First s", args.first_last, |row| {
+    columns.number("Duration", "Last-First s", args.first_last.is_some(), |row| {
         row.duration_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
     });
-    let title = text.times.title();
-    let time = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
-    columns.number("First", &format!("First {title}"), args.first_last, move |row| time(row.first_ns));
-    columns.number("Last", &format!("Last {title}"), args.first_last, move |row| time(row.last_ns));
+    let (first, last) = args.first_last_times(text.times);
+    let time = |writer: TimeWriter, ns: Option<i64>| ns.map(|ns| writer.write(ns)).unwrap_or_default();
+    columns.number("First", &format!("First {}", first.0.title()), first.1, move |row| {
+        time(first.0, row.first_ns)
+    });
+    columns.number("Last", &format!("Last {}", last.0.title()), last.1, move |row| time(last.0, row.last_ns));
     let names = match args.by {
         By::Module => "Module",
         By::Thread => "Thread",

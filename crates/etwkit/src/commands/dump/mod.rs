@@ -12,6 +12,7 @@ mod cut;
 mod disk;
 mod exception;
 mod file;
+mod first_last;
 mod lbr;
 mod mark;
 mod memory;
@@ -35,6 +36,7 @@ mod wait;
 mod wait_args;
 
 use args::{Dump, DumpArgs};
+pub(crate) use text::rounded;
 
 use crate::exit::Exit;
 use crate::printer::Printer;

@@ -8,10 +8,12 @@ use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::dump::{self, Group, Grouped, Top};
 use etwkit_query::filter::TextFilter;
+use etwkit_query::time_format::TimeWriter;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
+use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
 use crate::extracts::open_extracts;
 use crate::printer::{Align, Printer, Table};
@@ -82,7 +84,10 @@ pub(super) fn ask<A>(
     for path in &common.extracts {
         let name = path.display().to_string();
         let session = open_extracts(std::slice::from_ref(path), printer)?;
-        let info = TraceInfo::ask(&session).with_context(|| name.clone())?;
+        let mut info = TraceInfo::ask(&session).with_context(|| name.clone())?;
+        if common.show_full_file_name {
+            info.file_name.clone_from(&name);
+        }
         match question(&session) {
             Ok(answer) => all.push(Answered { info, answer }),
             Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing)?,
@@ -150,6 +155,9 @@ pub(super) fn machine<'r, R: Serialize + 'r>(
     rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
 ) -> anyhow::Result<bool> {
     if let Some(path) = &common.csv {
+        if let Some(dump) = &common.etwanalyzer_csv {
+            return foreign_csv(common, dump, path, printer, rows).map(|()| true);
+        }
         let written = csv_file(path, rows)?;
         printer.line(&format!("wrote {written} rows to {}", path.display()))?;
         return Ok(true);
@@ -160,6 +168,28 @@ pub(super) fn machine<'r, R: Serialize + 'r>(
         }
     }
     Ok(common.json)
+}
+
+/// Writes rows as ETWAnalyzer does, and says so in its words.
+fn foreign_csv<'r, R: Serialize + 'r>(
+    common: &Common,
+    dump: &str,
+    path: &Path,
+    printer: &mut Printer<'_>,
+    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+) -> anyhow::Result<()> {
+    let style = csv_of_etwanalyzer::Style {
+        dump,
+        line: &common.etwanalyzer_line,
+        has_separator_line: !common.no_csv_separator,
+    };
+    let rows = rows.map(|(info, row)| {
+        let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
+        Ok((info, object(info, row)?, times))
+    });
+    csv_of_etwanalyzer::write(path, style, rows)?;
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
 }
 
 fn csv_file<'r, R: Serialize + 'r>(

@@ -182,7 +182,7 @@ impl Text {
 }
 
 /// A quotient, rounded half to even.
-pub(super) fn rounded(number: i64, unit: i64) -> i64 {
+pub(crate) fn rounded(number: i64, unit: i64) -> i64 {
     let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
     let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);

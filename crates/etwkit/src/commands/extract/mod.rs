@@ -34,6 +34,32 @@ enum Outcome {
 }
 
 pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if args.json {
+        printer.json_start("extract")?;
+    }
+    let mut first_error = None;
+    let exit = each(args, &mut |job, outcome, bars| {
+        match outcome {
+            Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
+            // The others go on: a night of traces is not lost for one.
+            Err(error) => {
+                bars.warn(&format!("{}: {error:#}", job.label()));
+                first_error.get_or_insert(error);
+            }
+        }
+        Ok(())
+    })?;
+    match first_error {
+        Some(error) => Err(error),
+        None => Ok(exit),
+    }
+}
+
+/// Is told what became of a trace.
+type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
+
+/// Makes all extracts, and tells what became of each as soon as it is done.
+fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let jobs = plan::jobs(args)?;
     let sets = args.tags.sets()?;
     let options = ConvertOptions {
@@ -46,15 +72,11 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         no_overwrite: args.no_overwrite,
         names: None,
     };
-    if args.json {
-        printer.json_start("extract")?;
-    }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
     let bars = Bars::new(jobs.len());
     let (queue, (send, receive)) = (Mutex::new(VecDeque::from(jobs)), mpsc::channel());
     let mut exit = Exit::Answered;
-    let mut first_error = None;
     thread::scope(|scope| -> anyhow::Result<()> {
         for _ in 0..workers {
             let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
@@ -71,20 +93,35 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         for (job, outcome) in receive {
             match outcome {
                 Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
-                Ok(outcome) => bars.suspend(|| print(&job, &outcome, args.json, printer))?,
-                // The others go on: a night of traces is not lost for one.
-                Err(error) => {
-                    bars.warn(&format!("{}: {error:#}", job.label()));
-                    first_error.get_or_insert(error);
-                }
+                outcome => on_done(&job, outcome, &bars)?,
             }
         }
         Ok(())
     })?;
-    match first_error {
-        Some(error) => Err(error),
-        None => Ok(exit),
-    }
+    Ok(exit)
+}
+
+/// What became of a trace, for those who write their own words.
+pub(crate) struct Done<'a> {
+    /// The trace.
+    pub(crate) trace: String,
+    /// Its extract.
+    pub(crate) target: &'a Path,
+    /// Whether one was there, which was kept; or why there is none.
+    pub(crate) kept: Result<bool, String>,
+}
+
+/// Makes all extracts as [`run`] does, and leaves it to the caller to tell of it, between the lines of the progress display.
+pub(crate) fn run_told(
+    args: &ExtractArgs,
+    tell: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    each(args, &mut |job, outcome, bars| {
+        let kept =
+            outcome.map(|outcome| matches!(outcome, Outcome::Kept)).map_err(|error| format!("{error:#}"));
+        let done = Done { trace: job.label(), target: &job.target, kept };
+        bars.suspend(|| tell(&done))
+    })
 }
 
 fn one(

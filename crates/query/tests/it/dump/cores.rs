@@ -5,6 +5,7 @@ use etwkit_query::dump::cores::{CoresAnswer, CoresRequest, CoresTable};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
 use etwkit_trace::table::{
     CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuMethodClass, CpuParking, Process,
+    Thread, ThreadAffinity,
 };
 
 use super::{S, process, trace};
@@ -136,6 +137,50 @@ fn priorities_are_summed_up_over_processes_or_told_apart() {
     let processes = ProcessQuery { process: Some("b.exe".into()), ..ProcessQuery::default() };
     let of_b = ask(&CoresRequest { processes, ..CoresRequest::default() });
     assert_eq!((of_b.priorities.len(), of_b.processes.len(), of_b.cores.len()), (2, 1, 2));
+}
+
+#[test]
+fn cores_count_that_a_thread_of_the_process_was_allowed_to_run_on() {
+    let enabled = |groups: [i32; 2]| {
+        let thread = |thread_key, process_key, affinity| Thread {
+            thread_key,
+            process_key: Some(process_key),
+            affinity,
+            ..Thread::default()
+        };
+        let core = |cpu, class, group| CpuCore {
+            cpu,
+            processor_group: Some(group),
+            group_number: Some(cpu),
+            efficiency_class: Some(class),
+            ..CpuCore::default()
+        };
+        let method = |process_key, class| CpuMethodClass {
+            process_key,
+            method: "main".into(),
+            efficiency_class: Some(class),
+            cpu_ns: 1,
+            ..CpuMethodClass::default()
+        };
+        let [first, second] = groups;
+        let session = Session::from_batches(vec![
+            rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]),
+            // Of the first process one thread began on processor 0 and went to 2, the other one stayed on 0; the second has no mask.
+            rows(&[thread(0, 1, Some(0b1)), thread(1, 1, Some(0b1)), thread(2, 2, None)]),
+            rows(&[ThreadAffinity { thread_key: 0, affinity: 0b100, ..ThreadAffinity::default() }]),
+            rows(&[core(0, 0, first), core(1, 0, first), core(2, 1, second), core(3, 1, second)]),
+            rows(&[method(Some(1), 0), method(Some(1), 1), method(Some(2), 0), method(None, 1)]),
+        ])
+        .unwrap();
+        let answer = CoresRequest::default().ask(&session, &[CoresTable::Methods]).unwrap();
+        let mut found: Vec<_> =
+            answer.methods.iter().map(|r| (r.process_key, r.efficiency_class, r.enabled_cores)).collect();
+        found.sort_unstable();
+        found.iter().map(|(_, _, cores)| *cores).collect::<Vec<_>>()
+    };
+    // No process, class 1; process 1, classes 0 and 1; process 2, class 0.
+    assert_eq!(enabled([0, 0]), [2, 1, 1, 2]);
+    assert_eq!(enabled([0, 1]), [2, 2, 2, 2], "masks do not name their group");
 }
 
 #[test]

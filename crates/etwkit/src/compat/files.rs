@@ -1,0 +1,262 @@
+//! `-fd`: which traces and extracts a query means.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use etwkit_extract::Extract;
+use etwkit_query::filter::TextFilter;
+
+use super::Wrong;
+use super::drive::local;
+
+/// Endings of what may be asked, longest first; extracts are folders or packed folders.
+const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
+const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
+/// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
+const JSON: [&str; 2] = [".json7z", ".json"];
+/// The folder beside traces that ETWAnalyzer writes extracts into.
+pub(super) const EXTRACT_FOLDER: &str = "Extract";
+
+/// A file that a query found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+}
+
+impl Found {
+    /// Name without folder and ending.
+    pub(super) fn stem(&self) -> String {
+        let name = file_name(&self.path);
+        ending(&name).map_or(name.clone(), |ending| name[..name.len() - ending.len()].to_owned())
+    }
+
+    pub(super) fn is_extract(&self) -> bool {
+        let name = file_name(&self.path).to_lowercase();
+        EXTRACTS.iter().any(|ending| name.ends_with(ending))
+    }
+}
+
+/// Traces of queries, as `-extract` reads them: extracts are left out.
+pub(super) fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Found>> {
+    let mut found = all(queries, is_recursive)?;
+    found.retain(|found| !found.is_extract());
+    // An archive holds the trace of the same name.
+    let archived: BTreeSet<PathBuf> =
+        found.iter().filter(|f| !has_ending(&f.path, ".etl")).map(|f| f.path.with_extension("etl")).collect();
+    found.retain(|found| !archived.contains(&found.path));
+    Ok(found)
+}
+
+/// What queries ask: the extract of each trace that has one, else the trace; by the start of the recording.
+pub(super) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut seen = BTreeSet::new();
+    let mut dated = Vec::new();
+    for found in all(queries, is_recursive)? {
+        let path = extract_of(&found).unwrap_or_else(|| found.path.clone());
+        if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            dated.push((start(&path), path));
+        }
+    }
+    // Traces without an extract tell their start only when they are read: they come last.
+    dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
+    Ok(dated.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Start of the recording of an extract, in units of 100 ns since 1601.
+fn start(path: &Path) -> Option<i64> {
+    let extract = Extract::open(path).ok()?;
+    Some(extract.manifest().clock.start_filetime)
+}
+
+/// The extract of a trace: beside it in `Extract`, or beside it.
+fn extract_of(found: &Found) -> Option<PathBuf> {
+    if found.is_extract() {
+        return None;
+    }
+    let folder = found.path.parent()?;
+    let stem = found.stem();
+    [folder.join(EXTRACT_FOLDER), folder.to_owned()]
+        .iter()
+        .flat_map(|folder| EXTRACTS.map(|ending| folder.join(format!("{stem}{ending}"))))
+        .find(|extract| extract.exists())
+}
+
+fn all(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for query in queries {
+        found.extend(one(query, is_recursive).with_context(|| format!("-fd {query}"))?);
+    }
+    Ok(found)
+}
+
+fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
+    if query.contains(['*', '?', ';', '!']) {
+        return matching(query, is_recursive);
+    }
+    let path = local(query);
+    if let Some(file) = named(&path) {
+        return Ok(vec![Found { path: file }]);
+    }
+    if path.is_dir() {
+        let mut found = Vec::new();
+        list(&path, is_recursive, &mut found)?;
+        return Ok(found);
+    }
+    // A name without folder and wildcards may be a part of names: `win10` means all of this folder that have it.
+    if !query.contains(['\\', '/', ':']) {
+        let part = query.to_lowercase();
+        let mut found = Vec::new();
+        list(Path::new("."), is_recursive, &mut found)?;
+        found.retain(|found| file_name(&found.path).to_lowercase().contains(&part));
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    if let Some((letter, _)) = super::drive::drive_letter(query).filter(|_| !cfg!(windows)) {
+        let hint = format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means");
+        return Err(Wrong::new("was not found", hint).into());
+    }
+    bail!("was not found: name a file, a folder or a query such as *Serial*")
+}
+
+/// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
+fn named(path: &Path) -> Option<PathBuf> {
+    let name = file_name(path);
+    let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
+    let same = Some(path.to_owned()).filter(is_file);
+    let own = |stem: &str| EXTRACTS.map(|ending| path.with_file_name(format!("{stem}{ending}")));
+    let of_json = JSON.iter().find_map(|ending| strip_ending(&name, ending)).map(own);
+    same.or_else(|| of_json.into_iter().flatten().find(is_file)).or_else(|| {
+        let endings = EXTRACTS.iter().chain(&JSON).chain(&TRACES);
+        endings.map(|ending| path.with_file_name(format!("{name}{ending}"))).find(is_file)
+    })
+}
+
+/// All files of the folder of the query whose paths fit its last part.
+fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
+    let parts: Vec<&str> = query.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let of = |part: &str| part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
+    let folder = parts.first().map_or("", |first| first[..of(first)].trim_start_matches('!'));
+    let filters: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            format!(
+                "{}{}",
+                if part.starts_with('!') { "!" } else { "" },
+                part[of(part)..].trim_start_matches('!')
+            )
+        })
+        .collect();
+    let filter = TextFilter::parse(&filters.join(";"));
+    let folder = local(folder);
+    if !folder.is_dir() {
+        bail!("there is no folder {}", folder.display());
+    }
+    let mut found = Vec::new();
+    list(&folder, is_recursive, &mut found)?;
+    found.retain(|found| fits(&filter, &found.path));
+    Ok(found)
+}
+
+/// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
+fn fits(filter: &TextFilter, path: &Path) -> bool {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let aliases = EXTRACTS.iter().find_map(|ending| strip_ending(&full, ending)).into_iter();
+    let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
+    std::iter::once(full.clone()).chain(aliases).any(|name| filter.matches(Some(&name)))
+}
+
+/// Files that may be asked in a folder, by name; those of folders in it, too, if that is wanted.
+fn list(folder: &Path, is_recursive: bool, found: &mut Vec<Found>) -> anyhow::Result<()> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if is_extract_folder(&path) || (path.is_file() && ending(&file_name(&path)).is_some()) {
+            // Windows writes `dir\name` for what lies in the current folder, without `.\`.
+            found.push(Found { path: path.strip_prefix(".").map_or(path.clone(), Path::to_owned) });
+        } else if is_recursive && path.is_dir() && !path.is_symlink() {
+            list(&path, is_recursive, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_extract_folder(path: &Path) -> bool {
+    has_ending(path, ".etwx") && path.is_dir()
+}
+
+/// The ending of a name that may be asked.
+fn ending(name: &str) -> Option<&'static str> {
+    EXTRACTS.iter().chain(&TRACES).find(|ending| strip_ending(name, ending).is_some()).copied()
+}
+
+fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0)?;
+    let (stem, end) = name.split_at_checked(at)?;
+    end.eq_ignore_ascii_case(ending).then_some(stem)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    strip_ending(&file_name(path), ending).is_some()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of what a query finds in a folder with these files; names that end with `.etwx` are folders.
+    fn found(files: &[&str], query: &str, is_recursive: bool) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if file.ends_with(".etwx") {
+                std::fs::create_dir_all(path).unwrap();
+            } else {
+                std::fs::write(path, "").unwrap();
+            }
+        }
+        let query = format!("{}/{query}", folder.path().display());
+        let names = |path: &Path| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        let all = extracts(&[query], is_recursive).map_err(|error| format!("{error:#}"))?;
+        Ok(all.iter().map(|path| names(path)).collect())
+    }
+
+    #[test]
+    fn queries_find_what_they_name() {
+        let files = [
+            "a_serial.etl",
+            "a_parallel.etl",
+            "Extract/a_serial.etwx",
+            "Extract/Test.10-06-2022.19-46-16.etwx",
+            "b_serial.7z",
+            "notes.txt",
+            "WithAV/c_serial.etwx",
+        ];
+        for (query, is_recursive, expected) in [
+            (".", false, &["Extract/a_serial.etwx", "a_parallel.etl", "b_serial.7z"][..]),
+            ("*serial*", false, &["Extract/a_serial.etwx", "b_serial.7z"]),
+            ("*serial*", true, &["Extract/a_serial.etwx", "WithAV/c_serial.etwx", "b_serial.7z"]),
+            ("*serial*;!*WithAV*", true, &["Extract/a_serial.etwx", "b_serial.7z"]),
+            ("Extract/*_SERIAL.json", false, &["Extract/a_serial.etwx"]),
+            ("Extract/a_serial.json", false, &["Extract/a_serial.etwx"]),
+            ("Extract/a_serial.json7z", false, &["Extract/a_serial.etwx"]),
+            ("Extract/Test.10-06-2022.19-46-16", false, &["Extract/Test.10-06-2022.19-46-16.etwx"]),
+            ("a_serial", false, &["Extract/a_serial.etwx"]),
+            ("a_parallel.etl", false, &["a_parallel.etl"]),
+            ("*nothing*", false, &[]),
+        ] {
+            let mut all = found(&files, query, is_recursive).unwrap();
+            all.sort();
+            assert_eq!(all, expected, "{query}");
+        }
+        let error = found(&files, "no.json", false).unwrap_err();
+        assert!(error.contains("was not found"), "{error}");
+    }
+}

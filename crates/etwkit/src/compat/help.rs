@@ -1,0 +1,72 @@
+//! `-help`.
+
+use super::switch::{Switch, To};
+use super::tables;
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// The commands, or the switches of a sub command of `-dump`.
+pub(super) fn print(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let dump = words.iter().find_map(|word| tables::dump(word));
+    match dump {
+        Some(dump) => sub_command(dump, printer)?,
+        None => all(printer)?,
+    }
+    Ok(Exit::Answered)
+}
+
+fn all(printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let names: Vec<&str> = tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied().collect();
+    printer.block(&format!(
+        "\
+etwkit understands the command lines of ETWAnalyzer. Its own commands are listed by: etwkit --help
+
+  -extract all -fd FILE|FOLDER|QUERY   makes an extract of each trace in the folder Extract beside it
+  -dump WHAT -fd FILE|FOLDER|QUERY     asks extracts: {}
+  -dump WHAT -help                     the switches of that command
+  -dump WHAT ... -debug                prints what the line is in our own words, too",
+        names.join(" ")
+    ))?;
+    Ok(())
+}
+
+fn sub_command(dump: &tables::Dump, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let name = dump.names.first().copied().unwrap_or_default();
+    printer.line(&format!(
+        "Switches of -dump {name}; what they do is described by: etwkit dump {} --help",
+        dump.native
+    ))?;
+    let mut lines: Vec<String> = dump.switches.iter().flat_map(|table| table.iter()).map(line).collect();
+    lines.extend(GENERAL.map(|(names, meaning)| aligned(names, meaning)));
+    lines.sort();
+    lines.iter().try_for_each(|line| printer.line(line))?;
+    Ok(())
+}
+
+/// Switches of all sub commands that say what is asked and what is written.
+const GENERAL: [(&str, &str); 5] = [
+    ("-filedir -fd -dir", "traces and extracts"),
+    ("-recursive", "folders in folders, too"),
+    ("-csv", "a file of rows"),
+    ("-nocsvseparator", "without the line that tells Excel the separator"),
+    ("-debug", "what the line is in our own words, too"),
+];
+
+fn line(switch: &Switch) -> String {
+    let names: Vec<String> = switch.names.iter().map(|name| format!("-{name}")).collect();
+    let meaning = match switch.to {
+        To::Flag(option) | To::Text(option) | To::Number(option) | To::Maybe(option) | To::Range(option) => {
+            option.to_owned()
+        }
+        To::Word(option, _) | To::Top(option, None) => option.to_owned(),
+        To::Top(option, Some(skip)) => format!("{option} {skip}"),
+        To::Special(_) => String::new(),
+        To::Nothing(_, why) => format!("changes nothing: {why}"),
+        To::Missing(why) => format!("is not there: {why}"),
+    };
+    aligned(&names.join(" "), &meaning)
+}
+
+fn aligned(names: &str, meaning: &str) -> String {
+    format!("  {names:<28} {meaning}")
+}

@@ -1,0 +1,147 @@
+//! Command lines of ETWAnalyzer, as people have them in scripts: `-dump cpu -pn cmd;explorer -MinMaxWaitMs 10`.
+//!
+//! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. It becomes arguments of our own
+//! commands by the tables in `tables`; no number is computed here.
+
+pub(crate) mod csv;
+mod drive;
+mod dump;
+mod extract;
+mod files;
+mod help;
+mod line;
+mod switch;
+mod tables;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// Words that choose a command; the last one in a line counts.
+const COMMANDS: [(&str, Command); 5] = [
+    ("-extract", Command::Extract),
+    ("-dump", Command::Dump),
+    ("-loadsymbol", Command::LoadSymbol),
+    ("-converttime", Command::ConvertTime),
+    ("-help", Command::Help),
+];
+
+/// Something in a line is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Wrong {
+    message: String,
+    /// What to do about it.
+    pub(crate) hint: String,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Extract,
+    Dump,
+    LoadSymbol,
+    ConvertTime,
+    Help,
+}
+
+/// Whether a command line, its first item being the name of the program, is one of ETWAnalyzer.
+pub(crate) fn is_line(args: &[OsString]) -> bool {
+    let Some((program, words)) = args.split_first() else { return false };
+    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let begins = words.first().is_some_and(|word| {
+        let word = word.to_string_lossy();
+        word.starts_with('-') && !word.starts_with("--") && word.len() > 2
+    });
+    stem == "etwanalyzer" || (begins && words.iter().any(|word| command(&word.to_string_lossy()).is_some()))
+}
+
+fn command(word: &str) -> Option<Command> {
+    COMMANDS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, command)| *command)
+}
+
+/// Runs a line of ETWAnalyzer.
+pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let asks_help = words.iter().any(|word| word.eq_ignore_ascii_case("-help"));
+    match words.iter().filter_map(|word| command(word)).next_back() {
+        _ if asks_help => help::print(&words, printer),
+        None | Some(Command::Help) => help::print(&words, printer),
+        Some(Command::Extract) => extract::run(&words, printer),
+        Some(Command::Dump) => {
+            let translated = dump::translate(&words)?;
+            for note in translated.notes {
+                // An empty one asks for the translation.
+                printer.note(&if note.is_empty() { shell_line(&translated.native) } else { note });
+            }
+            native(&translated.native, printer)
+        }
+        Some(Command::LoadSymbol | Command::ConvertTime) => anyhow::bail!("not there yet"),
+    }
+}
+
+/// Runs arguments of our own.
+fn native(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    crate::dispatch(&parse(args)?, printer)
+}
+
+fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
+    let program = OsString::from("etwkit");
+    let why = |error: clap::Error| {
+        let text = error.render().to_string();
+        anyhow::anyhow!("{}", text.trim_end().trim_start_matches("error: "))
+    };
+    let parsed = Cli::try_parse_from(std::iter::once(&program).chain(args)).map_err(why);
+    parsed.with_context(|| format!("in our own words the line is: {}", shell_line(args)))
+}
+
+/// The line as a shell takes it.
+fn shell_line(args: &[OsString]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    let quoted = args.iter().map(|arg| {
+        let arg = arg.to_string_lossy();
+        if arg.chars().all(is_plain) { arg.into_owned() } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+    });
+    format!("etwkit {}", quoted.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_by_the_dash_or_the_name() {
+        for (line, expected) in [
+            ("etwkit -dump cpu", true),
+            ("etwkit -fd x -DUMP version", true),
+            ("/usr/bin/ETWAnalyzer -dump cpu", true),
+            ("EtwAnalyzer.exe", true),
+            ("etwkit dump cpu --process -dump x", false),
+            ("etwkit --help", false),
+            ("etwkit -h", false),
+            ("etwkit -V", false),
+            ("etwkit", false),
+            ("etwkit -fd x", false),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            assert_eq!(is_line(&args), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_are_quoted_for_a_shell() {
+        let args = ["dump", "cpu", "--process=cmd;explorer", "it's"].map(OsString::from);
+        assert_eq!(shell_line(&args), r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'");
+    }
+}

@@ -1,0 +1,184 @@
+//! What a switch becomes: tables of [`Switch`] are all that is known of each command.
+
+use std::ffi::OsString;
+
+use anyhow::bail;
+
+use super::line::{Line, point, range, split_dash};
+
+/// Arguments of our own command.
+pub(super) type Native = Vec<OsString>;
+
+/// A switch of ETWAnalyzer.
+#[derive(Debug)]
+pub(super) struct Switch {
+    /// Its name and its abbreviations, in lower case, without dash.
+    pub(super) names: &'static [&'static str],
+    /// What it becomes.
+    pub(super) to: To,
+}
+
+/// Words of a value, in lower case, and what they become.
+pub(super) type Words = &'static [(&'static str, &'static str)];
+
+/// What a switch becomes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum To {
+    /// An option without value.
+    Flag(&'static str),
+    /// An option with the next word.
+    Text(&'static str),
+    /// An option with the next word, where its decimal comma becomes a point.
+    Number(&'static str),
+    /// An option with or without a value behind `=`.
+    Maybe(&'static str),
+    /// An option with a range of two numbers, or of one, which has no end then.
+    Range(&'static str),
+    /// An option with one of these words.
+    Word(&'static str, Words),
+    /// An option with the number of rows, and one with the number of rows that are left out.
+    Top(&'static str, Option<&'static str>),
+    /// Whatever else it is.
+    Special(fn(&mut Line, &mut Native) -> anyhow::Result<()>),
+    /// It takes so many words, and there is nothing to do for it here, for this reason.
+    Nothing(usize, &'static str),
+    /// There is nothing like it yet or ever.
+    Missing(&'static str),
+}
+
+impl Switch {
+    /// Adds the arguments that the switch becomes; its values are taken from the line.
+    pub(super) fn apply(&self, name: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+        match self.to {
+            To::Flag(option) => native.push(option.into()),
+            To::Text(option) => pair(native, option, &line.required(name)?),
+            To::Number(option) => pair(native, option, &point(&line.required(name)?)),
+            To::Maybe(option) => match line.value() {
+                Some(value) => native.push(format!("{option}={value}").into()),
+                None => native.push(option.into()),
+            },
+            To::Range(option) => native.push(format!("{option}={}", range(name, line)?).into()),
+            To::Word(option, words) => {
+                let value = line.required(name)?;
+                pair(native, option, word(name, &value, words)?);
+            }
+            To::Top(option, skip) => {
+                pair(native, option, &line.required(name)?);
+                if let Some(number) = line.number() {
+                    pair(native, skip.unwrap_or("--skip"), &number);
+                }
+            }
+            To::Special(add) => add(line, native)?,
+            To::Nothing(words, _) => (0..words).for_each(|_| drop(line.value())),
+            To::Missing(why) => bail!("-{name}: {why}"),
+        }
+        Ok(())
+    }
+}
+
+/// The switch of that name.
+pub(super) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch> {
+    tables.iter().flat_map(|table| table.iter()).find(|switch| switch.names.contains(&name))
+}
+
+/// Adds an option with its value; a value that begins with a dash stays one.
+pub(super) fn pair(native: &mut Native, option: &str, value: &str) {
+    native.push(format!("{option}={value}").into());
+}
+
+fn word(name: &str, value: &str, words: Words) -> anyhow::Result<&'static str> {
+    let lower = value.to_lowercase();
+    if let Some((_, word)) = words.iter().find(|(from, _)| *from == lower) {
+        return Ok(word);
+    }
+    let all: Vec<&str> = words.iter().map(|(from, _)| *from).collect();
+    bail!("-{name} {value}: expected one of {}", all.join(" "))
+}
+
+/// `-CutMethod a-b`: characters a to b; `-b` alone is 0 to b, and `-cutmethod -5` the last five.
+pub(super) fn cut(option: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    let text = line.required("cutmethod")?;
+    let cut = match split_dash(&text) {
+        Some((from, to)) => format!("{from}..{to}"),
+        None if text.starts_with('-') => text,
+        None => format!("{text}.."),
+    };
+    pair(native, option, &cut);
+    Ok(())
+}
+
+/// `-ZeroTime mode filter`.
+pub(super) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    const MODES: Words = &[
+        ("none", "none"),
+        ("marker", "marker"),
+        ("first", "first"),
+        // Its help names this one, which it does not know.
+        ("firstmethod", "first"),
+        ("last", "last"),
+        ("processstart", "process-start"),
+        ("processend", "process-end"),
+    ];
+    let mode = line.required("zerotime")?;
+    let mode = word("zerotime", &mode, MODES)?;
+    match line.value() {
+        Some(filter) => pair(native, "--zero-time", &format!("{mode}:{filter}")),
+        None => pair(native, "--zero-time", mode),
+    }
+    Ok(())
+}
+
+/// `-FirstLastDuration [format [format]]`: the time between, then the first and the last time in these formats.
+pub(super) fn first_last(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    let formats: Vec<String> = std::iter::from_fn(|| line.value()).take(2).collect();
+    let formats = if formats.is_empty() { "none".to_owned() } else { formats.join(";") };
+    pair(native, "--first-last", &formats);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(to: To, words: &[&str]) -> String {
+        let mut line = Line::new(words.iter().map(|word| (*word).to_owned()));
+        let mut native = Native::new();
+        match (Switch { names: &["x"], to }).apply("x", &mut line, &mut native) {
+            Ok(()) => native.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn switches_become_options() {
+        const SORTS: Words = &[("cpu", "cpu"), ("cpuwait", "cpu-wait")];
+        for (to, words, expected) in [
+            (To::Flag("--details"), &["y"][..], "--details"),
+            (To::Text("--process"), &["cmd;!1"], "--process=cmd;!1"),
+            (To::Text("--process"), &["-fd"], "-x needs a value, but \"-fd\" stands behind it"),
+            (To::Number("--scale"), &["1,5"], "--scale=1.5"),
+            (To::Maybe("--show-module"), &["Driver"], "--show-module=Driver"),
+            (To::Maybe("--show-module"), &["-fd"], "--show-module"),
+            (To::Range("--wait"), &["1300-2000"], "--wait=1300..2000"),
+            (To::Range("--first"), &["-5", "1,5"], "--first=-5..1.5"),
+            (To::Word("--sort-by", SORTS), &["CPUWait"], "--sort-by=cpu-wait"),
+            (To::Word("--sort-by", SORTS), &["y"], "-x y: expected one of cpu cpuwait"),
+            (To::Top("--top", None), &["5"], "--top=5"),
+            (
+                To::Top("--top-methods", Some("--skip-methods")),
+                &["5", "2"],
+                "--top-methods=5 --skip-methods=2",
+            ),
+            (To::Special(|line, native| cut("--cut-method", line, native)), &["3-10"], "--cut-method=3..10"),
+            (To::Special(|line, native| cut("--cut-method", line, native)), &["-7"], "--cut-method=-7"),
+            (To::Special(zero_time), &["First", "*OnLoad*"], "--zero-time=first:*OnLoad*"),
+            (To::Special(zero_time), &["processend", "-fd"], "--zero-time=process-end"),
+            (To::Special(first_last), &["s", "local"], "--first-last=s;local"),
+            (To::Special(first_last), &["-fd"], "--first-last=none"),
+            (To::Nothing(1, "it is always so"), &["y"], ""),
+            (To::Missing("there is no such thing"), &[], "-x: there is no such thing"),
+        ] {
+            assert_eq!(applied(to, words), expected, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `-dump disk` and `-dump file`.
+
+use crate::compat::switch::{Switch, To, Words};
+
+const DISK_SORTS: Words = &[
+    ("totalsize", "total-size"),
+    ("totaltime", "total-time"),
+    ("readsize", "read-size"),
+    ("writesize", "write-size"),
+    ("readtime", "read-time"),
+    ("writetime", "write-time"),
+    ("flushtime", "flush-time"),
+];
+
+const DISK_OPERATIONS: Words = &[("all", "all"), ("read", "read"), ("write", "write")];
+
+pub(super) static DISK: &[Switch] = &[
+    Switch { names: &["dirlevel"], to: To::Text("--dir-level") },
+    Switch { names: &["perprocess"], to: To::Flag("--per-process") },
+    Switch { names: &["topnprocesses"], to: To::Text("--top-processes") },
+    Switch { names: &["filename"], to: To::Text("--file") },
+    Switch { names: &["fileoperation"], to: To::Word("--operation", DISK_OPERATIONS) },
+    Switch { names: &["sortby"], to: To::Word("--sort-by", DISK_SORTS) },
+    Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
+    Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
+    Switch { names: &["minmaxtotalsize"], to: To::Range("--total-size") },
+    Switch { names: &["minmaxreadtime"], to: To::Range("--read-time") },
+    Switch { names: &["minmaxwritetime"], to: To::Range("--write-time") },
+    Switch { names: &["minmaxtotaltime"], to: To::Range("--total-time") },
+    Switch { names: &["merge"], to: To::Flag("--merge") },
+    Switch { names: &["reversefilename", "rfn"], to: To::Flag("--reverse-file-name") },
+    Switch { names: &["details"], to: To::Flag("--details") },
+];
+
+const FILE_SORTS: Words = &[
+    ("default", "total-size"),
+    ("totalsize", "total-size"),
+    ("count", "count"),
+    ("readsize", "read-size"),
+    ("writesize", "write-size"),
+    ("readtime", "read-time"),
+    ("writetime", "write-time"),
+    ("totaltime", "total-time"),
+    ("time", "total-time"),
+    ("length", "length"),
+    ("maxreadpos", "max-read-pos"),
+    ("maxwritepos", "max-write-pos"),
+    ("openclosetime", "open-close-time"),
+];
+
+const FILE_OPERATIONS: Words = &[
+    ("all", "all"),
+    ("read", "read"),
+    ("write", "write"),
+    ("open", "open"),
+    ("close", "close"),
+    ("delete", "delete"),
+    ("rename", "rename"),
+];
+
+const FILE_TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", "process"), ("file", "file")];
+
+pub(super) static FILE: &[Switch] = &[
+    Switch { names: &["dirlevel"], to: To::Text("--dir-level") },
+    Switch { names: &["perprocess"], to: To::Flag("--per-process") },
+    Switch { names: &["topnprocesses"], to: To::Text("--top-processes") },
+    Switch { names: &["filename"], to: To::Text("--file") },
+    Switch { names: &["fileoperation"], to: To::Word("--operation", FILE_OPERATIONS) },
+    Switch { names: &["sortby"], to: To::Word("--sort-by", FILE_SORTS) },
+    Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
+    Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
+    Switch { names: &["minmaxtotalsize"], to: To::Range("--total-size") },
+    Switch { names: &["minmaxreadtime"], to: To::Range("--read-time") },
+    Switch { names: &["minmaxwritetime"], to: To::Range("--write-time") },
+    Switch { names: &["minmaxtotaltime"], to: To::Range("--total-time") },
+    Switch { names: &["minmaxtotalcount"], to: To::Range("--total-count") },
+    Switch { names: &["showtotal"], to: To::Word("--show-total", FILE_TOTALS) },
+    Switch { names: &["showallfiles"], to: To::Flag("--all-files") },
+    Switch { names: &["merge"], to: To::Flag("--merge") },
+    Switch { names: &["reversefilename", "rfn"], to: To::Flag("--reverse-file-name") },
+    Switch { names: &["details"], to: To::Flag("--details") },
+    Switch {
+        names: &["showmoduleinfo", "smi"],
+        to: To::Missing("modules of processes are shown by -dump version, not beside files"),
+    },
+];

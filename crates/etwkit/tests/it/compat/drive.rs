@@ -1,0 +1,77 @@
+//! The drive C: of the lines: traces under the names that the lines use, and extracts of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::support::{Answer, Exit, run, trace};
+
+/// Extracts: where, and of which trace. `git-bash` and `pe-cores` are scenarios, the others are small traces that others made.
+const EXTRACTS: &[(&str, &str)] = &[
+    ("temp/Extract/SlowSystem", "git-bash"),
+    ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "dotnet-5.etl"),
+    ("temp/Extract/SlowBrowsing_Skyrmion", "dns-5.etl"),
+    ("cores/Hybrid", "pe-cores"),
+    ("perf/Test_NormalPrio", "sched-5.etl"),
+    ("perf/Test_NormalPrio2", "sched-5.etl"),
+    ("perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16", "dns-5.etl"),
+    ("writer/CreateSerial", "files-5.etl"),
+    ("writer/CreateParallel", "sched-5.etl"),
+    ("writer/Take_Test1/CreateSerial", "pmc-5.etl"),
+    ("writer/Take_Test2/CreateSerial", "pmc-5.etl"),
+];
+
+/// Traces that lines extract.
+const TRACES: &[(&str, &str)] = &[
+    ("temp/test.etl", "dotnet-5.etl"),
+    ("temp/SlowBrowsing_Skyrmion.etl", "dns-5.etl"),
+    ("temp/FileCreateSerial.etl", "files-5.etl"),
+    ("temp/FileCreateParallel.etl", "power-5.etl"),
+    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/First.etl", "power-5.etl"),
+    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/Second.etl", "tcp-5.etl"),
+];
+
+/// The folder, made once.
+pub(super) fn drive() -> &'static Path {
+    static DRIVE: OnceLock<tempfile::TempDir> = OnceLock::new();
+    DRIVE.get_or_init(make).path()
+}
+
+fn make() -> tempfile::TempDir {
+    let drive = tempfile::tempdir().unwrap();
+    let at = |name: &str| {
+        let path = drive.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    };
+    for (name, of) in TRACES {
+        std::fs::copy(trace(of), at(name)).unwrap();
+    }
+    let (slow, hybrid) = (at("temp/SlowSystem.etl"), at("sources/Hybrid.etl"));
+    ours(&["synth", "write", "git-bash", "--out", text(&slow)]);
+    ours(&["synth", "write", "pe-cores", "--cpus", "2", "--out", text(&hybrid)]);
+    for (name, of) in EXTRACTS {
+        let source = if *of == "git-bash" {
+            slow.clone()
+        } else if *of == "pe-cores" {
+            hybrid.clone()
+        } else {
+            // The name of a trace is that of its extract.
+            let source = at(&format!("sources/{name}.etl"));
+            std::fs::copy(trace(of), &source).unwrap();
+            source
+        };
+        let target = at(&format!("{name}.etwx"));
+        ours(&["extract", "--out", text(&target), text(&source)]);
+    }
+    drive
+}
+
+fn text(path: &PathBuf) -> &str {
+    path.to_str().unwrap()
+}
+
+#[track_caller]
+fn ours(args: &[&str]) {
+    let Answer { err, exit, .. } = run(args);
+    assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
+}

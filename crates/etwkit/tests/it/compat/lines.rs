@@ -1,0 +1,176 @@
+//! The published lines, unchanged; only `%f%` is what the shell would make of it.
+
+use super::{check, drive, run, words, written};
+
+/// Name of a line, the line, and the folder it runs in.
+const LINES: &[(&str, &str, &str)] = &[
+    (
+        "many-slow-calls-version",
+        r"Etwanalyzer -fd c:\temp\extract\ManySlowCalls_MAGNON.03-07-2023.23-21-41.json  -dump version -dll *coreclr* -versionfilter *7.0* ",
+        "temp",
+    ),
+    (
+        "cpu-total",
+        "EtwAnalyzer -dump CPU -pn LoadStress -ShowTotal Total -fd *_Normal* -MinMaxCPUMs 115s   ",
+        "perf",
+    ),
+    (
+        "cpu-drivers",
+        "EtwAnalyzer -fd c:\\temp\\Extract\\SlowSystem.json -Dump CPU -TopN 5 -ShowTotal File -ProcessName !*idle* -SortBy CPU -TopNMethods 2 -MinMaxCPUms 100000 -Methods *.dll;*.sys -ShowModuleInfo    ",
+        "temp",
+    ),
+    (
+        "cpu-cmdline",
+        "EtwAnalyzer -dump cpu -cmdline \"*firstcall* cross*#datacontract*\";*firstcall*ngen*#datacontract* -ProcessFmt s",
+        "temp/Extract",
+    ),
+    (
+        "cpu-module",
+        "EtwAnalyzer -dump CPU -ProcessName SerializerTests.exe -ShowModuleInfo -TopN 1 -NoCmdLine",
+        "temp/Extract",
+    ),
+    (
+        "cpu-dns-methods",
+        "EtwAnalyzer -dump cpu -pn firefox -fd WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16 -methods *dns* -fld s s",
+        "perf",
+    ),
+    (
+        "cpu-system-tags",
+        "EtwAnalyzer -dump CPU -ProcessName System -StackTags * -TopNMethods 2",
+        "temp/Extract",
+    ),
+    (
+        "cpu-checkpoint-total",
+        "EtwAnalyzer -dump CPU -ProcessName System -StackTags *checkpoint* -ShowTotal method",
+        "temp/Extract",
+    ),
+    (
+        "cpu-checkpoint-methods",
+        "EtwAnalyzer -dump CPU -ProcessName System -StackTags *checkpoint* -methods *checkpoint*",
+        "temp/Extract",
+    ),
+    (
+        "cpu-serial-tags",
+        "EtwAnalyzer -dump CPU -ProcessName FileWriter -stacktags * -Filedir *serial*",
+        "writer",
+    ),
+    (
+        "cpu-serial-methods",
+        "EtwAnalyzer -dump CPU -ProcessName FileWriter -fd *serial* -methods *StreamWriter.WriteLine*;*OSFileStreamStrategy*ctor*;*StreamWriter.WriteLine*;*DefaultInterpolatedStringHandler*AppendFormatted*;*TlsOverPerCoreLockedStacksArrayPool*Rent;*DefaultInterpolatedStringHandler.ToStringAndClear;*StreamWriter.Dispose;*filewriter* -fld",
+        "writer",
+    ),
+    ("cpu-hard-faults", "Etwanalyzer -dump CPU -pn Filewriter -methods MiIssueHardFault", "writer"),
+    ("pmc", "ETWAnalyzer -dump PMC -pn FileWriter", "writer/Take_Test1"),
+    ("cpu-top", r"ETWAnalyzer -dump CPU -filedir c:\temp\Extract\SlowSystem.json -topN 10", "temp"),
+    (
+        "cpu-virus",
+        r"ETWAnalyzer -dump cpu -fd c:\temp\Extract\SlowSystem.json -stacktags *virus* -MinMaxWaitMs 10",
+        "temp",
+    ),
+    (
+        "cpu-virus-methods",
+        r"ETWAnalyzer -dump cpu -fd c:\temp\Extract\SlowSystem.json  -stacktags *virus* -MinMaxWaitMs 1300-2000 -methods *createprocess*;*createfile* -processName explorer;cmd",
+        "temp",
+    ),
+    (
+        "cpu-virus-first",
+        r"ETWAnalyzer -dump cpu -fd c:\temp\Extract\SlowSystem.json  -stacktags *virus* -MinMaxWaitMs 1300-2000 -methods *createprocess*;*createfile* -processName explorer;cmd -FirstLastDuration local",
+        "temp",
+    ),
+    (
+        "cpu-sys-frames",
+        r"ETWAnalyzer -dump cpu -fd c:\temp\Extract\SlowSystem.json -methods *.sys* -processName explorer;cmd -ShowModuleInfo",
+        "temp",
+    ),
+];
+
+#[test]
+fn published_lines_are_understood() {
+    for (id, line, folder) in LINES {
+        let printed = check(id, line, folder);
+        // 1: the trace has no such process or method, which is an answer, too.
+        assert!(matches!(printed.exit, 0 | 1), "{line}\n{}", printed.text);
+    }
+}
+
+#[test]
+fn extractions_say_what_the_old_ones_said() {
+    let lines = [
+        (r"etwanalyzer -extract all -fd test.etl ", "temp", &["temp/Extract/test.etwx"][..]),
+        (
+            r" ETWAnalyzer -Extract All -FileDir D:\Source\git\SerializerTests\SerializerTestResults\_0_14_06 -SymServer MS ",
+            "temp",
+            &[
+                "Source/git/SerializerTests/SerializerTestResults/_0_14_06/Extract/First.etwx",
+                "Source/git/SerializerTests/SerializerTestResults/_0_14_06/Extract/Second.etwx",
+            ],
+        ),
+        (
+            r"EtwAnalyzer -extract all -fd c:\temp\SlowBrowsing_Skyrmion.etl -symserver ms ",
+            "",
+            &["temp/Extract/SlowBrowsing_Skyrmion.etwx"],
+        ),
+        (
+            r"ETWAnalyzer -extract all -fd c:\temp\*Create*.etl -symserver MS -nooverwrite",
+            "",
+            &["temp/Extract/FileCreateSerial.etwx", "temp/Extract/FileCreateParallel.etwx"],
+        ),
+    ];
+    for (line, folder, targets) in lines {
+        let printed = run(line, folder);
+        let count = targets.len();
+        let lines: Vec<&str> = printed.out.lines().collect();
+        assert_eq!(printed.exit, 0, "{}", printed.text);
+        assert_eq!(lines[0], format!("{count} - files found to extract."), "{}", printed.text);
+        for target in targets {
+            assert!(drive().join(target).join("manifest.json").is_file(), "{target}");
+            let line = format!("Success Extraction of C:/{target}");
+            assert!(
+                lines.iter().any(|l| **l == line || l.ends_with(&target.replace("temp/", ""))),
+                "{}",
+                printed.text
+            );
+        }
+        assert!(
+            printed.out.contains(&format!("Extracted {count}/{count} - Failed 0 files.")),
+            "{}",
+            printed.text
+        );
+        let last = lines.last().unwrap();
+        assert!(last.starts_with(&format!("Extracted: {count} files in 00 00:0")), "{last}");
+        assert!(last.ends_with(", Failed Files 0"), "{last}");
+    }
+    let again = run(r"ETWAnalyzer -extract all -fd c:\temp\*Create*.etl -symserver MS -nooverwrite", "");
+    assert_eq!(again.out.matches("because extract already exists").count(), 2, "{}", again.text);
+}
+
+#[test]
+fn files_of_rows_have_the_columns_of_the_old_ones() {
+    let line = "ETWAnalyzer.exe -dump process -cmdline *bash* -timefmt s -csv FirstCall_Process.csv";
+    let printed = run(line, "temp/Extract");
+    assert_eq!(printed.exit, 0, "{}", printed.text);
+    let path = drive().join("temp/Extract/FirstCall_Process.csv");
+    let text = written(&path);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("sep = ;"));
+    let titles: Vec<&str> = lines.next().unwrap().split(';').collect();
+    assert_eq!(titles[..4], ["CSVOptions", "TestCase", "TestDate", "ProcessName"]);
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(';').collect()).collect();
+    assert_eq!(rows.len(), 10);
+    assert!(rows.iter().all(|row| row.len() == titles.len()));
+    let cell =
+        |row: &Vec<&str>, title: &str| row[titles.iter().position(|t| *t == title).unwrap()].to_owned();
+    assert_eq!(cell(&rows[0], "CSVOptions"), words(line)[1..].join(" "));
+    assert_eq!(cell(&rows[1], "CSVOptions"), "");
+    let bash = rows.iter().find(|row| cell(row, "ProcessName(pid)") == "bash.exe(3660)").unwrap();
+    assert_eq!((cell(bash, "Start Time"), cell(bash, "End Time")), ("3.381".into(), "4.043".into()));
+    assert_eq!((cell(bash, "Return Code"), cell(bash, "NewProcess")), ("0".into(), "1".into()));
+
+    let two = "ETWAnalyzer -dump PMC -pn * -fd ..\\Take_Test1 -fd .  -csv PMC_Summary.csv -nocsvseparator";
+    let printed = run(two, "writer/Take_Test2");
+    assert_eq!(printed.exit, 0, "{}", printed.text);
+    let text = written(&drive().join("writer/Take_Test2/PMC_Summary.csv"));
+    let titles: Vec<&str> = text.lines().next().unwrap().split(';').collect();
+    assert!(titles.contains(&"CPI") && titles.contains(&"Test Time in ms"), "{titles:?}");
+    assert!(text.lines().count() > 2 && text.lines().count() % 2 == 1, "both extracts are in it:\n{text}");
+}

@@ -1,0 +1,235 @@
+//! What each switch changes: an answer with it and without it.
+
+use std::collections::HashMap;
+
+use super::run;
+
+/// All sub commands.
+const DUMPS: &[&str] = &["cpu", "disk", "file", "lbr", "pmc", "process", "stats", "version"];
+
+/// Sub commands whose events are in no trace that the tests have.
+const NO_TRACE: &[&str] = &["lbr"];
+
+/// A line and a switch that is added to it.
+const ADDED: &[(&str, &str)] = &[
+    ("-dump cpu -fd SlowSystem", "-topn 3"),
+    ("-dump cpu -fd SlowSystem", "-topn 3 2"),
+    ("-dump cpu -fd SlowSystem", "-pn bash;!4068"),
+    ("-dump cpu -fd SlowSystem", "-processname bash"),
+    ("-dump cpu -fd SlowSystem", "-cmdline *login*"),
+    ("-dump cpu -fd SlowSystem", "-newprocess 1"),
+    ("-dump cpu -fd SlowSystem", "-session 1"),
+    ("-dump cpu -fd SlowSystem", "-nocmdline"),
+    ("-dump cpu -fd SlowSystem", "-processfmt s"),
+    ("-dump cpu -fd SlowSystem", "-timefmt utc -timedigits 1"),
+    ("-dump cpu -fd SlowSystem", "-nodigitsep"),
+    ("-dump cpu -fd SlowSystem", "-sffn"),
+    ("-dump cpu -fd SlowSystem", "-showfullfilename"),
+    ("-dump cpu -fd SlowSystem", "-details"),
+    ("-dump cpu -fd SlowSystem", "-nopriority"),
+    ("-dump cpu -fd SlowSystem", "-nocoreusage"),
+    ("-dump cpu -fd SlowSystem", "-showcorenumber"),
+    ("-dump cpu -fd SlowSystem", "-noready"),
+    ("-dump cpu -fd SlowSystem", "-merge"),
+    ("-dump cpu -fd SlowSystem", "-showtotal file"),
+    ("-dump cpu -fd SlowSystem", "-sortby priority"),
+    ("-dump cpu -fd SlowSystem", "-minmaxcpums 100 1000"),
+    ("-dump cpu -fd SlowSystem", "-minmaxwaitms 12s"),
+    ("-dump cpu -fd SlowSystem", "-smi"),
+    ("-dump cpu -fd SlowSystem", "-showmoduleinfo *Northwall*"),
+    ("-dump cpu -fd SlowSystem", "-methods *Create*"),
+    ("-dump cpu -fd SlowSystem", "-stacktags *virus*"),
+    ("-dump cpu -fd SlowSystem", "-topnmethods 1"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-topnmethods 2 1"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-fld"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-firstlastduration s local"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-zt first *CreateProcessW -fld s s"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash -fld s", "-zerotime processstart -zpn 3640"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-cutmethod 3-10"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-includedll"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-id"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-threadcount"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-showonmethod"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxreadyms 0.001 1"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxreadyavgus 1 2"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxcswitchcount 2"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxfirst 5 6"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxlast 5 7"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxduration 1"),
+    ("-dump process -fd SlowSystem", "-sortby tree"),
+    ("-dump process -fd SlowSystem", "-parent mintty"),
+    ("-dump process -fd SlowSystem", "-minmaxduration 0,5 1"),
+    ("-dump process -fd SlowSystem", "-minmaxstart 5-6"),
+    ("-dump process -fd SlowSystem", "-crash"),
+    ("-dump process -fd SlowSystem", "-showuser"),
+    ("-dump process -fd SlowSystem", "-user *18"),
+    ("-dump process -fd SlowSystem", "-details"),
+    ("-dump process -fd SlowSystem", "-sfo"),
+    ("-dump process -fd SlowSystem", "-showfileonline"),
+    ("-dump process -fd SlowSystem", "-showtotal none"),
+    ("-dump process -fd SlowSystem", "-column ProcessId;Process"),
+    ("-dump disk -fd SlowSystem", "-dirlevel 2"),
+    ("-dump disk -fd SlowSystem", "-perprocess"),
+    ("-dump disk -fd SlowSystem -perprocess", "-topnprocesses 1"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-filename *.edb"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-fileoperation write"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-sortby readtime"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxreadsize 1MB"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxwritesize 1"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxtotalsize 1MiB 3MiB"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxreadtime 500ms"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxwritetime 1ms"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxtotaltime 0,5"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-rfn"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-reversefilename"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-merge"),
+    ("-dump disk -fd SlowSystem -dirlevel 100", "-details"),
+    ("-dump file -fd SlowSystem", "-dirlevel 2"),
+    ("-dump file -fd SlowSystem", "-perprocess"),
+    ("-dump file -fd SlowSystem -perprocess", "-topnprocesses 1"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-filename *.edb"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-fileoperation write"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-sortby count"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxreadsize 300KB"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxwritesize 1"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotalsize 300KB"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxreadtime 500ms"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxwritetime 1ms"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotaltime 500ms"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotalcount 50"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-showtotal none"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-rfn"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-reversefilename"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-details"),
+    ("-dump version -fd SlowSystem", "-dll *ntdll*"),
+    ("-dump version -fd SlowSystem", "-versionfilter *Northwall*"),
+    ("-dump version -fd SlowSystem", "-missingpdb"),
+    ("-dump version -fd SlowSystem", "-showtotal total"),
+    ("-dump stats -fd SlowSystem", "-properties OS*,Mem*"),
+    ("-dump stats -fd SlowSystem", "-oneline"),
+    (r"-dump pmc -fd ..\..\writer\Take_Test1", "-nocounters"),
+    ("-dump cpu -topn 1", "-recursive"),
+    ("-dump cpu -topn 1", "-fd *Slow*"),
+    ("-dump cpu -topn 1", "-filedir *Slow*"),
+    ("-dump cpu -topn 1", "-fd *;!*Slow*"),
+    ("-dump cpu -topn 1", "-dir *Slow*"),
+    (r"-dump cpu -fd ..\..\cores\Hybrid -topn 2 -details", "-nofrequency"),
+    (r"-dump cpu -fd ..\..\cores\Hybrid -topn 2 -details", "-normalize"),
+    ("-dump cpu -fd SlowSystem -methods * -pn bash -fld s -zt processstart -zpn 3640", "-zeroprocessname 3660"),
+    ("-dump process -fd SlowSystem -timefmt s", "-zt processstart -zpn 3640"),
+    ("-dump process -fd SlowSystem -timefmt s -zt processstart -zpn 3640", "-zeroprocessname 3660"),
+    ("-dump process -fd SlowSystem", "-minmax 0,5 1"),
+    ("-dump file -fd *", "-merge"),
+    (r"-dump file -fd ..\..\writer\CreateSerial -dirlevel 100", "-showallfiles"),
+    ("-dump cpu -fd SlowSystem", "-clip"),
+    ("-dump cpu -fd SlowSystem", "-user *18"),
+    ("-dump cpu -fd SlowSystem", "-column Cpu;Process"),
+    ("-dump cpu -topn 1", "-debug"),
+];
+
+#[test]
+fn each_switch_changes_the_answer() {
+    let mut same = Vec::new();
+    let mut plain = HashMap::new();
+    for (line, added) in ADDED {
+        let folder = if added.contains("recursive") { "writer" } else { "temp/Extract" };
+        let without =
+            plain.entry((*line, folder)).or_insert_with(|| run(&format!("ETWAnalyzer {line}"), folder));
+        let with = run(&format!("ETWAnalyzer {line} {added}"), folder);
+        assert_eq!(without.exit, 0, "{}", without.text);
+        assert!(matches!(with.exit, 0 | 1), "{}", with.text);
+        let answer = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+        if answer(&with.text) == answer(&without.text) {
+            same.push(format!("{line} {added}"));
+        }
+    }
+    assert!(same.is_empty(), "these change nothing:\n{}", same.join("\n"));
+}
+
+#[test]
+fn what_is_not_understood_is_told() {
+    for (line, expected) in [
+        ("-dump", "-dump needs a sub command"),
+        ("-dump nosuch", "-dump nosuch: there is no such sub command"),
+        ("-dump cpu -nosuch", "there is no switch -nosuch"),
+        ("-dump cpu -topnmethod 1", "; there is -topnmethods"),
+        ("-dump cpu stray", "\"stray\" belongs to no switch"),
+        ("-dump cpu -fd c:\\no\\such.json", "was not found"),
+        ("-dump cpu -fd *nothing*", "no file fits"),
+        ("-dump cpu -sortby x", "-sortby x: expected one of cpu wait"),
+        ("-dump cpu -minmaxcpums x", "is no unit"),
+        ("-dump process -merge", "-merge: life times over several files"),
+    ] {
+        let printed = run(&format!("ETWAnalyzer {line}"), "temp/Extract");
+        assert_eq!(printed.exit, 2, "{}", printed.text);
+        assert!(printed.text.contains(expected), "{expected}\n{}", printed.text);
+    }
+    let ignored = run("ETWAnalyzer -dump stats -fd SlowSystem -dirlevel 3", "temp/Extract");
+    assert!(ignored.text.contains("-dirlevel means nothing to -dump stats"), "{}", ignored.text);
+    let help = run("ETWAnalyzer -dump cpu -help", "temp/Extract");
+    assert!(help.exit == 0 && help.text.contains("-firstlastduration -fld"), "{}", help.text);
+}
+
+/// The page on what works: every switch of every sub command, by what the tests above show.
+#[test]
+fn the_page_on_switches_tells_what_is_shown() {
+    let mut page = include_str!("page_head.md").to_owned();
+    let mut untested = Vec::new();
+    for dump in DUMPS {
+        let help = run(&format!("ETWAnalyzer -dump {dump} -help"), "temp/Extract");
+        page += &format!("\n## `-dump {dump}`\n\n| switch | becomes | state |\n|---|---|---|\n");
+        for line in help.out.lines().skip(1) {
+            let (names, meaning) = line.trim_start().split_at(29.min(line.trim_start().len()));
+            let (names, meaning) = (names.trim(), meaning.trim());
+            let state = if let Some(why) = meaning.strip_prefix("changes nothing: ") {
+                format!("taken, changes nothing: {why}")
+            } else if let Some(why) = meaning.strip_prefix("is not there: ") {
+                format!("refused: {why}")
+            } else if names.split(' ').all(|name| is_shown(dump, name)) {
+                "works".to_owned()
+            } else if NO_TRACE.contains(dump) {
+                "translated; no trace at hand has such events".to_owned()
+            } else {
+                untested.push(format!("-dump {dump} {names}"));
+                continue;
+            };
+            let becomes = if meaning.starts_with("--") { format!("`{meaning}`") } else { String::new() };
+            page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));
+        }
+    }
+    assert!(untested.is_empty(), "no line above shows these:\n{}", untested.join("\n"));
+    super::page(&page);
+}
+
+/// Whether a line shows that the switch of a sub command changes something; those that all sub commands share are shown by any.
+fn is_shown(dump: &str, name: &str) -> bool {
+    const SHARED: [&str; 19] = [
+        "-fd",
+        "-filedir",
+        "-dir",
+        "-recursive",
+        "-debug",
+        "-csv",
+        "-nocsvseparator",
+        "-topn",
+        "-timefmt",
+        "-timedigits",
+        "-nodigitsep",
+        "-sffn",
+        "-showfullfilename",
+        "-clip",
+        "-column",
+        "-pn",
+        "-processname",
+        "-cmdline",
+        "-newprocess",
+    ];
+    const OF_PROCESSES: [&str; 6] = ["-session", "-user", "-processfmt", "-nocmdline", "-zt", "-zerotime"];
+    let is_shared = SHARED.contains(&name)
+        || OF_PROCESSES.contains(&name)
+        || name == "-zpn"
+        || name == "-zeroprocessname";
+    let has = |words: &str| words.split(' ').any(|word| word == name);
+    ADDED.iter().any(|(line, added)| has(added) && (is_shared || line.split(' ').nth(1) == Some(dump)))
+        || (matches!(name, "-csv" | "-nocsvseparator" | "-dir") && is_shared)
+}
