@@ -124,6 +124,12 @@ ORDER BY ts_ns, profile, setting_guid"
     }
 }
 
+/// Columns of a trace; changes between two later ones are left out.
+const MAX_SNAPSHOTS: usize = 64;
+
+/// Settings that are followed; Windows has some hundreds.
+const MAX_SETTINGS: usize = 1024;
+
 /// Follows the settings through a trace.
 #[derive(Default)]
 struct Follower<'a> {
@@ -137,6 +143,9 @@ struct Follower<'a> {
 impl<'a> Follower<'a> {
     fn take(&mut self, told: &'a Told) {
         let guid = told.setting_guid.as_str();
+        if self.state.len() >= MAX_SETTINGS && !self.state.contains_key(guid) {
+            return;
+        }
         let is_change = told.kind == "change";
         // A setting that is told again begins another capture; changes come behind one.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
@@ -155,6 +164,12 @@ impl<'a> Follower<'a> {
 
     fn close(&mut self) {
         self.captured.clear();
+        if self.done.len() < MAX_SNAPSHOTS - 1 {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
         self.done.push((self.begin_ns, self.state.clone()));
     }
 }
@@ -162,10 +177,11 @@ impl<'a> Follower<'a> {
 fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
     told.iter().filter(|told| told.profile.is_none()).for_each(|told| follower.take(told));
-    follower.close();
+    follower.end();
+    let ends = follower.done.iter().skip(1).map(|(ts_ns, _)| *ts_ns).chain([i64::MAX]);
     let mut all: Vec<Snapshot> = Vec::new();
-    for (ts_ns, state) in &follower.done {
-        let next = snapshot(all.len(), *ts_ns, state, &of_profile(told, in_force, *ts_ns));
+    for ((ts_ns, state), end_ns) in follower.done.iter().zip(ends) {
+        let next = snapshot(all.len(), *ts_ns, state, &of_profile(told, in_force, (*ts_ns, end_ns)));
         if !next.rows.is_empty() && all.last().is_none_or(|last| !last.is_same(&next)) {
             all.push(next);
         }
@@ -173,14 +189,26 @@ fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
     all
 }
 
-/// What the profile of the processor driver that is in force at a time says for power from outside, and that profile.
-fn of_profile<'a>(told: &'a [Told], in_force: &[InForce], ts_ns: i64) -> (i64, Vec<&'a Told>) {
+/// What the profile of the processor driver that is in force at a time says for power from outside, up to an end, and that profile.
+fn of_profile<'a>(
+    told: &'a [Told],
+    in_force: &[InForce],
+    (ts_ns, end_ns): (i64, i64),
+) -> (i64, Vec<&'a Told>) {
     let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
     let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
-    let of = told
-        .iter()
-        .filter(|told| told.profile == Some(profile) && told.power_source.as_deref() == Some("ac"));
-    (profile, of.collect())
+    let is_of = |told: &&Told| {
+        told.profile == Some(profile) && told.power_source.as_deref() == Some("ac") && told.ts_ns < end_ns
+    };
+    // The last value of each setting for each kind of cores.
+    let mut latest: BTreeMap<(&str, i64), &Told> = BTreeMap::new();
+    for told in told.iter().filter(is_of) {
+        let key = (told.setting_guid.as_str(), told.efficiency_class.unwrap_or(0));
+        if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
+            latest.insert(key, told);
+        }
+    }
+    (profile, latest.into_values().collect())
 }
 
 fn snapshot(
@@ -206,7 +234,7 @@ fn snapshot(
     };
     let mut rows = Vec::new();
     for known in KNOWN {
-        let of = |told: &&&Told| told.setting_guid == known.guid && !is_for_other_class(told, known.name);
+        let of = |told: &&&Told| is_meant(told, known);
         if let Some(told) = state.get(known.guid) {
             rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, "system".into()));
         } else if let Some(told) = of_profile.iter().rev().find(of) {
@@ -221,10 +249,29 @@ fn snapshot(
     Snapshot { ts_ns, rows }
 }
 
-/// Whether a setting of a profile is for other cores than a row without `Class 1` in its name tells of.
-fn is_for_other_class(told: &Told, name: &str) -> bool {
-    let class = i64::from(name.ends_with("Class 1"));
-    told.efficiency_class.is_some_and(|of| of != class && of > 0)
+/// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of class 0, where the system has
+/// another GUID: the next one.
+fn is_meant(told: &Told, known: &power_catalog::Known) -> bool {
+    let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
+    let class = told.efficiency_class.unwrap_or(0);
+    if told.setting_guid == known.guid {
+        return class == 0 || is_of_class_1;
+    }
+    is_of_class_1 && class == 1 && is_next(&told.setting_guid, known.guid)
+}
+
+/// Whether a GUID is the one behind another.
+fn is_next(guid: &str, next: &str) -> bool {
+    let parts = |guid: &str| {
+        let (head, tail) = guid.rsplit_once('-')?;
+        Some((head.to_owned(), u64::from_str_radix(tail, 16).ok()?))
+    };
+    match (parts(guid), parts(next)) {
+        (Some((head, tail)), Some((next_head, next_tail))) => {
+            head == next_head && tail.checked_add(1) == Some(next_tail)
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -273,6 +320,8 @@ mod tests {
             let row = &snapshots(&all, in_force)[0].rows[0];
             (row.value.clone(), row.origin.clone())
         };
+        // Class 1 has a row of its own.
+        assert_eq!(values(&snapshots(&all, &[])), [(1, vec!["10 %", "11 %", "1"])]);
         assert_eq!(first(&[]), ("10 %".into(), "profile 0".into()));
         assert_eq!(
             first(&[InForce { ts_ns: 0, previous: 0, profile: 5 }]),
@@ -282,5 +331,15 @@ mod tests {
             first(&[InForce { ts_ns: 9, previous: 5, profile: 0 }]),
             ("20 %".into(), "profile 5".into())
         );
+    }
+
+    #[test]
+    fn endless_captures_are_cut() {
+        let all: Vec<Told> = (0..1000).map(|n| told(n, "rundown", EPP, n)).collect();
+        let snapshots = snapshots(&all, &[]);
+        let last = snapshots.last().unwrap();
+        assert_eq!((snapshots.len(), &*last.rows[0].value), (MAX_SNAPSHOTS, "999 %"));
+        let many: Vec<Told> = (0..5000).map(|n| told(n, "rundown", &format!("{n:04}"), n)).collect();
+        assert_eq!(super::snapshots(&many, &[])[0].rows.len(), MAX_SETTINGS);
     }
 }

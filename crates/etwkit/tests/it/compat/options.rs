@@ -115,7 +115,10 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -topn 1", "-dir *Slow*"),
     (r"-dump cpu -fd ..\..\cores\Hybrid -topn 2 -details", "-nofrequency"),
     (r"-dump cpu -fd ..\..\cores\Hybrid -topn 2 -details", "-normalize"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash -fld s -zt processstart -zpn 3640", "-zeroprocessname 3660"),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash -fld s -zt processstart -zpn 3640",
+        "-zeroprocessname 3660",
+    ),
     ("-dump process -fd SlowSystem -timefmt s", "-zt processstart -zpn 3640"),
     ("-dump process -fd SlowSystem -timefmt s -zt processstart -zpn 3640", "-zeroprocessname 3660"),
     ("-dump process -fd SlowSystem", "-minmax 0,5 1"),
