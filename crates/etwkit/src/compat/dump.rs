@@ -35,6 +35,7 @@ pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
             Word::Switch(name) => switch(&name, dump, &mut line, &mut files, &mut native, &mut notes)?,
         }
     }
+    last_of_each(&mut native);
     if native.iter().any(|arg| arg.to_string_lossy().starts_with("--csv=")) {
         anyhow::ensure!(
             super::csv::is_known(dump.native),
@@ -110,10 +111,38 @@ fn switch(
     Ok(())
 }
 
+/// Of an option that stands several times the last one counts, as it does in ETWAnalyzer.
+fn last_of_each(native: &mut Native) {
+    let name = |arg: &std::ffi::OsString| {
+        let arg = arg.to_string_lossy();
+        arg.split('=').next().filter(|name| name.starts_with("--")).map(str::to_owned)
+    };
+    let names: Vec<Option<String>> = native.iter().map(name).collect();
+    let mut place = 0;
+    native.retain(|_| {
+        let (of, behind) = (names.get(place), names.get(place + 1..).unwrap_or_default());
+        place += 1;
+        of.is_none_or(|of| of.is_none() || !behind.contains(of))
+    });
+}
+
 /// A switch that was perhaps meant.
 fn similar(name: &str) -> String {
     let begins = |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
     // The longest one that begins the same says most.
     let found = tables::KNOWN.split_whitespace().filter(begins).max_by_key(|known| known.len());
     found.map(|known| format!("; there is -{known}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_several_counts() {
+        let mut native: Native =
+            ["dump", "cpu", "--top=1", "--details", "--top=2", "--details"].map(Into::into).into();
+        last_of_each(&mut native);
+        assert_eq!(native, ["dump", "cpu", "--top=2", "--details"]);
+    }
 }

@@ -10,6 +10,9 @@ const EXTRACTS: &[(&str, &str)] = &[
     ("temp/Extract/SlowSystem", "git-bash"),
     ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "dotnet-5.etl"),
     ("temp/Extract/SlowBrowsing_Skyrmion", "dns-5.etl"),
+    // Lines that extract write into temp/Extract meanwhile.
+    ("options/SlowSystem", "git-bash"),
+    ("options/Browsing", "dns-5.etl"),
     ("cores/Hybrid", "pe-cores"),
     ("perf/Test_NormalPrio", "sched-5.etl"),
     ("perf/Test_NormalPrio2", "sched-5.etl"),
