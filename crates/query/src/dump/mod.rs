@@ -30,6 +30,7 @@ pub mod pmc;
 pub mod power;
 pub mod power_catalog;
 pub mod process;
+pub mod providers;
 pub mod ready;
 pub mod sql;
 pub mod stack_tree;

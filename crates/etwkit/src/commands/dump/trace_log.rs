@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use etwkit_analysis::StackText;
-use etwkit_query::dump::trace_log::{
-    EventRow, KindRow, ProviderRow, Providers, TraceLogRequest, TraceLogSort,
-};
+use etwkit_query::dump::providers::Providers;
+use etwkit_query::dump::trace_log::{EventRow, KindRow, ProviderRow, TraceLogRequest, TraceLogSort};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};

@@ -1,7 +1,8 @@
 //! Events that describe themselves.
 
 use etwkit_query::Session;
-use etwkit_query::dump::trace_log::{Providers, TraceLogRequest, TraceLogSort};
+use etwkit_query::dump::providers::Providers;
+use etwkit_query::dump::trace_log::{TraceLogRequest, TraceLogSort};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{GenericEvent, Thread};
 
