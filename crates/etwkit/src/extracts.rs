@@ -14,16 +14,28 @@ const TEMP_DIR: &str = "ETWKIT_TMP";
 
 /// Opens what the arguments name, as one session. Traces are extracted into the cache first, and the printer notes that.
 pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Session> {
+    open_shared(paths, 1, printer.notes())
+}
+
+/// The same for one of so many sessions that are asked at a time: each has its share of processors and memory.
+pub(crate) fn open_shared(
+    paths: &[PathBuf],
+    sessions: usize,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Session> {
     let mut sources = Vec::new();
     for path in paths {
-        sources.push(Source::from(open(&extract_of(path, printer)?, printer)?));
+        sources.push(Source::from(open(&noted_extract_of(path, notes)?, notes)?));
     }
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
-    Ok(Session::new(sources, &Options { temp_dir, ..Options::default() })?)
+    let all = Options { temp_dir, ..Options::default() };
+    let share = |whole: usize| (whole / sessions.max(1)).max(1);
+    let options = Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all };
+    Ok(Session::new(sources, &options)?)
 }
 
 /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed extract stays as it is.
-fn open(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<Extract> {
+fn open(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Extract> {
     let extract = Extract::open(path).map_err(etwkit_query::Error::from)?;
     if extract.derived().is_some_and(is_current)
         || extract.is_archive()
@@ -32,19 +44,23 @@ fn open(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<Extract> {
         return Ok(extract);
     }
     derive_again(&extract)?;
-    printer.note(&format!("computed the derived tables of {}, which were missing or old", path.display()));
+    notes.push(format!("computed the derived tables of {}, which were missing or old", path.display()));
     Ok(Extract::open(path).map_err(etwkit_query::Error::from)?)
 }
 
 /// The extract that a path means: the path itself, or the one in the cache that a trace became.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
+    noted_extract_of(path, printer.notes())
+}
+
+fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
     if !is_trace(path) {
         return Ok(path.to_owned());
     }
     let input = input::open_plain(path)?;
     let (extract, is_new) = cache::extract_of(path, &input)?;
     if is_new {
-        printer.note(&format!(
+        notes.push(format!(
             "extracted {} into {}, which later questions use",
             path.display(),
             extract.display()

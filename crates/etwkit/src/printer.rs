@@ -63,6 +63,11 @@ impl<'w> Printer<'w> {
         self.notes.push(text.to_owned());
     }
 
+    /// The notes so far.
+    pub(crate) fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.notes
+    }
+
     /// Takes the notes out.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)

@@ -65,6 +65,13 @@ pub const DEFAULT_DIGITS: u8 = 3;
 /// Most digits of a second that are written.
 pub const MAX_DIGITS: u8 = 6;
 
+/// The date of a file time, if a calendar knows it.
+pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
+    let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
+    let (seconds, rest) = (since_1970.div_euclid(10_000_000), since_1970.rem_euclid(10_000_000));
+    DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)
+}
+
 /// Writes times of one trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeWriter {
@@ -140,10 +147,7 @@ impl TimeWriter {
     }
 
     fn utc(&self, ns: i64) -> Option<DateTime<Utc>> {
-        let since_1970 = self.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
-        let (seconds, rest) = (since_1970.div_euclid(10_000_000), since_1970.rem_euclid(10_000_000));
-        let start = DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)?;
-        start.checked_add_signed(TimeDelta::nanoseconds(ns))
+        date(self.clock.start_filetime)?.checked_add_signed(TimeDelta::nanoseconds(ns))
     }
 
     /// The wall clock of the recorded machine, as if it were UTC.

@@ -240,7 +240,7 @@ fn shortest(seconds: f64) -> String {
     if text.ends_with('.') { format!("{text}0") } else { text.to_owned() }
 }
 
-fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+pub(super) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let path = line.required("symserver")?;
     // Elements of a symbol path are folders, addresses or words.
     let is_folder = |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");

@@ -10,6 +10,7 @@ mod extract;
 mod files;
 mod help;
 mod line;
+mod small;
 mod switch;
 mod tables;
 
@@ -87,7 +88,8 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
             }
             native(&translated.native, printer)
         }
-        Some(Command::LoadSymbol | Command::ConvertTime) => anyhow::bail!("not there yet"),
+        Some(Command::LoadSymbol) => native(&small::load_symbol(&words)?, printer),
+        Some(Command::ConvertTime) => native(&small::convert_time(&words)?, printer),
     }
 }
 

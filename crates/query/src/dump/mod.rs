@@ -8,6 +8,7 @@
 pub mod rows;
 
 pub mod call_tree;
+pub mod clock;
 pub mod core_kinds;
 pub mod cores;
 pub mod cpu;

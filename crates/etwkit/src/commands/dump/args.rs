@@ -54,6 +54,8 @@ pub(crate) enum Dump {
     /// Runs of automated tests, by the names of their files
     #[command(alias = "testrun")]
     TestRun(super::test_run::TestRunArgs),
+    /// A time of a log or of another trace, as seconds and clock time of these
+    Time(super::time::TimeArgs),
     /// Modules and their versions, symbol files that are missing
     Version(super::version::VersionArgs),
     /// What threads waited for, and who ended it: sums, single waits, chains of waits

@@ -13,6 +13,7 @@ mod disk;
 mod exception;
 mod file;
 mod first_last;
+mod in_order;
 mod lbr;
 mod mark;
 mod memory;
@@ -31,6 +32,7 @@ mod test_run;
 mod text;
 mod thread_pool;
 mod trace_log;
+mod time;
 mod version;
 mod wait;
 mod wait_args;
@@ -64,6 +66,7 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Memory(args) => memory::run(args, printer),
         Dump::TestRun(args) => test_run::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
+        Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
         Dump::Wait(args) => wait::run(args, printer),
     }

@@ -1,6 +1,6 @@
 //! Rows of all dumps as text, JSON lines or CSV.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use etwkit_query::Session;
@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
+use super::in_order::in_order;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
-use crate::extracts::open_extracts;
+use crate::extracts::open_shared;
 use crate::printer::{Align, Printer, Table};
 
 /// What an extract answered.
@@ -70,48 +71,98 @@ pub(super) fn largest<'a, R, T>(
     shown
 }
 
-/// Asks all extracts, one after the other. Those that hold no answer are named; with none left the answer is empty.
-pub(super) fn ask<A>(
+/// Asks all extracts, several at a time; answers come in their order. Those that hold no answer are named; with none left the answer is empty.
+pub(super) fn ask<A: Send>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
-    mut question: impl FnMut(&Session) -> dump::Result<A>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
 ) -> anyhow::Result<Vec<Answered<A>>> {
-    if common.json {
-        printer.json_start(command)?;
-    }
     let mut all = Vec::new();
-    for path in &common.extracts {
-        let name = path.display().to_string();
-        let session = open_extracts(std::slice::from_ref(path), printer)?;
-        let mut info = TraceInfo::ask(&session).with_context(|| name.clone())?;
-        if common.show_full_file_name {
-            info.file_name.clone_from(&name);
-        }
-        match question(&session) {
-            Ok(answer) => all.push(Answered { info, answer }),
-            Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing)?,
-            Err(error) => return Err(anyhow::Error::new(error).context(name)),
-        }
-    }
+    ask_each(common, command, printer, question, |_, answered| {
+        all.push(answered);
+        Ok(())
+    })?;
     Ok(all)
 }
 
+/// Asks as [`ask`] does, and hands on each answer as soon as those in front of it are there.
+pub(super) fn ask_each<A: Send>(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
+    mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if common.json {
+        printer.json_start(command)?;
+    }
+    let one = |path: &PathBuf, sessions: usize| {
+        let mut notes = Vec::new();
+        let answer = ask_one(common, path, sessions, &mut notes, &question);
+        (answer, notes)
+    };
+    in_order(&common.extracts, one, |(answer, notes)| {
+        notes.iter().for_each(|note| printer.note(note));
+        let (name, info, answer) = answer?;
+        match answer {
+            Ok(answer) => on_answer(printer, Answered { info, answer }),
+            Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing),
+            Err(error) => Err(anyhow::Error::new(error).context(name)),
+        }
+    })
+}
+
+/// Name of an extract, its trace, and what it answers.
+type OneAnswer<A> = anyhow::Result<(String, TraceInfo, dump::Result<A>)>;
+
+fn ask_one<A>(
+    common: &Common,
+    path: &PathBuf,
+    sessions: usize,
+    notes: &mut Vec<String>,
+    question: &impl Fn(&Session) -> dump::Result<A>,
+) -> OneAnswer<A> {
+    let name = path.display().to_string();
+    let session = open_shared(std::slice::from_ref(path), sessions, notes)?;
+    let mut info = TraceInfo::ask(&session).with_context(|| name.clone())?;
+    if common.show_full_file_name {
+        info.file_name.clone_from(&name);
+    }
+    let answer = question(&session);
+    Ok((name, info, answer))
+}
+
 /// Asks as [`ask`] does, with another zero of times; what the reader should know of it becomes notes.
-pub(super) fn ask_from_zero<A>(
+pub(super) fn ask_from_zero<A: Send>(
     common: &Common,
     command: &str,
     zero: &ZeroTime,
     printer: &mut Printer<'_>,
-    mut question: impl FnMut(&Session) -> dump::Result<A>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
 ) -> anyhow::Result<Vec<Answered<A>>> {
-    let mut warnings = Vec::new();
-    let answers = ask(common, command, printer, |session| {
-        warnings.extend(zero.warning(session)?);
-        question(session)
+    let mut all = Vec::new();
+    ask_each_from_zero(common, command, zero, printer, question, |_, answered| {
+        all.push(answered);
+        Ok(())
     })?;
-    warnings.iter().for_each(|warning| printer.note(warning));
-    Ok(answers)
+    Ok(all)
+}
+
+/// Asks as [`ask_each`] does, with another zero of times.
+pub(super) fn ask_each_from_zero<A: Send>(
+    common: &Common,
+    command: &str,
+    zero: &ZeroTime,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
+    mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let both = |session: &Session| Ok((zero.warning(session)?, question(session)?));
+    ask_each(common, command, printer, both, |printer, Answered { info, answer: (warning, answer) }| {
+        warning.iter().for_each(|warning| printer.note(warning));
+        on_answer(printer, Answered { info, answer })
+    })
 }
 
 /// Why there is no answer, and what would give one.

@@ -1,12 +1,14 @@
 //! `etwkit dump process`.
 
 use clap::Args;
-use etwkit_query::dump::process::{ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
+use etwkit_query::Session;
+use etwkit_query::dump::process::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
+use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::nt_status;
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
-use super::output::{Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask_each_from_zero, exit, machine, show_sql};
 use super::text::{ProcessText, Text, duration};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -72,6 +74,24 @@ impl ProcessArgs {
         })
     }
 
+    /// One extract.
+    fn print(
+        &self,
+        one: &Answered<ProcessAnswer>,
+        zero: &ZeroTime,
+        lines: &mut Lines<'_, '_>,
+    ) -> anyhow::Result<()> {
+        let text = Text::new(&self.common, Some(&self.processes), &one.info);
+        lines.file(&one.info, &text, "")?;
+        let text = text.moved(zero);
+        let columns = self.columns(&text, &one.info.file_name)?;
+        columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
+        if one.answer.rows.len() > 1 && self.show_total.as_deref() != Some("none") {
+            lines.line(&summary(one.answer.counts))?;
+        }
+        Ok(())
+    }
+
     fn columns<'a>(&'a self, text: &'a Text, file: &'a str) -> anyhow::Result<Columns<'a, ProcessRow>> {
         let mut columns = Columns::new();
         let is_tree = self.sort_by == ProcessSort::Tree;
@@ -134,25 +154,34 @@ pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let zero = &request.zero;
-    let answers = ask_from_zero(&args.common, "dump process", zero, printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
-    let all: Vec<ProcessRow> = rows.clone().map(|(_, row)| row.clone()).collect();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        for one in &answers {
-            let text = Text::new(&args.common, Some(&args.processes), &one.info);
-            lines.file(&one.info, &text, "")?;
-            let text = text.moved(zero);
-            let columns = args.columns(&text, &one.info.file_name)?;
-            columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
-            if one.answer.rows.len() > 1 && args.show_total.as_deref() != Some("none") {
-                lines.line(&summary(one.answer.counts))?;
-            }
+    let common = &args.common;
+    let (mut all, mut answers) = (Vec::new(), 0);
+    let mut files = Vec::new();
+    let question = |session: &Session| request.ask(session);
+    ask_each_from_zero(common, "dump process", &request.zero, printer, question, |printer, one| {
+        answers += 1;
+        all.extend(one.answer.rows.iter().cloned());
+        if common.csv.is_some() {
+            // A file is written when all is known.
+            files.push(one);
+            return Ok(());
         }
-        if args.show_total.as_deref() == Some("total") && answers.len() > 1 {
-            lines.heading(&format!("All extracts: {}", summary(ProcessCounts::of(&all))))?;
+        let rows = one.answer.rows.iter().map(|row| (&one.info, row));
+        if !machine(common, printer, rows)? {
+            args.print(&one, &request.zero, &mut Lines::new(common, printer))?;
         }
+        // The first rows of hundreds of extracts are there at once.
+        Ok(printer.finish()?)
+    })?;
+    if common.csv.is_some() {
+        machine(
+            common,
+            printer,
+            files.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row))),
+        )?;
+    } else if !common.json && args.show_total.as_deref() == Some("total") && answers > 1 {
+        let total = format!("All extracts: {}", summary(ProcessCounts::of(&all)));
+        Lines::new(common, printer).heading(&total)?;
     }
     Ok(exit(all.len()))
 }

@@ -1,5 +1,7 @@
 //! `etwkit dump stats`.
 
+use std::sync::{Mutex, PoisonError};
+
 use anyhow::bail;
 use clap::Args;
 use etwkit_query::dump::stats::{Property, StatsRequest};
@@ -27,14 +29,17 @@ pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let mut known = Vec::new();
+    let known = Mutex::new(Vec::new());
     let answers = ask(&args.common, "dump stats", printer, |session| {
         let rows = request.ask(session)?;
         if rows.is_empty() {
-            known = StatsRequest::default().ask(session)?.into_iter().map(|property| property.name).collect();
+            let all =
+                StatsRequest::default().ask(session)?.into_iter().map(|property| property.name).collect();
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = all;
         }
         Ok(rows)
     })?;
+    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !known.is_empty() && answers.iter().all(|one| one.answer.is_empty()) {
         let asked = args.properties.as_deref().unwrap_or_default();
         bail!("--properties {asked:?}: no such property; there are: {}", known.join(" "));

@@ -1,6 +1,6 @@
 //! The drive C: of the lines: traces under the names that the lines use, and extracts of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::support::{Answer, Exit, run, trace};
@@ -69,7 +69,7 @@ fn make() -> tempfile::TempDir {
     drive
 }
 
-fn text(path: &PathBuf) -> &str {
+fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 

@@ -174,3 +174,27 @@ fn files_of_rows_have_the_columns_of_the_old_ones() {
     assert!(titles.contains(&"CPI") && titles.contains(&"Test Time in ms"), "{titles:?}");
     assert!(text.lines().count() > 2 && text.lines().count() % 2 == 1, "both extracts are in it:\n{text}");
 }
+
+#[test]
+fn times_are_converted_and_symbols_loaded() {
+    let seconds = "ETWAnalyzer -converttime -fd SlowSystem -time \"2024-05-06 10:30:02.5\"";
+    let printed = run(seconds, "options");
+    assert_eq!(printed.exit, 0, "{}", printed.text);
+    assert!(printed.out.starts_with("2.500000 s  2024-05-06 10:30:02.500000 local"), "{}", printed.text);
+    let printed = run("ETWAnalyzer -converttime -fd * -time 1,5s -sffn", "options");
+    assert_eq!((printed.exit, printed.out.lines().count()), (0, 2), "{}", printed.text);
+    assert!(
+        printed.out.lines().all(|line| line.starts_with("1.500000 s  ") && line.ends_with(".etwx")),
+        "{}",
+        printed.text
+    );
+    let never = run("ETWAnalyzer -converttime -fd * -time \"1999-01-01 00:00:00\"", "options");
+    assert_eq!((never.exit, never.out.as_str()), (1, "No recording ran at 1999-01-01 00:00:00\n"));
+    let wrong = run("ETWAnalyzer -converttime -fd * -time noon", "options");
+    assert!(wrong.exit == 2 && wrong.text.contains("\"noon\" is no time"), "{}", wrong.text);
+
+    let loaded = run("ETWAnalyzer -loadsymbol -fd c:\\cores\\Hybrid.json -symserver MS", "options");
+    assert!(matches!(loaded.exit, 0 | 1), "{}", loaded.text);
+    let missing = run("ETWAnalyzer -loadsymbol -symserver MS", "options");
+    assert!(missing.exit == 2 && missing.text.contains("-loadsymbol needs extracts"), "{}", missing.text);
+}

@@ -1,0 +1,74 @@
+//! `-loadsymbol` and `-converttime`.
+
+use anyhow::{bail, ensure};
+
+use super::extract::symbols;
+use super::files;
+use super::line::{Line, Word};
+use super::switch::{Native, Switch, To, find};
+
+/// Switches that both have and that change nothing.
+const QUIET: &[Switch] =
+    &[Switch { names: &["debug", "nocolor"], to: To::Nothing(0, "there are no colours and no log file") }];
+
+const LOAD_SYMBOL: &[Switch] = &[
+    Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
+    Switch {
+        names: &["symcache"],
+        to: To::Nothing(1, "names that were found are kept in the cache of etwkit"),
+    },
+    Switch { names: &["indent", "overwrite"], to: To::Nothing(0, "an extract is no JSON") },
+    Switch {
+        names: &["nooverwrite", "outdir"],
+        to: To::Missing("names are added to the extract where it lies; copy it first"),
+    },
+];
+
+const CONVERT_TIME: &[Switch] = &[
+    Switch { names: &["time"], to: To::Text("--time") },
+    Switch { names: &["showfullfilename", "sffn"], to: To::Flag("--show-full-file-name") },
+];
+
+/// `-loadsymbol -fd X -symserver MS`.
+pub(super) fn load_symbol(words: &[String]) -> anyhow::Result<Native> {
+    translate(words, "loadsymbol", LOAD_SYMBOL, &["symbols", "load"])
+}
+
+/// `-converttime -fd X -time "..."`.
+pub(super) fn convert_time(words: &[String]) -> anyhow::Result<Native> {
+    let native = translate(words, "converttime", CONVERT_TIME, &["dump", "time"])?;
+    let has_time = native.iter().any(|arg| arg.to_string_lossy().starts_with("--time="));
+    ensure!(has_time, "-converttime needs a time: add -time \"2022-10-02 17:47:38.416\"");
+    Ok(native)
+}
+
+fn translate(
+    words: &[String],
+    command: &str,
+    switches: &[Switch],
+    native: &[&str],
+) -> anyhow::Result<Native> {
+    let mut native: Native = native.iter().map(Into::into).collect();
+    let (mut queries, mut is_recursive) = (Vec::new(), false);
+    let mut line = Line::new(words.iter().cloned());
+    while let Some(word) = line.next() {
+        match word {
+            Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
+            Word::Switch(name) if name == command => {}
+            Word::Switch(name) if matches!(name.as_str(), "fd" | "filedir") => {
+                queries.push(line.required(&name)?);
+            }
+            Word::Switch(name) if name == "recursive" => is_recursive = true,
+            Word::Switch(name) => match find(&[switches, QUIET], &name) {
+                Some(switch) => switch.apply(&name, &mut line, &mut native)?,
+                None => bail!("there is no switch -{name} of -{command}"),
+            },
+        }
+    }
+    ensure!(!queries.is_empty(), "-{command} needs extracts: add -fd with a file, a folder or a query");
+    let extracts = files::extracts(&queries, is_recursive)?;
+    ensure!(!extracts.is_empty(), "no file fits -fd {}", queries.join(" -fd "));
+    native.push("--".into());
+    native.extend(extracts.into_iter().map(Into::into));
+    Ok(native)
+}

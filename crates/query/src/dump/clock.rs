@@ -1,0 +1,160 @@
+//! A time that somebody wrote, as seconds of a trace and as clock time.
+
+use chrono::{DateTime, FixedOffset, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+
+use crate::time_format::TraceClock;
+
+/// A time as it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Written {
+    /// Nanoseconds since the start of a trace.
+    SinceStart(i64),
+    /// Date and time of the recorded machine, or of the offset that was written.
+    Date(NaiveDateTime, Option<FixedOffset>),
+    /// Time of day, in the same way; the day is that of the recording.
+    Time(NaiveTime, Option<FixedOffset>),
+}
+
+/// Where a written time lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Nanoseconds since the start of the trace.
+    pub ts_ns: i64,
+    /// Whether a time of day only fits if it is taken as UTC.
+    pub is_utc: bool,
+}
+
+/// A text is no time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no time: expected seconds (12.5), a time (17:47:38.416) or a date and time (2022-10-02 17:47:38.416), with or without +02:00 or Z behind it"
+)]
+pub struct WrittenError(String);
+
+impl std::str::FromStr for Written {
+    type Err = WrittenError;
+
+    fn from_str(text: &str) -> Result<Self, WrittenError> {
+        let text = text.trim();
+        let error = || WrittenError(text.to_owned());
+        let (clock, offset) = split_offset(text);
+        for format in ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"] {
+            if let Ok(date) = NaiveDateTime::parse_from_str(clock, format) {
+                return Ok(Self::Date(date, offset));
+            }
+        }
+        if let Ok(time) = NaiveTime::parse_from_str(clock, "%H:%M:%S%.f") {
+            return Ok(Self::Time(time, offset));
+        }
+        let seconds: f64 =
+            text.trim_end_matches(['s', 'S']).replacen(',', ".", 1).parse().map_err(|_| error())?;
+        // Casts of floats saturate; no trace is that long.
+        if seconds.is_finite() { Ok(Self::SinceStart((seconds * 1e9).round() as i64)) } else { Err(error()) }
+    }
+}
+
+/// The text without the offset from UTC behind it.
+fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
+    if let Some(clock) = text.strip_suffix(['Z', 'z']) {
+        return (clock.trim_end(), FixedOffset::east_opt(0));
+    }
+    // A sign behind the time of day; those between the parts of a date come before it.
+    let Some(at) =
+        text.rfind(['+', '-']).filter(|at| text.get(..*at).is_some_and(|clock| clock.contains(':')))
+    else {
+        return (text, None);
+    };
+    let (clock, offset) = text.split_at(at);
+    match offset.parse() {
+        Ok(offset) => (clock.trim_end(), Some(offset)),
+        Err(_) => (text, None),
+    }
+}
+
+impl Written {
+    /// Where it lies in a trace of that length; `None` for a clock time at which it did not run.
+    #[must_use]
+    pub fn place(self, clock: TraceClock, duration_ns: i64) -> Option<Place> {
+        let (date, offset) = match self {
+            Self::SinceStart(ts_ns) => return Some(Place { ts_ns, is_utc: false }),
+            Self::Date(date, offset) => (date, offset),
+            Self::Time(time, offset) => return time_of_day(time, offset, clock, duration_ns),
+        };
+        since_start(date, offset, clock)
+            .filter(|ts_ns| (0..=duration_ns).contains(ts_ns))
+            .map(|ts_ns| Place { ts_ns, is_utc: false })
+    }
+}
+
+/// A time of day on one of the days of the recording, as local time, else as UTC.
+fn time_of_day(
+    time: NaiveTime,
+    offset: Option<FixedOffset>,
+    clock: TraceClock,
+    duration_ns: i64,
+) -> Option<Place> {
+    let utc = FixedOffset::east_opt(0)?;
+    for (offset, is_utc) in [(offset, false), (Some(utc), true)] {
+        let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
+        let days = duration_ns / 86_400_000_000_000 + 1;
+        for day in 0..=days.min(366) {
+            let date = begin.date_naive().checked_add_signed(TimeDelta::days(day))?.and_time(time);
+            let found = since_start(date, offset, clock).filter(|ts_ns| (0..=duration_ns).contains(ts_ns));
+            if let Some(ts_ns) = found {
+                return Some(Place { ts_ns, is_utc });
+            }
+        }
+    }
+    None
+}
+
+fn since_start(date: NaiveDateTime, offset: Option<FixedOffset>, clock: TraceClock) -> Option<i64> {
+    let there = date.and_local_timezone(offset_of(offset, clock)?).single()?;
+    there.with_timezone(&Utc).signed_duration_since(clock.start()?).num_nanoseconds()
+}
+
+/// The offset that was written, else that of the recorded machine.
+fn offset_of(offset: Option<FixedOffset>, clock: TraceClock) -> Option<FixedOffset> {
+    offset.or_else(|| FixedOffset::west_opt(clock.bias_minutes.unwrap_or(0).checked_mul(60)?))
+}
+
+impl TraceClock {
+    /// Start of the recording.
+    fn start(self) -> Option<DateTime<Utc>> {
+        crate::time_format::date(self.start_filetime)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2022-10-02 17:47:32.5 on a machine two hours ahead of UTC, for 100 s.
+    fn place(text: &str) -> Option<(i64, bool)> {
+        let clock = TraceClock { start_filetime: 133_092_064_525_000_000, bias_minutes: Some(-120) };
+        let place = text.parse::<Written>().unwrap().place(clock, 100_000_000_000)?;
+        Some((place.ts_ns / 1_000_000, place.is_utc))
+    }
+
+    #[test]
+    fn times_lie_where_the_clock_of_the_machine_says() {
+        for (text, expected) in [
+            ("12.25", Some((12_250, false))),
+            ("12,25s", Some((12_250, false))),
+            ("-5", Some((-5000, false))),
+            ("2022-10-02 17:47:38.416", Some((5916, false))),
+            ("2022-10-02T17:47:38.416+02:00", Some((5916, false))),
+            ("2022-10-02 15:47:38Z", Some((5500, false))),
+            ("2022-10-02 17:47:31", None),
+            ("17:47:33", Some((500, false))),
+            ("15:47:33", Some((500, true))),
+            ("17:47:33 +02:00", Some((500, false))),
+            ("03:00:00", None),
+        ] {
+            assert_eq!(place(text), expected, "{text}");
+        }
+        for text in ["", "x", "12:61:00", "1e999", "2022-10-02"] {
+            assert!(text.parse::<Written>().is_err(), "{text}");
+        }
+    }
+}
