@@ -22,8 +22,26 @@ pub mod id {
     pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
     pub const ALLOCATION_TICK: u16 = 10;
+    /// A worker thread of the thread pool started.
+    pub const WORKER_START: u16 = 50;
+    /// A worker thread ended.
+    pub const WORKER_STOP: u16 = 51;
+    /// A worker thread retired: it goes unless it is needed again.
+    pub const WORKER_RETIREMENT_START: u16 = 52;
+    /// A retired worker thread works again.
+    pub const WORKER_RETIREMENT_STOP: u16 = 53;
+    /// The thread pool measured its throughput.
+    pub const WORKER_SAMPLE: u16 = 54;
+    /// The thread pool changed the number of its worker threads.
+    pub const WORKER_ADJUSTMENT: u16 = 55;
+    /// A worker thread waits for work.
+    pub const WORKER_WAIT: u16 = 57;
+    /// How many worker threads work.
+    pub const WORKING_COUNT: u16 = 60;
     /// An exception was thrown.
     pub const EXCEPTION: u16 = 80;
+    /// The stack of the event before, of the same thread.
+    pub const STACK: u16 = 82;
     /// A method was loaded (rundown: it is there at the start).
     pub const METHOD_LOAD_VERBOSE: u16 = 143;
     /// A method was unloaded (rundown: it is there at the end).
@@ -211,6 +229,66 @@ pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
     c.u64()
 }
 
+/// An event of the thread pool.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ThreadPool {
+    /// What happened, as one word.
+    pub kind: &'static str,
+    /// Worker threads that are active, or shall be behind an adjustment.
+    pub workers: Option<u32>,
+    /// Worker threads that retired.
+    pub retired: Option<u32>,
+    /// Work that was done, as the runtime measures it.
+    pub throughput: Option<f64>,
+    /// Why the number was changed.
+    pub reason: Option<u32>,
+}
+
+impl ThreadPool {
+    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    #[must_use]
+    pub fn parse(id: u16, payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let kind = match id {
+            id::WORKER_START => "start",
+            id::WORKER_STOP => "stop",
+            id::WORKER_RETIREMENT_START => "retirement_start",
+            id::WORKER_RETIREMENT_STOP => "retirement_stop",
+            id::WORKER_WAIT => "wait",
+            id::WORKING_COUNT => {
+                return Some(Self { kind: "working", workers: Some(c.u32()?), ..Self::default() });
+            }
+            id::WORKER_SAMPLE => {
+                let throughput = Some(f64::from_bits(c.u64()?));
+                return Some(Self { kind: "sample", throughput, ..Self::default() });
+            }
+            id::WORKER_ADJUSTMENT => {
+                let throughput = Some(f64::from_bits(c.u64()?));
+                let (workers, reason) = (Some(c.u32()?), Some(c.u32()?));
+                return Some(Self { kind: "adjustment", workers, throughput, reason, ..Self::default() });
+            }
+            _ => return None,
+        };
+        Some(Self { kind, workers: Some(c.u32()?), retired: Some(c.u32()?), ..Self::default() })
+    }
+}
+
+/// Whether an event is the stack of the one before.
+#[inline]
+#[must_use]
+pub fn is_stack(event: &RawEvent<'_>) -> bool {
+    event.descriptor().id == id::STACK && origin(event) == Some(Origin::Runtime)
+}
+
+/// The addresses of a `ClrStackWalk`, innermost first.
+#[must_use]
+pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
+    let mut c = Cursor::new(payload);
+    let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
+    let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else { return Vec::new() };
+    crate::kernel::stack::frames(payload, 8, pointer_size).take(count).collect()
+}
+
 /// `Exception`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exception {
@@ -279,5 +357,40 @@ impl RuntimeInformation {
             command_line,
             runtime_dll,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks() {
+        let payload =
+            [&[7, 0, 0, 0][..], &2u32.to_le_bytes(), &1u64.to_le_bytes(), &2u64.to_le_bytes()].concat();
+        assert_eq!(stack(&payload, 8), [1, 2]);
+        assert_eq!(stack(&payload, 4), [1, 0], "no more than the number of frames");
+        assert_eq!(stack(&payload[..20], 8), [1], "no more than there are");
+        assert!(stack(&payload[..7], 8).is_empty());
+    }
+
+    #[test]
+    fn events_of_the_thread_pool() {
+        let adjustment =
+            [&2.5f64.to_le_bytes()[..], &9u32.to_le_bytes(), &6u32.to_le_bytes(), &[7, 0]].concat();
+        let parsed = ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment).unwrap();
+        assert_eq!((parsed.throughput, parsed.workers, parsed.reason), (Some(2.5), Some(9), Some(6)));
+        assert_eq!(ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment[..15]), None);
+        let counts = [4u32.to_le_bytes(), 1u32.to_le_bytes()].concat();
+        for (id, kind) in
+            [(50, "start"), (51, "stop"), (52, "retirement_start"), (53, "retirement_stop"), (57, "wait")]
+        {
+            let parsed = ThreadPool::parse(id, &counts).unwrap();
+            assert_eq!((parsed.kind, parsed.workers, parsed.retired), (kind, Some(4), Some(1)));
+            assert_eq!(ThreadPool::parse(id, &counts[..7]), None);
+        }
+        assert_eq!(ThreadPool::parse(id::WORKING_COUNT, &counts).unwrap().workers, Some(4));
+        assert_eq!(ThreadPool::parse(id::WORKER_SAMPLE, &adjustment).unwrap().throughput, Some(2.5));
+        assert_eq!(ThreadPool::parse(56, &adjustment), None);
     }
 }

@@ -27,6 +27,7 @@ mod session;
 mod source;
 mod stacks;
 mod statement;
+pub mod test_run;
 pub mod time_format;
 mod views;
 pub mod win32_error;

@@ -10,6 +10,7 @@
 mod architecture;
 mod compat;
 mod dump;
+mod dump_small;
 mod evidence;
 mod extracts;
 mod git_bash;

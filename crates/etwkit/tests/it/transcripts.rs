@@ -36,7 +36,25 @@ fn help() {
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
     for dump in [
-        "process", "cpu", "disk", "file", "dns", "tcp", "cores", "pmc", "lbr", "stats", "time", "version",
+        "process",
+        "cpu",
+        "disk",
+        "file",
+        "dns",
+        "tcp",
+        "cores",
+        "pmc",
+        "lbr",
+        "exception",
+        "mark",
+        "tracelog",
+        "thread-pool",
+        "power",
+        "memory",
+        "test-run",
+        "stats",
+        "time",
+        "version",
         "wait",
     ] {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));

@@ -131,7 +131,7 @@ mod tests {
 
     /// 2022-10-02 17:47:32.5 on a machine two hours ahead of UTC, for 100 s.
     fn place(text: &str) -> Option<(i64, bool)> {
-        let clock = TraceClock { start_filetime: 133_092_064_525_000_000, bias_minutes: Some(-120) };
+        let clock = TraceClock { start_filetime: 133_091_992_525_000_000, bias_minutes: Some(-120) };
         let place = text.parse::<Written>().unwrap().place(clock, 100_000_000_000)?;
         Some((place.ts_ns / 1_000_000, place.is_utc))
     }

@@ -2,7 +2,10 @@
 
 use super::core_kinds::{self, CoreKinds};
 use super::ready::{self, ReadyTimes};
-use super::sql::{ProcessQuery, filtered, process_columns_from, range_condition, text_condition};
+use super::sql::{
+    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
+    text_condition,
+};
 use super::zero::ZeroTime;
 use super::{Error, Result, Top, ask, cpu_range, has_rows};
 use crate::Session;
@@ -200,14 +203,6 @@ impl CpuAnswer {
     }
 }
 
-/// Versions of the executables of processes.
-const EXECUTABLES: &str = "
-LEFT JOIN (
-  SELECT process_key, lower(name) AS name, max(path) AS path, max(file_version) AS file_version,
-    max(product_name) AS product_name, max(company) AS company
-  FROM module GROUP BY process_key, lower(name)
-) v ON v.process_key = p.process_key AND v.name = lower(p.name)";
-
 impl CpuRequest {
     /// The question.
     #[must_use]
@@ -215,10 +210,7 @@ impl CpuRequest {
         // Threads without a process are listed; the idle process is not.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
-        conditions.extend(text_condition(
-            "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)",
-            self.modules.as_deref(),
-        ));
+        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
         // One source for all processes of a trace, whatever part of it is asked.
         let whole = self.time.is_unlimited();
         let (with, table, samples) = if whole {

@@ -71,6 +71,12 @@ rows! {
         wait_ns: Option<i64>,
     }
 
+    /// A dump with something to show.
+    struct Answering {
+        /// Its name.
+        dump: String,
+    }
+
     /// What a reader of the numbers should know.
     pub struct Note {
         /// `error`, `warning` or `info`.
@@ -101,7 +107,19 @@ pub struct Overview {
     pub files: Vec<DiskRow>,
     /// Errors and warnings.
     pub notes: Vec<Note>,
+    /// Which of the smaller dumps have something to show.
+    pub dumps: Vec<String>,
 }
+
+/// Dumps whose tables have rows.
+const DUMPS: &str = "SELECT dump FROM (
+SELECT 1 AS at, 'exception' AS dump, count(*) AS n FROM exception
+UNION ALL SELECT 2, 'thread-pool', count(*) FROM thread_pool WHERE thread_pool_reason_name(reason) = 'Starvation'
+UNION ALL SELECT 3, 'tracelog', count(*) FROM generic_event WHERE described_by IN ('tracelogging', 'eventsource')
+UNION ALL SELECT 4, 'memory', count(*) FROM memory_sample
+UNION ALL SELECT 5, 'power', count(*) FROM power_setting
+UNION ALL SELECT 6, 'mark', count(*) FROM mark
+) WHERE n > 0 ORDER BY at";
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples,
@@ -136,6 +154,7 @@ WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, 
             methods: ask(session, &methods)?,
             files: largest(files, top, |row| row.total_service_ns),
             notes: ask(session, notes)?,
+            dumps: ask::<Answering>(session, DUMPS)?.into_iter().map(|answering| answering.dump).collect(),
         })
     }
 }

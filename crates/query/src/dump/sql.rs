@@ -56,6 +56,17 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
+/// Joins path and versions of the executable of a `process` named `p`, as `v`.
+pub(super) const EXECUTABLES: &str = "
+LEFT JOIN (
+  SELECT process_key, lower(name) AS name, max(path) AS path, max(file_version) AS file_version,
+    max(product_name) AS product_name, max(company) AS company
+  FROM module GROUP BY process_key, lower(name)
+) v ON v.process_key = p.process_key AND v.name = lower(p.name)";
+
+/// What a filter on executables is compared with.
+pub(super) const EXECUTABLE_TEXT: &str = "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
+
 /// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows are not told apart by it.
 #[must_use]
 pub fn process_columns(table: &str, per_process: bool) -> String {
@@ -78,6 +89,24 @@ pub fn quoted(text: &str) -> String {
 #[must_use]
 pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
+}
+
+/// The condition that one frame of a stack fits a filter, and none an excluding pattern of it. Where there is no stack, only excluding
+/// patterns fit.
+#[must_use]
+pub fn stack_condition(stack_id: &str, filter: Option<&str>) -> Option<String> {
+    let patterns = |excluding: bool| {
+        let parts = filter.unwrap_or_default().split(';').map(str::trim);
+        let chosen = parts.filter(|part| part.starts_with('!') == excluding);
+        let chosen: Vec<&str> = chosen.map(|part| part.trim_start_matches('!').trim()).collect();
+        chosen.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(";")
+    };
+    let contains =
+        |patterns: &str| format!("coalesce(stack_contains({stack_id}, {}), FALSE)", quoted(patterns));
+    let positive = Some(patterns(false)).filter(|p| !p.is_empty()).map(|p| contains(&p));
+    let negative = Some(patterns(true)).filter(|p| !p.is_empty()).map(|p| format!("NOT {}", contains(&p)));
+    let both: Vec<String> = positive.into_iter().chain(negative).collect();
+    (!both.is_empty()).then(|| both.join("\n  AND "))
 }
 
 /// The condition that a number lies in a range; a missing one is 0.

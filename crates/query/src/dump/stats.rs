@@ -3,6 +3,7 @@
 use super::{Result, ask};
 use crate::Session;
 use crate::filter::TextFilter;
+use crate::test_run::{TestName, TestStatus};
 
 /// Which properties.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +34,21 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("OSBuild", "nullif(split_part(os_version, '.', 3), '')"),
     ("MemorySizeMB", "memory_bytes / 1048576"),
     ("NumberOfProcessors", "processors"),
+    ("EfficiencyClasses", CLASSES),
     ("CPUSpeedMHz", "cpu_mhz"),
+    ("CPUSpeedByClassMHz", CLASS_SPEEDS),
+    ("CPUVendor", "(SELECT min(vendor) FROM cpu_core)"),
+    ("CPUName", "(SELECT min(name) FROM cpu_core)"),
+    ("CPUProcessorGroups", "(SELECT nullif(count(DISTINCT processor_group), 0) FROM cpu_core)"),
+    (
+        "HyperThreading",
+        "(SELECT CASE WHEN bool_or(is_hyper_threaded) THEN 'on' WHEN NOT bool_or(is_hyper_threaded) THEN 'off' END FROM cpu_core)",
+    ),
+    (
+        "Model",
+        "(SELECT string_agg(value, ' ' ORDER BY name) FROM system_config WHERE topic = 'platform' AND name IN ('manufacturer', 'product'))",
+    ),
+    ("AdDomain", "(SELECT max(value) FROM system_config WHERE topic = 'cpu' AND name = 'domain_name')"),
     ("PointerSize", "pointer_size"),
     ("SessionStart", "start_utc"),
     ("SessionEnd", "end_utc"),
@@ -50,11 +65,38 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("LostBuffers", "lost_buffers"),
 ];
 
+/// How many processors each class has, on machines with several.
+const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
+    FROM (SELECT efficiency_class, count(*) AS cores FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
+    HAVING count(*) > 1)";
+
+/// How fast they are without boost.
+const CLASS_SPEEDS: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', mhz), ', ' ORDER BY efficiency_class)
+    FROM (SELECT efficiency_class, max(nominal_mhz) AS mhz FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
+    HAVING count(*) > 1)";
+
 /// A time in units of 100 ns since 1601 as text.
 fn utc(filetime: &str) -> String {
     format!(
         "concat(to_char(to_timestamp_micros(({filetime} - 116444736000000000) / 10), '%Y-%m-%dT%H:%M:%S%.6f'), 'Z')"
     )
+}
+
+/// What the file name tells of a test.
+fn of_test(name: TestName) -> Vec<Property> {
+    let status = name.status.map(|status| match status {
+        TestStatus::Passed => "Passed",
+        TestStatus::Failed => "Failed",
+    });
+    let all = [
+        ("TestCase", Some(name.test_case)),
+        ("TestTimeMs", Some(name.duration_ms.to_string())),
+        ("PerformedAt", Some(name.performed_at.format("%Y-%m-%dT%H:%M:%S").to_string())),
+        ("TestStatus", status.map(str::to_owned)),
+    ];
+    let property =
+        |(name, value): (&str, Option<String>)| Some(Property { name: name.to_owned(), value: value? });
+    all.into_iter().filter_map(property).collect()
 }
 
 impl StatsRequest {
@@ -72,6 +114,8 @@ impl StatsRequest {
   SELECT *, {boot} AS boot_utc, {end} AS end_utc FROM trace
 )
 SELECT name, value FROM (
+SELECT -1 AS at, 'Source' AS name, path AS value FROM extract
+UNION ALL
 {}
 UNION ALL
 SELECT 100, concat('Disk', disk), concat_ws(', ', model, CAST(size_bytes / 1073741824 AS VARCHAR) || ' GiB',
@@ -97,6 +141,9 @@ ORDER BY at, name, value",
     /// The query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Property>> {
         let mut all: Vec<Property> = ask(session, &self.sql())?;
+        let file = all.iter().find(|property| property.name == "SourceETLFileName");
+        let of_test = file.and_then(|file| TestName::parse(&file.value)).map(of_test).unwrap_or_default();
+        all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
             let filter = TextFilter::parse(&filter.replace([',', ' '], ";"));
             all.retain(|property| filter.matches(Some(&property.name)));

@@ -54,7 +54,12 @@ impl ZeroTime {
     /// A column under its own name.
     pub(super) fn column(&self, table: &str, column: &str) -> String {
         let full = format!("{table}.{column}");
-        if self.mode.is_some() { format!("{} AS {column}", self.moved(&full)) } else { full }
+        if self.mode.is_some() { self.column_as(&full, column) } else { full }
+    }
+
+    /// A moved time under a name.
+    pub(super) fn column_as(&self, time: &str, name: &str) -> String {
+        format!("{} AS {name}", self.moved(time))
     }
 
     /// Joins the zero of the trace, which is one row.

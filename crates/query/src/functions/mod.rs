@@ -1,5 +1,6 @@
 //! SQL functions of this project. Each one is declared once, with its reference and an example that a test runs.
 
+mod fields;
 mod matching;
 mod names;
 mod stacks;
@@ -60,7 +61,7 @@ pub fn references() -> Vec<Reference> {
 }
 
 fn groups() -> impl Iterator<Item = &'static [Function]> {
-    [matching::FUNCTIONS, times::FUNCTIONS, names::FUNCTIONS].into_iter()
+    [matching::FUNCTIONS, times::FUNCTIONS, names::FUNCTIONS, fields::FUNCTIONS].into_iter()
 }
 
 /// The functions of one value for each row. Those of stacks look frames up in the session.

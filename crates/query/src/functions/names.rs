@@ -51,6 +51,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         reference: Reference {
+            name: "thread_pool_reason_name",
+            call: "thread_pool_reason_name(reason)",
+            returns: "Utf8",
+            doc: "Name of the reason for another number of threads of a .NET thread pool; the number itself if it has no name.",
+            example: "SELECT thread_pool_reason_name(6)",
+            answer: "Starvation",
+        },
+        arguments: &[DataType::Int32],
+        returns: DataType::Utf8,
+        compute: |columns| named(columns, &THREAD_POOL_REASONS),
+    },
+    Function {
+        reference: Reference {
             name: "ntstatus_name",
             call: "ntstatus_name(status)",
             returns: "Utf8",
@@ -175,6 +188,18 @@ const GC_REASONS: [&str; 14] = [
     "LowMemoryHost",
     "PMFullGC",
     "LowMemoryHostBlocking",
+];
+
+const THREAD_POOL_REASONS: [&str; 9] = [
+    "Warmup",
+    "Initializing",
+    "RandomMove",
+    "ClimbingMove",
+    "ChangePoint",
+    "Stabilizing",
+    "Starvation",
+    "ThreadTimedOut",
+    "CooperativeBlocking",
 ];
 
 /// What file systems, the registry and system calls commonly return.

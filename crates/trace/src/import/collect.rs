@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{Hook, group, net};
-use etwkit_decode::{Decoder, tcpip};
+use etwkit_decode::{Decoder, clr, tcpip};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
@@ -26,6 +26,10 @@ pub(super) const SHARE: f64 = 0.3;
 
 /// One in so many events is told whatever it is.
 const PULSE: u64 = 256;
+
+/// The .NET runtime writes the stack of an event right behind it; what is late by more than this part of a second was held up by
+/// something else.
+const RUNTIME_STACKS: i64 = 50;
 
 /// Seconds that a stack may come behind its event at most; in the traces at hand it is 0.4.
 const MAX_PATIENCE_S: i64 = 60;
@@ -62,6 +66,8 @@ struct Ahead {
     seen: Arc<AtomicU64>,
     mentions: Mentions,
     patience: i64,
+    /// Whether the .NET runtime wrote stacks of its own.
+    runtime_stacks: bool,
     kernel_network: bool,
     event_bytes: u64,
     /// Process ids that headers name.
@@ -81,6 +87,7 @@ impl Ahead {
             None => {
                 self.pids.extend(event.process_id());
                 self.pids.extend(tcpip::owner(event));
+                self.runtime_stacks |= clr::is_stack(event);
             }
             Some(hook) => match hook.group {
                 group::STACK => self.stack(hook, event),
@@ -191,12 +198,13 @@ pub(super) fn collect(
     // Without process events these are all that is known of a process; rows still name its id.
     pids.into_iter().for_each(|pid| directory.processes.mention(pid));
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
+    let runtime = if ahead.runtime_stacks { session.clock().frequency / RUNTIME_STACKS } else { 0 };
     Ok(Collected {
         directory,
         methods,
         recorded: recorded(counts.identities()),
         end: end_of(session, &counts),
-        patience: ahead.patience.clamp(0, limit),
+        patience: ahead.patience.max(runtime).clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: ahead.kernel_network,
         events: counts.total(),

@@ -44,6 +44,8 @@ pub(super) enum Pending {
     Tcp(Box<table::TcpEvent>),
     /// An exception.
     Exception(Box<table::Exception>),
+    /// An event of a thread pool.
+    ThreadPool(Box<table::ThreadPool>),
     /// Any other event.
     Generic(Box<table::GenericEvent>),
 }

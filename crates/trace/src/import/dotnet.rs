@@ -1,12 +1,13 @@
-//! Exceptions, collections and compilations of .NET programs.
+//! Exceptions, collections, compilations and thread pools of .NET programs.
 
-use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, id, method_flag};
+use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, ThreadPool, id, method_flag};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use super::context::{Context, Pending};
 use super::generic::inline_stack;
 use super::identity::key;
+use super::line::Given;
 use crate::sink::{Sink, SinkError};
 use crate::table;
 use crate::tracker::process::ProcessKey;
@@ -24,6 +25,8 @@ pub(super) struct Dotnet {
     suspensions: FxHashMap<Runner, i64>,
     /// The last collection that each thread began.
     last: FxHashMap<Runner, usize>,
+    /// Raw time of the last event of each thread that may have a stack.
+    last_events: FxHashMap<u32, i64>,
     /// Start and bytes of compilations, by method.
     compilations: FxHashMap<(Option<ProcessKey>, u64), (i64, u32)>,
 }
@@ -37,6 +40,12 @@ impl Dotnet {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<bool, SinkError> {
+        if origin == Origin::Runtime && event.descriptor().id == id::STACK {
+            return Ok(self.stack(event, context));
+        }
+        if let Some(tid) = event.thread_id().filter(|_| origin == Origin::Runtime) {
+            self.last_events.insert(tid, event.timestamp);
+        }
         let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
         let (payload, version) = (event.payload(), event.version() as u8);
         let ns = context.ns(event.timestamp);
@@ -64,9 +73,19 @@ impl Dotnet {
                 let Some((method, bytes)) = clr::jitting_started(payload) else { return Ok(false) };
                 self.compilations.insert((process, method), (ns, bytes));
             }
+            (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// A stack belongs to the event of its thread in front of it. Without one it stays an event.
+    fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+        let before = event.thread_id().and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
+        let Some((tid, time)) = before else { return false };
+        let addresses = clr::stack(event.payload(), event.pointer_size());
+        context.attach(time, tid, Given::Whole(&addresses));
+        true
     }
 
     fn gc_start(&mut self, (process, thread): Runner, start: &GcStart, ns: i64) {
@@ -160,6 +179,37 @@ impl Dotnet {
     }
 }
 
+/// A row with the stack in its event; without one the stack that the runtime writes behind it.
+fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut Context<'_>, row: Pending) {
+    let own = inline_stack(event);
+    if own.is_empty() {
+        context.wait(event.timestamp, event.thread_id(), process, row);
+    } else {
+        context.wait_with(event.timestamp, process, &own, row);
+    }
+}
+
+fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    let Some(told) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
+    let ts_ns = context.ns(event.timestamp);
+    if context.range.contains(ts_ns) {
+        let thread_key = context.thread_key(event);
+        let row = Pending::ThreadPool(Box::new(table::ThreadPool {
+            ts_ns,
+            process_key: key(process),
+            thread_key,
+            kind: told.kind,
+            worker_threads: told.workers.map(|n| n as i32),
+            retired_threads: told.retired.map(|n| n as i32),
+            throughput: told.throughput,
+            reason: told.reason.map(|n| n as i32),
+            stack_id: None,
+        }));
+        with_stack(event, process, context, row);
+    }
+    true
+}
+
 fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
     let Some(exception) = Exception::parse(event.payload(), event.pointer_size()) else { return false };
     let ts_ns = context.ns(event.timestamp);
@@ -175,7 +225,7 @@ fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Co
             flags: exception.flags.into(),
             stack_id: None,
         }));
-        context.wait_with(event.timestamp, process, &inline_stack(event), row);
+        with_stack(event, process, context, row);
     }
     true
 }

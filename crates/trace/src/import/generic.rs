@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use etwkit_decode::clr::{self, Origin};
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_decode::{Decoder, Plan};
 use etwkit_etl::bytes::{u32_at, u64_at};
@@ -21,6 +22,7 @@ struct Names {
     guid: Arc<str>,
     provider: Option<Arc<str>>,
     name: Option<Arc<str>>,
+    described_by: Option<&'static str>,
 }
 
 /// Decodes whatever no other importer takes.
@@ -82,13 +84,19 @@ impl Generic {
             level: event.level().into(),
             keyword: descriptor.keyword as i64,
             task: descriptor.task.into(),
+            described_by: names.described_by,
             fields,
             payload,
             stack_id: None,
         });
         let own = inline_stack(event);
         if own.is_empty() {
-            let tid = if event.kind.is_manifest() { None } else { event.thread_id().or(running) };
+            // Stacks of providers stand in their events, but for those that the .NET runtime writes.
+            let tid = match clr::origin(event) {
+                Some(Origin::Runtime) => event.thread_id(),
+                _ if event.kind.is_manifest() => None,
+                _ => event.thread_id().or(running),
+            };
             context.wait(event.timestamp, tid, process, Pending::Generic(row));
         } else {
             context.wait_with(event.timestamp, process, &own, Pending::Generic(row));
@@ -118,7 +126,8 @@ impl Generic {
     fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Names {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
-            return Names { guid: self.guid(guid), provider: self.decoder.provider_name(guid), name: None };
+            let provider = self.decoder.provider_name(guid);
+            return Names { guid: self.guid(guid), provider, name: None, described_by: None };
         };
         let address = Arc::as_ptr(plan) as usize;
         if let Some((_, names)) = self.names.get(&address) {
@@ -130,6 +139,7 @@ impl Generic {
             guid: self.guid(guid),
             provider: schema.provider_name.clone().or_else(|| self.decoder.provider_name(guid)),
             name: Some(Arc::from(&*schema.name)).filter(|name: &Arc<str>| !name.is_empty()),
+            described_by: Some(schema.source.name()),
         };
         self.names.insert(address, (Arc::clone(plan), names.clone()));
         names

@@ -3,7 +3,7 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `io`, `net`, `dns`, `tcp`, `dotnet`, `generic`, `machine`: one importer for each topic
+//! - `samples`, `switches`, `dpc`, `io`, `net`, `dns`, `tcp`, `dotnet`, `memory`, `settings`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -21,12 +21,14 @@ mod identity;
 mod io;
 mod line;
 mod machine;
+mod memory;
 mod net;
 mod nodes;
 mod outbox;
 mod power;
 mod rows;
 mod samples;
+mod settings;
 mod stacks;
 mod switches;
 mod tables;

@@ -166,6 +166,10 @@ impl<'d> Rows<'d> {
                 row.stack_id = stack;
                 t.exception.push(&row, sink)
             }
+            Pending::ThreadPool(mut row) => {
+                row.stack_id = stack;
+                t.thread_pool.push(&row, sink)
+            }
             Pending::Generic(mut row) => {
                 row.stack_id = stack;
                 t.generic_event.push(&row, sink)

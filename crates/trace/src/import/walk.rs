@@ -21,6 +21,7 @@ use super::generic::Generic;
 use super::identity::first_methods;
 use super::io::Io;
 use super::line::Given;
+use super::memory::Memory;
 use super::outbox::{Batches, Outbox};
 use super::power::Power;
 use super::rows::Rows;
@@ -28,7 +29,7 @@ use super::samples::Samples;
 use super::stacks::Stacks;
 use super::switches::Switches;
 use super::tcp::Tcp;
-use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net};
+use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
 use crate::schedule::late_starts;
@@ -44,6 +45,7 @@ struct Importers<'a> {
     samples: Samples,
     switches: Switches<'a>,
     power: Power<'a>,
+    memory: Memory,
     io: Io,
     dotnet: Dotnet,
     dns: Dns,
@@ -152,6 +154,7 @@ impl<'a> Importers<'a> {
             samples: Samples::new(c.sample_interval),
             switches: Switches::new(session, starts, Counters::new(&c.counters)),
             power: Power::new(&c.cores),
+            memory: Memory::new(&c.config),
             io: Io::default(),
             dotnet: Dotnet::default(),
             dns: Dns::default(),
@@ -220,6 +223,7 @@ impl Importers<'_> {
             (group::DISK, _) => self.io.disk(hook, event, context),
             (group::FILE, op) => file_name::is_name(op) || self.io.file(hook, event, context),
             (group::MEMORY, fault::HARD_FAULT) => self.io.fault(event, context),
+            (group::MEMORY, op) => self.memory.kernel(op, event, context, sink)?,
             (group::TCP | group::UDP, _) => {
                 let running = self.running_on(event.cpu);
                 net::kernel(hook, event, running, &mut self.context)
@@ -249,6 +253,11 @@ impl Importers<'_> {
         }
         if let Some(kind) = TcpReader::kind(event) {
             return self.tcp.event(kind, event, &mut self.generic.decoder, &mut self.context, sink);
+        }
+        if settings::provider(event, &mut self.context, sink)?
+            || self.memory.provider(event, &mut self.context, sink)?
+        {
+            return Ok(true);
         }
         Ok(!self.kernel_network && net::provider(event, &mut self.context))
     }

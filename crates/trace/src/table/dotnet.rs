@@ -43,6 +43,29 @@ tables! {
         suspended_ns: Option<i64>, "ns";
     }
 
+    /// An event of the thread pool of a .NET process.
+    ThreadPool / ThreadPoolColumns = "thread_pool", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread; `sample` of the throughput, `adjustment` of
+        /// the number of worker threads; `working`: how many of them work.
+        kind: &'static str;
+        /// Worker threads; of an adjustment, how many there shall be.
+        worker_threads: Option<i32>;
+        /// Worker threads that retired.
+        retired_threads: Option<i32>;
+        /// Work that was done, as the runtime measures it.
+        throughput: Option<f64>;
+        /// Why the number was changed: `thread_pool_reason_name` names it. 6 is starvation: no work was finished for half a second.
+        reason: Option<i32>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
     /// A method that was compiled at run time.
     Jit / JitColumns = "jit", order ["ts_ns"] {
         /// When compiled code was there.

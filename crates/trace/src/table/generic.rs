@@ -43,6 +43,9 @@ tables! {
         keyword: i64;
         /// Task.
         task: i32;
+        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format), `eventsource` (a manifest that the
+        /// program wrote into the trace), `eventinfo` (what the merge step wrote), `kernel` or `template` (built in); null if nothing does.
+        described_by: Option<&'static str>;
         /// Decoded fields as a JSON object; null if the layout is not known.
         fields: Option<String>;
         /// Bytes that could not be decoded; null if all could, and with `--no-payload`.

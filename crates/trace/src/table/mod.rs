@@ -15,7 +15,9 @@ mod generic;
 mod identity;
 mod io;
 mod machine;
+mod memory;
 mod net;
+mod power;
 
 use std::sync::Arc;
 
@@ -31,7 +33,9 @@ pub use generic::*;
 pub use identity::*;
 pub use io::*;
 pub use machine::*;
+pub use memory::*;
 pub use net::*;
+pub use power::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,10 +121,15 @@ pub static TABLES: &[&Table] = &[
     TcpConnection::TABLE,
     TcpRetransmit::TABLE,
     TcpEvent::TABLE,
+    MemorySample::TABLE,
+    MemoryMachine::TABLE,
+    PowerSetting::TABLE,
+    PowerProfile::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,
     Jit::TABLE,
+    ThreadPool::TABLE,
     GenericEvent::TABLE,
 ];
 

@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
 use etwkit_etl::Session;
-use etwkit_etl::writer::{KernelEvent, SessionOptions, TraceWriter};
+use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_trace::import::{ImportError, Options, Range, import};
-use etwkit_trace::table::{DiskIo, Row, Table, Thread, ThreadAffinity};
+use etwkit_trace::table::{
+    DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Row, Table, Thread, ThreadAffinity,
+};
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
@@ -72,6 +75,105 @@ fn an_operation_belongs_to_a_range_if_it_began_in_it() {
     assert_eq!(column(&rows, DiskIo::TABLE, "io_ns"), [11_000]);
     // The access before it was on the disk all the same.
     assert_eq!(column(&rows, DiskIo::TABLE, "service_ns"), [5000]);
+}
+
+/// Samples of memory, as the documented layouts have them.
+#[test]
+fn memory_of_the_machine_and_of_processes_in_bytes() {
+    let mut options = SessionOptions::default();
+    options.header.perf_freq = 1_000_000;
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    let longs = |numbers: &[u64]| -> Vec<u8> { numbers.iter().flat_map(|n| n.to_le_bytes()).collect() };
+    let machine = longs(&(0..26).collect::<Vec<u64>>());
+    let entry = |pid: u32, pages: u64| {
+        let numbers: Vec<u64> = (0..8).map(|n| pages + n).collect();
+        [pid.to_le_bytes().to_vec(), longs(&numbers)].concat()
+    };
+    let processes = [2u32.to_le_bytes().to_vec(), entry(4, 10), entry(u32::MAX, 20)].concat();
+    for (us, opcode, payload) in [(5, 112, &machine), (6, 125, &processes), (7, 125, &machine)] {
+        let event = KernelEvent {
+            timestamp: options.t0 + us,
+            group: 2,
+            opcode,
+            version: 2,
+            payload,
+            ..KernelEvent::default()
+        };
+        writer.write(0, event).unwrap();
+    }
+    let bytes = writer.finish(options.header.start_time + 1000).unwrap().into_inner();
+    let rows = run(&Session::open(vec![Box::new(bytes)]).unwrap(), &Options::default()).unwrap();
+    let pages = |table, name| -> Vec<i64> { column(&rows, table, name).iter().map(|n| n / 4096).collect() };
+    assert_eq!(column(&rows, MemorySample::TABLE, "ts_ns"), [6000, 6000]);
+    for (name, expected) in [
+        ("working_set_bytes", [10, 20]),
+        ("commit_bytes", [11, 21]),
+        ("virtual_bytes", [12, 22]),
+        ("private_working_set_bytes", [13, 23]),
+        ("store_bytes", [14, 24]),
+        ("stored_bytes", [15, 25]),
+        ("commit_debt_bytes", [16, 26]),
+        ("shared_commit_bytes", [17, 27]),
+    ] {
+        assert_eq!(pages(MemorySample::TABLE, name), expected, "{name}");
+    }
+    for (name, expected) in [("zero_bytes", 0), ("standby_bytes", (5..13).sum()), ("commit_bytes", 25)] {
+        assert_eq!(pages(MemoryMachine::TABLE, name), [expected], "{name}");
+    }
+    // What does not have the layout stays an event without one.
+    assert_eq!(column(&rows, GenericEvent::TABLE, "ts_ns"), [7000]);
+}
+
+/// The .NET runtime writes the stack of an event as another event behind it, on the same thread.
+#[test]
+fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
+    let mut options = SessionOptions::default();
+    options.header.perf_freq = 1_000_000;
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    let text =
+        |text: &str| -> Vec<u8> { text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect() };
+    let exception = |name: &str| [text(name), text("message"), vec![0; 16]].concat();
+    let stack = |address: u64| [&[0; 4][..], &1u32.to_le_bytes(), &address.to_le_bytes()].concat();
+    let tick = vec![0; 40];
+    let events = [
+        (10, 7, 80, exception("A")),
+        (11, 8, 80, exception("B")),
+        (12, 7, 82, stack(0x1000)),
+        // Another event of the thread, which has no table of its own, and its stack.
+        (20, 7, 10, tick),
+        (21, 7, 82, stack(0x2000)),
+        // Nothing in front of it.
+        (30, 9, 82, stack(0x3000)),
+        (40, 9, 80, exception("C")),
+    ];
+    for (us, thread_id, id, payload) in &events {
+        let event = ManifestEvent {
+            timestamp: options.t0 + us,
+            provider: etwkit_decode::clr::RUNTIME,
+            descriptor: Descriptor { id: *id, version: 1, ..Descriptor::default() },
+            thread_id: *thread_id,
+            process_id: 4,
+            payload,
+            ..ManifestEvent::default()
+        };
+        writer.write(0, event).unwrap();
+    }
+    let bytes = writer.finish(options.header.start_time + 1000).unwrap().into_inner();
+    let rows = run(&Session::open(vec![Box::new(bytes)]).unwrap(), &Options::default()).unwrap();
+    let with_stack = |table: &Table| -> Vec<bool> {
+        let batches = rows.iter().filter(|(of, _)| of.name == table.name);
+        batches
+            .flat_map(|(_, batch)| {
+                let stacks = batch.column_by_name("stack_id").unwrap();
+                (0..batch.num_rows()).map(|row| stacks.is_valid(row)).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    assert_eq!(with_stack(Exception::TABLE), [true, false, false]);
+    assert_eq!(column(&rows, GenericEvent::TABLE, "ts_ns"), [20_000, 30_000]);
+    assert_eq!(with_stack(GenericEvent::TABLE), [true, false]);
+    let addresses = column(&rows, Frame::TABLE, "address");
+    assert_eq!(addresses, [0x1000, 0x2000]);
 }
 
 /// A thread of version 3 with 64-bit pointers, and a change of its processors 5 µs later.

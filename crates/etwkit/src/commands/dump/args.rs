@@ -38,8 +38,26 @@ pub(crate) enum Dump {
     Pmc(super::pmc::PmcArgs),
     /// Branches that the processor remembered: which method reached which
     Lbr(super::lbr::LbrArgs),
+    /// Exceptions of .NET programs
+    Exception(Box<super::exception::ExceptionArgs>),
+    /// Marks that users or programs set
+    #[command(alias = "marker")]
+    Mark(super::mark::MarkArgs),
+    /// Events that describe themselves: TraceLogging, and EventSource of .NET
+    #[command(name = "tracelog", alias = "trace-log")]
+    TraceLog(Box<super::trace_log::TraceLogArgs>),
+    /// Thread pools of .NET programs that starved
+    #[command(alias = "threadpool")]
+    ThreadPool(super::thread_pool::ThreadPoolArgs),
+    /// Power settings, side by side
+    Power(super::power::PowerArgs),
+    /// Memory of processes and of the machine
+    Memory(super::memory::MemoryArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
+    /// Runs of automated tests, by the names of their files
+    #[command(alias = "testrun")]
+    TestRun(super::test_run::TestRunArgs),
     /// A time of a log or of another trace, as seconds and clock time of these
     Time(super::time::TimeArgs),
     /// Modules and their versions, symbol files that are missing

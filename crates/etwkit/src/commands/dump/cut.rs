@@ -36,13 +36,18 @@ impl FromStr for Cut {
 }
 
 impl Cut {
+    /// From where to where of so many.
+    pub(super) fn bounds(self, length: usize) -> (usize, usize) {
+        match self {
+            Self::Part(from, to) => (from.min(length), to.min(length)),
+            Self::Last(count) => (length.saturating_sub(count), length),
+        }
+    }
+
     /// The part; what is missing in front is told by `...`.
     pub(super) fn of(self, name: &str) -> String {
         let length = name.chars().count();
-        let (from, to) = match self {
-            Self::Part(from, to) => (from.min(length), to),
-            Self::Last(count) => (length.saturating_sub(count), length),
-        };
+        let (from, to) = self.bounds(length);
         let part: String = name.chars().take(to).skip(from).collect();
         if from > 0 { format!("...{part}") } else { part }
     }

@@ -11,22 +11,31 @@ mod critical_path_text;
 mod cut;
 mod disk;
 mod dns;
+mod exception;
 mod file;
 mod first_last;
 mod in_order;
 mod lbr;
+mod mark;
+mod memory;
 mod method;
 mod output;
 pub(crate) mod overview;
 mod pmc;
+mod power;
 mod process;
+mod stack_lines;
 mod stacks;
 mod stats;
 mod status;
 mod tcp;
 mod tcp_args;
+pub(crate) mod test_args;
+mod test_run;
 mod text;
+mod thread_pool;
 mod time;
+mod trace_log;
 mod version;
 mod wait;
 mod wait_args;
@@ -54,6 +63,13 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cores(args) => cores::run(args, printer),
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),
+        Dump::Exception(args) => exception::run(args, printer),
+        Dump::Mark(args) => mark::run(args, printer),
+        Dump::TraceLog(args) => trace_log::run(args, printer),
+        Dump::ThreadPool(args) => thread_pool::run(args, printer),
+        Dump::Power(args) => power::run(args, printer),
+        Dump::Memory(args) => memory::run(args, printer),
+        Dump::TestRun(args) => test_run::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),

@@ -225,6 +225,16 @@ fn health(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// What the smaller dumps tell.
+const SMALLER: [(&str, &str); 6] = [
+    ("exception", "exceptions of .NET programs"),
+    ("thread-pool", "thread pools that starved"),
+    ("tracelog", "events that describe themselves"),
+    ("memory", "memory of processes"),
+    ("power", "power settings"),
+    ("mark", "marks and the time between them"),
+];
+
 /// Questions that go on from here, ready to paste.
 fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let path = extract.display().to_string();
@@ -257,6 +267,10 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
     }
     if overview.recording.has_tcp {
         questions.push((format!("etwkit dump tcp {path}"), "connections, what was sent again and how late"));
+    }
+    for dump in &overview.dumps {
+        let why = SMALLER.iter().find(|(name, _)| name == dump).map_or("", |(_, why)| why);
+        questions.push((format!("etwkit dump {dump} {path}"), why));
     }
     questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
     questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));

@@ -5,13 +5,17 @@ use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::dns::DnsQueryRow;
+use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
 use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::lbr::LbrRow;
+use etwkit_query::dump::memory::MemoryRow;
 use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::pmc::PmcRow;
 use etwkit_query::dump::tcp::TcpRow;
 use etwkit_query::dump::tcp_post::PostIssueRow;
+use etwkit_query::dump::thread_pool::ThreadPoolRow;
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::trace_log::{EventRow, ProviderRow};
 use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
@@ -71,7 +75,13 @@ process_of!(
     MethodClassRow,
     PriorityRow,
     WaitSum,
-    WaitRow
+    WaitRow,
+    ExceptionRow,
+    ThrownRow,
+    ThreadPoolRow,
+    ProviderRow,
+    EventRow,
+    MemoryRow
 );
 
 impl Text {

@@ -1,9 +1,11 @@
 //! What the switches of each command become. Where a line of ETWAnalyzer has another default than ours, `defaults` adds it.
 
 mod cpu;
+mod events;
 mod io;
 mod machine;
 mod net;
+mod objects;
 mod shared;
 
 use super::switch::Switch;
@@ -46,6 +48,22 @@ pub(super) static DUMPS: &[Dump] = &[
         native: "tcp",
         switches: &[net::TCP, shared::PROCESS, shared::ZERO, shared::ALL],
     },
+    Dump {
+        names: &["exception"],
+        native: "exception",
+        switches: &[events::EXCEPTION, shared::PROCESS, shared::ZERO, shared::ALL],
+    },
+    // Its help calls it Marker.
+    Dump { names: &["mark", "marker"], native: "mark", switches: &[events::MARK, shared::ZERO, shared::ALL] },
+    Dump { names: &["memory"], native: "memory", switches: &[objects::MEMORY, shared::PROCESS, shared::ALL] },
+    Dump { names: &["power"], native: "power", switches: &[events::POWER, shared::ALL] },
+    Dump { names: &["threadpool"], native: "thread-pool", switches: &[shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["tracelog"],
+        native: "tracelog",
+        switches: &[events::TRACE_LOG, shared::PROCESS, shared::ALL],
+    },
+    Dump { names: &["testrun"], native: "test-run", switches: &[events::TEST_RUN] },
     Dump { names: &["stats"], native: "stats", switches: &[machine::STATS, shared::ALL] },
 ];
 

@@ -70,7 +70,10 @@ pub(super) static MEMORY: &[Switch] = &[
     Switch { names: &["minmaxworkingsetprivatemib"], to: To::Range("--private-working-set") },
     Switch { names: &["minmaxcommitmib"], to: To::Range("--commit") },
     Switch { names: &["minmaxsharedcommitmib"], to: To::Range("--shared-commit") },
-    Switch { names: &["minworkingsetmb"], to: To::Missing("it looked at the start of the trace; use -minmaxworkingsetmib") },
+    Switch {
+        names: &["minworkingsetmb"],
+        to: To::Missing("it looked at the start of the trace; use -minmaxworkingsetmib"),
+    },
     Switch { names: &["sortby"], to: To::Word("--sort-by", MEMORY_SORTS) },
     Switch { names: &["showtotal"], to: To::Word("--show-total", MEMORY_TOTALS) },
     Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },

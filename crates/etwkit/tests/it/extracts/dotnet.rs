@@ -1,10 +1,11 @@
 //! Exceptions, collections, compilations and methods of .NET programs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
 use super::support::{Extract, assert_us, has_all, made_with, us};
+use crate::support::{Exit, run};
 
 #[test]
 fn exceptions_collections_and_compilations_are_those_of_the_truth() {
@@ -36,6 +37,69 @@ fn exceptions_collections_and_compilations_are_those_of_the_truth() {
         );
         for (process, want) in truth["jit"].as_object().unwrap() {
             assert_eq!(jit[process], [want["loaded"].clone(), want["dynamic"].clone()], "{trace} {process}");
+        }
+    }
+}
+
+/// Rows of a dump of an extract as JSON.
+#[track_caller]
+fn dump(extract: &Extract, args: &[&str]) -> Vec<Value> {
+    let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
+    assert_eq!((answer.exit, &*answer.err), (Exit::Answered, ""), "{args:?}");
+    answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn dumped_exceptions_are_those_of_the_truth() {
+    for (trace, truth) in made_with("exceptions") {
+        let extract = Extract::of(&[&trace], &[]);
+        let truth = &truth["exceptions"];
+        let each = dump(&extract, &["exception", "--sort-by", "time"]);
+        let want = truth["rows"].as_array().unwrap();
+        assert_eq!(each.len(), want.len(), "{trace}");
+        for (row, want) in each.iter().zip(want) {
+            assert_us(&trace, us(&row["ts_ns"]), &want[0]);
+            let ours = ["pid", "tid", "exception_type", "message"].map(|name| row[name].clone());
+            assert_eq!(ours[..], want.as_array().unwrap()[1..5], "{trace}");
+            let hresult = format!("{:#010x}", row["hresult"].as_i64().unwrap() & 0xFFFF_FFFF);
+            assert_eq!(hresult, want[5], "{trace}");
+            let frames = row["stack"].as_str().unwrap().split(" < ").count();
+            assert_eq!(frames, want[7].as_array().unwrap().len(), "{trace}");
+        }
+        // Equal ones together: as many as there are keys of type, message and stack.
+        let rows = dump(&extract, &["exception"]);
+        let keys: BTreeSet<String> =
+            want.iter().map(|row| json!([row[1], row[3], row[4], row[7]]).to_string()).collect();
+        assert_eq!(rows.len(), keys.len(), "{trace}");
+        let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+        for row in &rows {
+            let text = |name: &str| row[name].as_str().unwrap().to_owned();
+            let key = format!(
+                "{}|{}|{}",
+                extract.process(&row["process_key"]),
+                text("exception_type"),
+                text("message")
+            );
+            *counts.entry(key).or_default() += row["count"].as_i64().unwrap();
+        }
+        assert_eq!(json!(counts), truth["by_process_type_message"], "{trace}");
+    }
+}
+
+#[test]
+fn starvation_of_thread_pools_is_that_of_the_truth() {
+    for (trace, truth) in made_with("threadpool") {
+        let extract = Extract::of(&[&trace], &[]);
+        let truth = &truth["threadpool"];
+        let all = extract.ask("select count(*) from thread_pool where kind = 'adjustment'");
+        assert_eq!(all[0][0], truth["adjustments"], "{trace}");
+        let mut rows = dump(&extract, &["thread-pool"]);
+        rows.sort_by_key(|row| row["ts_ns"].as_i64());
+        let want = truth["starvation"].as_array().unwrap();
+        assert_eq!(rows.len(), want.len(), "{trace}");
+        for (row, want) in rows.iter().zip(want) {
+            assert_us(&trace, us(&row["ts_ns"]), &want[0]);
+            assert_eq!([&row["pid"], &row["worker_threads"]], [&want[1], &want[2]], "{trace}");
         }
     }
 }

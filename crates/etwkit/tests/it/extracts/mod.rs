@@ -4,6 +4,7 @@ mod counters;
 mod dotnet;
 mod io;
 mod net;
+mod power;
 mod range;
 mod real;
 mod samples;

@@ -7,6 +7,7 @@ use etwkit_testkit::{Sample, samples};
 use serde_json::{Value, json};
 
 use super::support::Extract;
+use crate::support::run;
 
 /// Samples whose truth has a section with something in it, with their extracts.
 fn with(section: &str) -> Vec<(Sample, Value, Arc<Extract>)> {
@@ -150,6 +151,74 @@ fn exceptions_and_collections_are_those_of_the_truth() {
     if etwkit_testkit::traces().is_some() {
         assert!(exceptions > 0);
     }
+}
+
+/// Rows of a dump of an extract as JSON.
+#[track_caller]
+fn dump(extract: &Extract, args: &[&str]) -> Vec<Value> {
+    let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
+    assert_eq!(answer.err, "", "{args:?}");
+    answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn dumped_exceptions_are_as_many_as_the_truth_has() {
+    for (sample, truth, extract) in with("dotnet") {
+        let want = truth["exceptions"].as_array().unwrap().len();
+        let rows = dump(&extract, &["exception"]);
+        let ours: i64 = rows.iter().filter_map(|row| row["count"].as_i64()).sum();
+        assert_eq!(ours as usize, want, "{}", sample.name);
+    }
+}
+
+/// Values of the truth that stand in fields of the same name, members of structures included.
+fn check_fields(what: &str, ours: &Value, truth: &Value) -> usize {
+    let Some(members) = truth.as_object() else {
+        assert_eq!(ours, truth, "{what}");
+        return 1;
+    };
+    members.iter().map(|(name, value)| check_fields(&format!("{what}.{name}"), &ours[name], value)).sum()
+}
+
+#[test]
+fn self_describing_events_are_those_of_the_truth() {
+    let mut values = 0;
+    for (sample, truth, extract) in with("events") {
+        let name = &sample.name;
+        let own = truth.as_object().unwrap().values().filter(|kind| kind["source"] != "eventinfo");
+        let own: Vec<&Value> = own.collect();
+        let kinds = dump(&extract, &["tracelog", "--by", "kind"]);
+        let count = |rows: &[Value]| rows.iter().filter_map(|row| row["count"].as_i64()).sum::<i64>();
+        let want: i64 = own.iter().filter_map(|kind| kind["count"].as_i64()).sum();
+        assert_eq!(count(&kinds), want, "{name}");
+        let providers = dump(&extract, &["tracelog"]);
+        assert_eq!(count(&providers), want, "{name}");
+        let rows = dump(&extract, &["tracelog", "--by", "event"]);
+        for kind in own {
+            let of: Vec<&Value> = rows
+                .iter()
+                .filter(|row| {
+                    row["provider"] == kind["provider"]
+                        && row["event"] == kind["name"]
+                        && row["event_id"] == kind["id"]
+                })
+                .collect();
+            assert!(of.len() as i64 >= kind["count"].as_i64().unwrap(), "{name} {kind}");
+            for first in kind["first"].as_array().unwrap() {
+                let at = first["time_s"].as_f64().unwrap();
+                let is = |row: &&&Value| {
+                    (row["ts_ns"].as_f64().unwrap() / 1e9 - at).abs() < 2e-7 && row["tid"] == first["tid"]
+                };
+                let row = of.iter().find(is).unwrap_or_else(|| panic!("{name}: no event like {first}"));
+                assert_eq!(row["pid"], first["pid"], "{name}");
+                if first["values"].is_object() {
+                    let fields: Value = serde_json::from_str(row["fields"].as_str().unwrap()).unwrap();
+                    values += check_fields(name, &fields, &first["values"]);
+                }
+            }
+        }
+    }
+    assert!(values > 100 || etwkit_testkit::traces().is_none(), "{values}");
 }
 
 #[test]

@@ -83,6 +83,10 @@ pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "etl")) {
+            // Some traces of the repository are there for their events alone.
+            if !truth_of(path).exists() {
+                continue;
+            }
             let truth = read_json(&truth_of(path));
             let is_known = found.iter().any(|(known, _)| Path::new(known).file_name() == path.file_name());
             if !truth[section].is_null() && !is_known {

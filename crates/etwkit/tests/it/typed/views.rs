@@ -282,6 +282,13 @@ fn runtime(origin: Origin, event: &RawEvent<'_>) -> Option<Option<View>> {
                 }
             })
         }
+        (Origin::Runtime, id::WORKER_ADJUSTMENT) => {
+            clr::ThreadPool::parse(event.descriptor().id, payload).map(|t| {
+                view! {
+                    "AverageThroughput" => t.throughput, "NewWorkerThreadCount" => t.workers, "Reason" => t.reason,
+                }
+            })
+        }
         (_, id::RUNTIME_INFORMATION) => clr::RuntimeInformation::parse(payload).map(|r| {
             view! {
                 "ClrInstanceID" => r.clr_instance, "Sku" => r.sku, "BclMajorVersion" => r.bcl_version[0],

@@ -5,14 +5,18 @@ mod cores;
 mod cpu;
 mod disk;
 mod dns;
+mod exception;
 mod file;
 mod lbr;
+mod memory;
 mod methods;
 mod pmc;
 mod process;
 mod stacks;
 mod stats;
 mod tcp;
+mod thread_pool;
+mod trace_log;
 mod zero;
 
 use etwkit_trace::table::{Process, Trace};

@@ -3,7 +3,7 @@
 use etwkit_query::Session;
 use etwkit_query::dump::stats::StatsRequest;
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
-use etwkit_trace::table::{CpuMethod, Disk, Module, SystemConfigItem, Volume};
+use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
 use super::{MS, process, trace};
 use crate::support::rows;
@@ -127,4 +127,49 @@ fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
     assert_eq!(missing.len(), 1);
     assert_eq!((missing[0].pdb.as_str(), missing[0].cpu_ns, missing[0].all_pdbs), ("b.pdb", 3 * MS, 2));
     assert!(missing_pdbs(&session(), Some("x*")).unwrap().is_empty());
+}
+
+#[test]
+fn names_of_tests_and_kinds_of_cores_are_properties() {
+    let core = |cpu, class, mhz| CpuCore {
+        cpu,
+        processor_group: Some(0),
+        efficiency_class: Some(class),
+        nominal_mhz: Some(mhz),
+        name: Some("Chip 9".into()),
+        vendor: Some("Acme".into()),
+        is_hyper_threaded: Some(cpu == 0),
+        ..CpuCore::default()
+    };
+    let name = "Open_3117ms_PC_CLT_TestStatus-Passed_20200717-124447.etl";
+    let platform = |name: &str, value: &str| SystemConfigItem {
+        topic: "platform".into(),
+        item: 0,
+        name: name.into(),
+        value: Some(value.into()),
+    };
+    let session = Session::from_batches(vec![
+        rows(&[Trace { file_name: name.into(), ..trace() }]),
+        rows(&[core(0, 1, 3000), core(1, 0, 2000), core(2, 0, 2000)]),
+        rows(&[platform("manufacturer", "ASUS"), platform("product", "Board 7")]),
+    ])
+    .unwrap();
+    let request = StatsRequest::default();
+    let all = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let value = |name: &str| all.iter().find(|p| p.name == name).map(|p| p.value.as_str());
+    for (name, expected) in [
+        ("TestCase", "Open"),
+        ("TestTimeMs", "3117"),
+        ("PerformedAt", "2020-07-17T12:44:47"),
+        ("TestStatus", "Passed"),
+        ("EfficiencyClasses", "class 0: 2, class 1: 1"),
+        ("CPUSpeedByClassMHz", "class 0: 2000, class 1: 3000"),
+        ("CPUVendor", "Acme"),
+        ("CPUName", "Chip 9"),
+        ("CPUProcessorGroups", "1"),
+        ("HyperThreading", "on"),
+        ("Model", "ASUS Board 7"),
+    ] {
+        assert_eq!(value(name), Some(expected), "{name}");
+    }
 }

@@ -1,0 +1,45 @@
+//! Rows with one stack each: as a field for machines, as lines below a row for people.
+
+use etwkit_analysis::StackText;
+use serde::Serialize;
+
+use super::cut::Cut;
+use super::output::Lines;
+
+/// A row with its stack as text.
+#[derive(Serialize)]
+pub(super) struct WithStack<'a, R: Serialize> {
+    #[serde(flatten)]
+    pub(super) row: &'a R,
+    /// All frames, innermost first, with ` < ` between.
+    stack: Option<String>,
+}
+
+impl<'a, R: Serialize> WithStack<'a, R> {
+    pub(super) fn new(row: &'a R, stacks: Option<&StackText>, stack_id: Option<i64>) -> Self {
+        let text = stacks.zip(stack_id).map(|(stacks, id)| stacks.all(id).join(" < "));
+        Self { row, stack: text.filter(|text| !text.is_empty()) }
+    }
+}
+
+/// Prints the frames of a stack below a row, or only a part of them.
+pub(super) fn frames(
+    stacks: &StackText,
+    stack_id: Option<i64>,
+    cut: Cut,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let all = stack_id.map(|id| stacks.all(id)).unwrap_or_default();
+    if all.is_empty() {
+        return lines.line("        (no stack)");
+    }
+    let (from, to) = cut.bounds(all.len());
+    for frame in all.iter().take(to).skip(from) {
+        lines.line(&format!("        {frame}"))?;
+    }
+    let left_out = all.len().saturating_sub(to.saturating_sub(from));
+    if left_out == 0 {
+        return Ok(());
+    }
+    lines.line(&format!("        ({left_out} of {} frames left out: --cut-stack 0.. shows all)", all.len()))
+}

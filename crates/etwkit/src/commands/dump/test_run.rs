@@ -1,0 +1,183 @@
+//! `etwkit dump test-run`: what runs of tests a folder holds.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use etwkit_query::test_run::{Test, TestFile, TestRun, TestStatus};
+use serde_json::json;
+
+use super::test_args::{TestSelectionArgs, recordings};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+#[derive(Debug, Args)]
+pub(crate) struct TestRunArgs {
+    /// Folders, traces and extracts
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Folders below folders, too
+    #[arg(long)]
+    recursive: bool,
+    #[command(flatten)]
+    selection: TestSelectionArgs,
+    /// Print the files of each test
+    #[arg(long)]
+    print_files: bool,
+    /// Print each test, with one x for each 200 ms that it took
+    #[arg(long)]
+    verbose: bool,
+    /// Copy the extracts of the chosen tests into a folder
+    #[arg(long, value_name = "FOLDER")]
+    copy_files_to: Option<PathBuf>,
+    /// Copy traces and archives, too
+    #[arg(long, requires = "copy_files_to")]
+    with_traces: bool,
+    /// Replace files that the folder has already
+    #[arg(long, requires = "copy_files_to")]
+    overwrite: bool,
+    /// Print a line that names the command and the format, then one object for each file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &TestRunArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let files = recordings(&args.paths, args.recursive)?;
+    let runs = args.selection.selection()?.of(files, SystemTime::now());
+    if args.json {
+        objects(&runs, printer)?;
+    } else {
+        text(args, &runs, printer)?;
+    }
+    if let Some(folder) = &args.copy_files_to {
+        let copied = copy(args, &runs, folder)?;
+        if !args.json {
+            printer.line(&format!("copied {copied} files and extracts to {}", folder.display()))?;
+        }
+    }
+    Ok(if runs.is_empty() { Exit::Nothing } else { Exit::Answered })
+}
+
+fn files(runs: &[TestRun]) -> impl Iterator<Item = (&TestRun, &Test, &TestFile)> {
+    let tests = runs.iter().flat_map(|run| run.tests.iter().map(move |test| (run, test)));
+    tests.flat_map(|(run, test)| test.files.iter().map(move |file| (run, test, file)))
+}
+
+fn objects(runs: &[TestRun], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    printer.json_start("dump test-run")?;
+    for (run, test, file) in files(runs) {
+        let name = file.name.as_ref();
+        let status = name.and_then(|name| name.status).map(|status| match status {
+            TestStatus::Passed => "passed",
+            TestStatus::Failed => "failed",
+        });
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        printer.json(&json!({
+            "run": run.index,
+            "test_case": test.test_case(),
+            "performed_at": file.performed_at.format("%Y-%m-%dT%H:%M:%S").to_string(),
+            "duration_ms": test.duration_ms(),
+            "machine": file.machine(),
+            "status": status,
+            "is_valid": name.is_some(),
+            "trace": path(&file.trace),
+            "extract": path(&file.extract),
+        }))?;
+    }
+    Ok(())
+}
+
+/// `dd hh:mm:ss`.
+fn length(run: &TestRun) -> String {
+    let seconds = run.end().signed_duration_since(run.start()).num_seconds();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{days:02} {hours:02}:{minutes:02}:{:02}", seconds % 60)
+}
+
+fn text(args: &TestRunArgs, runs: &[TestRun], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    for run in runs {
+        let cases: BTreeSet<&str> = run.tests.iter().map(Test::test_case).collect();
+        printer.heading(&format!(
+            "Run {} starts at {}, duration {}, {} test cases, {} tests",
+            run.index,
+            run.start(),
+            length(run),
+            cases.len(),
+            run.tests.len()
+        ))?;
+        for test in run.tests.iter().filter(|_| args.verbose || args.print_files) {
+            let bar = usize::try_from(test.duration_ms() / 200).unwrap_or(usize::MAX).min(MAX_BAR);
+            let bar = if args.verbose { "x".repeat(bar) } else { String::new() };
+            let line =
+                format!("  {} {} {} ms {bar}", test.performed_at(), test.test_case(), test.duration_ms());
+            printer.line(line.trim_end())?;
+            for path in test.files.iter().filter(|_| args.print_files).flat_map(|f| [&f.trace, &f.extract]) {
+                path.iter().try_for_each(|path| printer.line(&format!("    {}", path.display())))?;
+            }
+        }
+    }
+    let machines: BTreeSet<&str> = files(runs).filter_map(|(_, _, file)| file.machine()).collect();
+    let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
+        printer.line("no test fits")?;
+        return Ok(());
+    };
+    printer.line(&format!(
+        "{} runs from {} to {}: {} tests, {} recordings, {} of them extracted, machines: {}",
+        runs.len(),
+        first.start(),
+        last.end(),
+        runs.iter().map(|run| run.tests.len()).sum::<usize>(),
+        files(runs).count(),
+        files(runs).filter(|(_, _, file)| file.extract.is_some()).count(),
+        if machines.is_empty() { "?".to_owned() } else { machines.into_iter().collect::<Vec<_>>().join(" ") }
+    ))?;
+    Ok(())
+}
+
+/// Longest row of x.
+const MAX_BAR: usize = 500;
+
+fn copy(args: &TestRunArgs, runs: &[TestRun], folder: &Path) -> anyhow::Result<usize> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let mut copied = 0;
+    for (_, _, file) in files(runs) {
+        let trace = file.trace.as_ref().filter(|_| args.with_traces);
+        for from in file.extract.iter().chain(trace) {
+            let to = folder.join(from.file_name().unwrap_or_default());
+            if to.exists() {
+                if !args.overwrite {
+                    bail!("{} is there already; --overwrite replaces it", to.display());
+                }
+                if from.canonicalize()? == to.canonicalize()? {
+                    bail!("{} would be copied onto itself", from.display());
+                }
+                remove(&to)?;
+            }
+            copy_all(from, &to)
+                .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+            copied += 1;
+        }
+    }
+    Ok(copied)
+}
+
+/// Removes what is replaced; an extract is a folder.
+fn remove(path: &Path) -> anyhow::Result<()> {
+    let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    removed.with_context(|| format!("cannot replace {}", path.display()))
+}
+
+/// Copies a file, or a folder with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        return std::fs::copy(from, to).map(|_| ());
+    }
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}

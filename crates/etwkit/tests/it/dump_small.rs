@@ -1,0 +1,439 @@
+//! The smaller dumps on an extract that is written here, so that every column and text is known.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
+use etwkit_extract::{Manifest, Writer, WriterOptions};
+use etwkit_trace::table::{
+    Columns, Exception, Frame, GenericEvent, Mark, MemoryMachine, MemorySample, Method, Module, PowerSetting,
+    Process, Row, Stack, Thread, ThreadPool, Trace,
+};
+
+use crate::support::{Answer, Exit, run};
+use crate::transcripts::compare;
+
+const MS: i64 = 1_000_000;
+
+fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
+    let mut columns = R::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    writer.write(R::TABLE, columns.take()).unwrap();
+}
+
+fn write(path: &Path) {
+    let mut writer = Writer::create(path, WriterOptions::default()).unwrap();
+    let trace = Trace {
+        file_name: "shop.etl".into(),
+        start_utc: "2024-05-01T10:00:00.0000000Z".into(),
+        start_filetime: 133_590_312_000_000_000,
+        duration_ns: 1000 * MS,
+        processors: 2,
+        memory_bytes: Some(8 << 30),
+        ..Trace::default()
+    };
+    batch(&mut writer, &[trace]);
+    let process = |process_key, pid, name: &str| Process {
+        process_key,
+        pid,
+        name: Some(name.into()),
+        command_line: Some(format!("{name} --port 80")),
+        ..Process::default()
+    };
+    batch(
+        &mut writer,
+        &[Process { start_ns: Some(MS), ..process(1, 4711, "shop.exe") }, process(2, 4712, "db.exe")],
+    );
+    let thread =
+        |thread_key, tid| Thread { thread_key, process_key: Some(thread_key), tid, ..Thread::default() };
+    batch(&mut writer, &[thread(1, 44), thread(2, 48)]);
+    dotnet(&mut writer);
+    memory(&mut writer);
+    power(&mut writer);
+    batch(&mut writer, &[Mark { ts_ns: 5 * MS, text: "start".into(), ..Mark::default() }]);
+    batch(
+        &mut writer,
+        &[Mark {
+            ts_ns: 30 * MS,
+            cpu: 1,
+            process_key: Some(1),
+            thread_key: Some(1),
+            text: "cart\u{1b}[2J".into(),
+        }],
+    );
+    let event = |ts_ns, key, name: &str, event_id, fields: &str| GenericEvent {
+        ts_ns,
+        process_key: Some(key),
+        thread_key: Some(key),
+        provider_guid: "a61ea624-4944-55fc-c2a8-37838829438d".into(),
+        provider: Some("Shop-Events".into()),
+        name: Some(name.into()),
+        event_id,
+        level: 4,
+        described_by: Some("tracelogging"),
+        fields: Some(fields.into()),
+        stack_id: Some(1),
+        ..GenericEvent::default()
+    };
+    batch(
+        &mut writer,
+        &[
+            event(
+                10 * MS,
+                1,
+                "CartOpened",
+                1,
+                r#"{"user":"bob","items":{"count":2,"names":["a","b"]},"note":""}"#,
+            ),
+            event(20 * MS, 2, "QueryDone", 2, r#"{"rows":7}"#),
+            event(40 * MS, 1, "CartClosed", 3, "{}"),
+        ],
+    );
+    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
+    let machine = Machine { computer: None, os_version: None, processors: 2 };
+    writer.set_derived(std::collections::BTreeMap::new());
+    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine)).unwrap();
+}
+
+fn dotnet(writer: &mut Writer) {
+    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
+    batch(writer, &[method(0, "Shop.Program.Main"), method(1, "Shop.Cart.Load")]);
+    let frame =
+        |frame_id| Frame { frame_id, method_id: Some(frame_id), module_id: Some(0), ..Frame::default() };
+    batch(writer, &[frame(0), frame(1)]);
+    let module = Module {
+        process_key: Some(1),
+        path: r"C:\shop\shop.exe".into(),
+        name: "shop.exe".into(),
+        file_version: Some("1.2.3".into()),
+        company: Some("Shop Inc.".into()),
+        ..Module::default()
+    };
+    batch(writer, &[module]);
+    batch(
+        writer,
+        &[
+            Stack { stack_id: 0, parent_id: None, frame_id: 0, depth: 0 },
+            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 },
+        ],
+    );
+    let thrown = |ts_ns, key, name: &str, message: &str, stack_id| Exception {
+        ts_ns,
+        process_key: Some(key),
+        thread_key: Some(key),
+        exception_type: name.into(),
+        message: message.into(),
+        hresult: Some(0x8007_0002_u32.cast_signed()),
+        flags: 0,
+        stack_id,
+    };
+    batch(
+        writer,
+        &[
+            thrown(10 * MS, 1, "System.IO.FileNotFoundException", "Could not find 'a.xml'.", Some(1)),
+            thrown(12 * MS, 1, "System.IO.FileNotFoundException", "Could not find 'a.xml'.", Some(1)),
+            thrown(13 * MS, 1, "System.InvalidOperationException", "two\nlines", Some(0)),
+            thrown(15 * MS, 2, "System.TimeoutException", &"a long message ".repeat(4), None),
+        ],
+    );
+    let change = |ts_ns, workers, reason| ThreadPool {
+        ts_ns,
+        process_key: Some(1),
+        thread_key: Some(1),
+        kind: "adjustment",
+        worker_threads: Some(workers),
+        reason: Some(reason),
+        throughput: Some(12.5),
+        ..ThreadPool::default()
+    };
+    batch(writer, &[change(100 * MS, 9, 6), change(300 * MS, 8, 3), change(625 * MS, 10, 6)]);
+}
+
+fn memory(writer: &mut Writer) {
+    let sample = |ts_ns, key: Option<i32>, pid, mib: i64| MemorySample {
+        ts_ns,
+        process_key: key,
+        pid,
+        working_set_bytes: mib << 19,
+        private_working_set_bytes: mib << 18,
+        commit_bytes: mib << 20,
+        shared_commit_bytes: Some(3 << 20),
+        ..MemorySample::default()
+    };
+    batch(
+        writer,
+        &[
+            sample(2 * MS, Some(1), 4711, 100),
+            sample(900 * MS, Some(1), 4711, 1500),
+            sample(900 * MS, Some(2), 4712, 20),
+            sample(900 * MS, None, -2, 4),
+        ],
+    );
+    let machine = |ts_ns, mib: i64| MemoryMachine {
+        ts_ns,
+        in_use_bytes: Some(mib << 20),
+        standby_bytes: 1 << 30,
+        free_bytes: 1 << 20,
+        commit_bytes: Some(mib << 21),
+        ..MemoryMachine::default()
+    };
+    batch(writer, &[machine(2 * MS, 1000), machine(900 * MS, 3000)]);
+}
+
+fn power(writer: &mut Writer) {
+    let told = |ts_ns, kind, guid: &str, value: i64| PowerSetting {
+        ts_ns,
+        kind,
+        setting_guid: guid.into(),
+        value: Some(value),
+        value_hex: format!("{value:02x}000000"),
+        ..PowerSetting::default()
+    };
+    let scheme = PowerSetting {
+        value: None,
+        value_guid: Some("381b4222-f694-41f0-9685-ff5bb260df2e".into()),
+        value_hex: "22421b3894f6f041".into(),
+        ..told(MS, "rundown", "31f9f286-5084-42fe-b720-2b0264993763", 0)
+    };
+    batch(
+        writer,
+        &[
+            scheme,
+            told(MS, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 50),
+            told(MS, "rundown", "be337238-0d82-4146-a960-4f3749d470c7", 2),
+            told(MS, "rundown", "5d76a2ca-e8c0-402f-a133-2158492d58ad", 0),
+            told(MS, "rundown", "00000000-1111-2222-3333-444444444444", 9),
+            told(500 * MS, "change", "be337238-0d82-4146-a960-4f3749d470c7", 0),
+        ],
+    );
+}
+
+/// The folder with the extract, made once.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            write(&folder.path().join("shop.etwx"));
+            folder
+        })
+        .path()
+}
+
+fn dump(args: &[&str]) -> Answer {
+    let extract = folder().join("shop.etwx");
+    run(&[&["dump"], args, &[extract.to_str().unwrap()]].concat())
+}
+
+/// Several commands of a dump, one behind the other.
+#[track_caller]
+fn check(name: &str, commands: &[&[&str]]) {
+    let told = commands.iter().map(|args| {
+        let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
+        format!("$ etwkit dump {} shop.etwx\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
+    });
+    compare(&told.collect::<Vec<_>>().join("\n"), name);
+}
+
+#[test]
+fn exceptions() {
+    check(
+        "dump-exception",
+        &[
+            &["exception", "--max-message", "20"],
+            &[
+                "exception",
+                "--show-stack",
+                "--cut-stack",
+                "0..1",
+                "--show-time",
+                "--details",
+                "--type",
+                "*.io.*",
+            ],
+            &["exception", "--sort-by", "time", "--show-module", "--no-cmdline"],
+            &[
+                "exception",
+                "--sort-by",
+                "type",
+                "--process",
+                "shop",
+                "--show-module=*Shop Inc*",
+                "--top",
+                "1",
+            ],
+            &["exception", "--stack-filter", "*Load", "--time", "-1ms..1ms", "--zero-time", "marker:nothing"],
+            &[
+                "exception",
+                "--stack-filter",
+                "Shop.Cart.*",
+                "--zero-time",
+                "process-start",
+                "--zero-process",
+                "shop",
+                "--json",
+            ],
+        ],
+    );
+}
+
+#[test]
+fn marks() {
+    check(
+        "dump-mark",
+        &[
+            &["mark", "--column", "+*"],
+            &["marker", "--zero-time", "marker:start", "--diff", "1ms..", "--json"],
+            &["mark", "--marker-filter", "nothing"],
+        ],
+    );
+}
+
+#[test]
+fn self_describing_events() {
+    check(
+        "dump-tracelog",
+        &[
+            &["tracelog", "--no-cmdline"],
+            &["tracelog", "--provider", "Shop*", "--sort-by", "id"],
+            &["tracelog", "--provider", "shop-events:cart", "--show-stack"],
+            &["tracelog", "--by", "event", "--message", "*user=bob*", "--json"],
+            &["tracelog", "--provider", "nobody"],
+        ],
+    );
+}
+
+#[test]
+fn starving_thread_pools() {
+    check(
+        "dump-thread-pool",
+        &[
+            &["thread-pool"],
+            &["threadpool", "--reason", "*", "--column", "+Throughput"],
+            &["thread-pool", "--process", "db"],
+        ],
+    );
+}
+
+#[test]
+fn power_settings() {
+    let extract = folder().join("shop.etwx");
+    let again = extract.to_str().unwrap();
+    let told = [
+        &["power", again][..],
+        &["power", "--diff", again],
+        &["power", "--details", "--diff"],
+        &["power", "--all", "--json"],
+    ];
+    let told = told.iter().map(|args| {
+        let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
+        let shown = args.join(" ").replace(again, "shop.etwx");
+        format!("$ etwkit dump {shown} shop.etwx\n{out}{err}[exit {}]\n", exit.code())
+    });
+    compare(&told.collect::<Vec<_>>().join("\n"), "dump-power");
+}
+
+#[test]
+fn memory_of_processes_and_of_the_machine() {
+    check(
+        "dump-memory",
+        &[
+            &["memory", "--no-cmdline"],
+            &[
+                "memory",
+                "--details",
+                "--commit",
+                "10..",
+                "--sort-by",
+                "diff",
+                "--show-module",
+                "--no-digit-sep",
+            ],
+            &["memory", "--total-memory", "--details"],
+            &["memory", "--global-diff", "0"],
+        ],
+    );
+}
+
+#[test]
+fn csv_has_the_stack() {
+    let file = folder().join("rows.csv");
+    let answer = dump(&["exception", "--csv", file.to_str().unwrap()]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.contains("shop.exe!Shop.Cart.Load < shop.exe!Shop.Program.Main"), "{text}");
+}
+
+/// A folder with recordings of tests; contents do not count.
+fn test_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "Open_1100msCLIENT.20200717-120000.etl",
+        "Open_1100msSERVER.20200717-120100.7z",
+        "Close_450ms_CLIENT_SINGLE_TestStatus-Passed_20200717-121000.etl",
+        "Open_1200msCLIENT.20200718-090000.etl",
+        "notes.txt",
+    ] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    let extract = folder.path().join("Open_1200msCLIENT.20200718-090000.etwx");
+    std::fs::create_dir(&extract).unwrap();
+    std::fs::write(extract.join("trace.parquet"), "rows").unwrap();
+    folder
+}
+
+#[test]
+fn test_runs() {
+    let folder = test_folder();
+    let place = folder.path().to_str().unwrap();
+    let commands: &[&[&str]] = &[
+        &["test-run", place, "--verbose", "--print-files"],
+        &[
+            "testrun",
+            place,
+            "--test-run-index",
+            "0",
+            "--test-run-count",
+            "1",
+            "--test-time",
+            "1s..",
+            "--json",
+        ],
+        &["test-run", place, "--last-days", "1"],
+    ];
+    let told = commands.iter().map(|args| {
+        let Answer { out, err, exit } = run(&[&["dump"], *args].concat());
+        let told = format!("$ etwkit dump {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        told.replace(&place.replace('\\', "\\\\"), "DIR")
+            .replace(place, "DIR")
+            .replace("DIR\\\\", "DIR/")
+            .replace("DIR\\", "DIR/")
+    });
+    compare(&told.collect::<Vec<_>>().join("\n"), "dump-test-run");
+}
+
+#[test]
+fn chosen_extracts_are_copied() {
+    let (from, to) = (test_folder(), tempfile::tempdir().unwrap());
+    let (from, to) = (from.path().to_str().unwrap(), to.path());
+    let target = to.join("copies");
+    let args =
+        ["dump", "test-run", from, "--test-run-index", "1", "--copy-files-to", target.to_str().unwrap()];
+    assert_eq!(run(&args).exit, Exit::Answered);
+    let names = || -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(&target)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["Open_1200msCLIENT.20200718-090000.etwx"]);
+    assert!(target.join(&names()[0]).join("trace.parquet").is_file());
+    let again = run(&args);
+    assert!(again.exit == Exit::Error && again.err.contains("--overwrite"), "{}", again.err);
+    let replaced = run(&[&args[..], &["--overwrite", "--with-traces"]].concat());
+    assert_eq!((replaced.exit, names().len()), (Exit::Answered, 2), "{}", replaced.err);
+    let onto_itself = run(&["dump", "test-run", from, "--copy-files-to", from, "--overwrite"]);
+    assert!(onto_itself.err.contains("onto itself"), "{}", onto_itself.err);
+}

@@ -1,0 +1,243 @@
+//! Exceptions of .NET programs: equal ones together, or each one.
+
+use super::group::{Group, grouped};
+use super::sql::{
+    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
+    stack_condition, text_condition,
+};
+use super::zero::ZeroTime;
+use super::{Error, Result, Top, ask, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Orders of exceptions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ExceptionSort {
+    /// How many: processes by all of theirs, in them types by all of that type, then messages.
+    #[default]
+    Count,
+    /// Name of the process, then type and message.
+    Process,
+    /// Processes by number, in them the name of the type, then how many.
+    Type,
+    /// Processes by number, in them the message.
+    Message,
+}
+
+/// Which exceptions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExceptionRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// A filter on types.
+    pub exception_type: Option<String>,
+    /// A filter on messages; one line has to match.
+    pub message: Option<String>,
+    /// A filter on frames of stacks: one has to match, none an excluding pattern.
+    pub stack: Option<String>,
+    /// A filter on path, version, product and company of the executable.
+    pub modules: Option<String>,
+    /// When they were thrown, in nanoseconds behind the zero of times.
+    pub time: Range,
+    /// What becomes second 0 of times.
+    pub zero: ZeroTime,
+    /// Order of [`ExceptionRequest::ask`].
+    pub sort: ExceptionSort,
+    /// How many rows from the end of the list, of each process where equal ones are together.
+    pub top: Top,
+}
+
+rows! {
+    /// Exceptions of one process with the same type, message and stack.
+    pub struct ExceptionRow {
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Type with namespace.
+        exception_type: String,
+        /// Message.
+        message: String,
+        /// How many were thrown.
+        count: i64,
+        /// How many of them were thrown again.
+        rethrown: i64,
+        /// Time of the first one.
+        first_ns: i64,
+        /// Time of the last one.
+        last_ns: i64,
+        /// Threads that threw them.
+        threads: i64,
+        /// Times of all of them in their order, with blanks between.
+        times_ns: String,
+        /// Thread ids in the same order.
+        tids: String,
+        /// HRESULT of one of them, as bit pattern.
+        hresult: Option<i64>,
+        /// Stack.
+        stack_id: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// Path of the executable.
+        module_path: Option<String>,
+        /// Its file version.
+        file_version: Option<String>,
+        /// Its product.
+        product_name: Option<String>,
+        /// Its company.
+        company: Option<String>,
+        /// What rows are sorted by with [`ExceptionSort::Count`].
+        sort_value: f64,
+    }
+
+    /// An exception.
+    pub struct ThrownRow {
+        /// When it was thrown.
+        ts_ns: i64,
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread id.
+        tid: Option<i64>,
+        /// Type with namespace.
+        exception_type: String,
+        /// Message.
+        message: String,
+        /// HRESULT as bit pattern.
+        hresult: Option<i64>,
+        /// Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.
+        flags: i64,
+        /// Stack.
+        stack_id: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+        /// Path of the executable.
+        module_path: Option<String>,
+        /// Its file version.
+        file_version: Option<String>,
+        /// Its product.
+        product_name: Option<String>,
+        /// Its company.
+        company: Option<String>,
+    }
+}
+
+/// Exceptions by process; the sum is their number.
+pub type ExceptionAnswer = Vec<Group<ExceptionRow, i64>>;
+
+impl ExceptionRequest {
+    /// The chosen exceptions, one row for each.
+    fn chosen(&self) -> String {
+        let mut conditions = self.processes.conditions();
+        conditions.extend(text_condition("e.exception_type", self.exception_type.as_deref()));
+        conditions.extend(text_condition("e.message", self.message.as_deref()));
+        conditions.extend(stack_condition("e.stack_id", self.stack.as_deref()));
+        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
+        conditions.extend(range_condition(&self.zero.moved("e.ts_ns"), self.time));
+        format!(
+            "SELECT {ts}, e.process_key, {process}, t.tid, e.thread_key, e.exception_type, e.message, e.hresult, e.flags, e.stack_id,
+    v.path AS module_path, v.file_version, v.product_name, v.company
+  FROM exception e
+  LEFT JOIN process p ON p.process_key = e.process_key
+  LEFT JOIN thread t ON t.thread_key = e.thread_key{EXECUTABLES}{zero}{conditions}",
+            ts = self.zero.column_as("e.ts_ns", "ts_ns"),
+            process = process_columns_from(&self.zero),
+            zero = self.zero.join(),
+            conditions = filtered(&conditions),
+        )
+    }
+
+    /// The question for equal exceptions together.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let order = match self.sort {
+            ExceptionSort::Count => {
+                "process_count, process_key, type_count, exception_type, count, first_ns, message, stack_id"
+            }
+            ExceptionSort::Process => {
+                "lower(process), pid, process_key, exception_type, message, first_ns, stack_id"
+            }
+            ExceptionSort::Type => {
+                "process_count, process_key, exception_type, count, first_ns, message, stack_id"
+            }
+            ExceptionSort::Message => {
+                "process_count, process_key, message, exception_type, first_ns, stack_id"
+            }
+        };
+        format!(
+            "SELECT *, sum(count) OVER (PARTITION BY process_key) AS process_count,
+  sum(count) OVER (PARTITION BY process_key, exception_type) AS type_count, CAST(count AS DOUBLE) AS sort_value
+FROM (
+SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, exception_type, message, stack_id,
+  module_path, file_version, product_name, company,
+  count(*) AS count, count(*) FILTER (WHERE flags & 4 <> 0) AS rethrown, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
+  count(DISTINCT thread_key) AS threads, min(hresult) AS hresult,
+  string_agg(CAST(ts_ns AS VARCHAR), ' ' ORDER BY ts_ns, thread_key) AS times_ns,
+  string_agg(coalesce(CAST(tid AS VARCHAR), '?'), ' ' ORDER BY ts_ns, thread_key) AS tids
+FROM (
+  {}
+)
+GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, exception_type, message, stack_id,
+  module_path, file_version, product_name, company
+)
+ORDER BY {order}",
+            self.chosen()
+        )
+    }
+
+    /// The question for each exception, in the order of time.
+    #[must_use]
+    pub fn list_sql(&self) -> String {
+        format!("{}\nORDER BY ts_ns, e.thread_key", self.chosen())
+    }
+
+    /// Asks for equal exceptions together.
+    ///
+    /// # Errors
+    /// No exceptions were recorded; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<ExceptionAnswer> {
+        check(session)?;
+        let rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
+        let count = |rows: &[ExceptionRow]| rows.iter().map(|row| row.count).sum();
+        Ok(grouped(rows, |row| row.process_key, self.top, count))
+    }
+
+    /// Asks for each exception.
+    ///
+    /// # Errors
+    /// No exceptions were recorded; the query fails.
+    pub fn list(&self, session: &Session) -> Result<Vec<ThrownRow>> {
+        check(session)?;
+        let mut rows = ask(session, &self.list_sql())?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+}
+
+fn check(session: &Session) -> Result<()> {
+    if has_rows(session, "exception")? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: ".NET exceptions",
+        how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x8000 (Exception) and stacks, for example \
+              `wpr -start DotNET`",
+    })
+}

@@ -1,0 +1,122 @@
+//! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none finished anything.
+
+use super::group::{Group, grouped};
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
+use super::{Error, Result, Top, ask, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Why the number of worker threads was changed when a pool starved.
+pub const STARVATION: &str = "Starvation";
+
+/// Which changes of the number of worker threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ThreadPoolRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// A filter on the names of reasons; starvation if missing.
+    pub reason: Option<String>,
+    /// Part of the trace in nanoseconds.
+    pub time: Range,
+    /// How many rows from the end of each process.
+    pub top: Top,
+}
+
+rows! {
+    /// A change of the number of worker threads.
+    pub struct ThreadPoolRow {
+        /// When.
+        ts_ns: i64,
+        /// Worker threads that there shall be from then on.
+        worker_threads: Option<i64>,
+        /// Time since the change before with such a reason, in the same process.
+        since_last_ns: Option<i64>,
+        /// Why, by name.
+        reason: Option<String>,
+        /// Work that was done, as the runtime measures it.
+        throughput: Option<f64>,
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread that made the change.
+        tid: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Terminal session.
+        session_id: Option<i64>,
+        /// Command line.
+        command_line: Option<String>,
+    }
+}
+
+/// Changes by process, in the order of their number; the sum is that number.
+pub type ThreadPoolAnswer = Vec<Group<ThreadPoolRow, i64>>;
+
+/// GUID of the .NET runtime, as `generic_event` has it.
+const RUNTIME: &str = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
+
+impl ThreadPoolRequest {
+    /// The question.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let mut conditions = vec!["e.kind = 'adjustment'".to_owned()];
+        let reason = self.reason.as_deref().unwrap_or(STARVATION);
+        conditions.extend(text_condition("thread_pool_reason_name(e.reason)", Some(reason)));
+        conditions.extend(self.processes.conditions());
+        let time: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
+        format!(
+            "SELECT *
+FROM (
+SELECT *, ts_ns - lag(ts_ns) OVER (PARTITION BY process_key ORDER BY ts_ns) AS since_last_ns, count(*) OVER (PARTITION BY process_key) AS changes
+FROM (
+SELECT e.ts_ns, e.worker_threads, thread_pool_reason_name(e.reason) AS reason, e.throughput, e.process_key, {PROCESS_COLUMNS}, t.tid
+FROM thread_pool e
+LEFT JOIN process p ON p.process_key = e.process_key
+LEFT JOIN thread t ON t.thread_key = e.thread_key{}
+)
+){}
+ORDER BY changes, process_key, ts_ns",
+            filtered(&conditions),
+            filtered(&time),
+        )
+    }
+
+    /// Asks. No rows mean that thread pools were recorded and none of them starved.
+    ///
+    /// # Errors
+    /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
+        if !has_rows(session, "thread_pool")? {
+            return Err(missing(session)?);
+        }
+        let rows: Vec<ThreadPoolRow> = ask(session, &self.sql())?;
+        let mut groups = grouped(rows, |row| row.process_key, self.top, |rows| rows.len() as i64);
+        groups.sort_by_key(|group| group.total);
+        Ok(groups)
+    }
+}
+
+/// Which recording is missing: that of thread pools, or of .NET as a whole.
+fn missing(session: &Session) -> Result<Error> {
+    let runtime = format!(
+        "SELECT (SELECT count(*) FROM exception) + (SELECT count(*) FROM gc) + (SELECT count(*) FROM jit)
+  + (SELECT count(*) FROM generic_event WHERE provider_guid = '{RUNTIME}') AS rows"
+    );
+    let counts: Vec<super::Count> = ask(session, &runtime)?;
+    Ok(if counts.iter().any(|count| count.rows > 0) {
+        Error::NotRecorded {
+            what: "events of thread pools, though it has others of the .NET runtime: whether a pool starved is not known",
+            how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading), too",
+        }
+    } else {
+        Error::NotRecorded {
+            what: "events of the .NET runtime",
+            how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading)",
+        }
+    })
+}

@@ -1,0 +1,179 @@
+//! What a file name tells of a test.
+
+use chrono::{NaiveDate, NaiveDateTime};
+
+/// Which side of a test was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GeneratedAt {
+    /// `CLT`: the client.
+    Client,
+    /// `SRV`: the server.
+    Server,
+    /// `SINGLE`: there is one machine.
+    Single,
+}
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestStatus {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+}
+
+/// A name that fits one of the two forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestName {
+    /// The test case.
+    pub test_case: String,
+    /// How long the test took, in milliseconds.
+    pub duration_ms: u64,
+    /// The recorded machine.
+    pub machine: String,
+    /// Which side it is, if the name tells.
+    pub generated_at: Option<GeneratedAt>,
+    /// How the test ended, if the name tells.
+    pub status: Option<TestStatus>,
+    /// When, on the clock of the wall.
+    pub performed_at: NaiveDateTime,
+}
+
+/// Endings of traces, archives and extracts.
+const ENDINGS: [&str; 8] = [".etwx.zip", ".etwx", ".etl", ".7z", ".zip", ".diagsession", ".json7z", ".json"];
+
+/// A file name without the ending of a trace, archive or extract; `None` for other files.
+#[must_use]
+pub fn stem(file_name: &str) -> Option<&str> {
+    let lower = file_name.to_ascii_lowercase();
+    let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
+    file_name.get(..file_name.len() - ending.len()).filter(|stem| !stem.is_empty())
+}
+
+impl TestName {
+    /// Reads the name of a trace, archive or extract; `None` if it has neither form.
+    #[must_use]
+    pub fn parse(file_name: &str) -> Option<Self> {
+        let stem = stem(file_name)?;
+        // A test case may have such a part itself: the last one that fits counts.
+        let places = stem.match_indices('_').map(|(at, _)| at).collect::<Vec<_>>();
+        places.into_iter().rev().find_map(|at| {
+            let (test_case, rest) = (stem.get(..at)?, stem.get(at + 1..)?);
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let duration_ms = rest.get(..digits)?.parse().ok()?;
+            let rest = rest.get(digits..)?.strip_prefix("ms")?;
+            let name = Self {
+                test_case: test_case.to_owned(),
+                duration_ms,
+                machine: String::new(),
+                generated_at: None,
+                status: None,
+                performed_at: NaiveDateTime::default(),
+            };
+            if test_case.is_empty() { None } else { name.long(rest).or_else(|| name.short(rest)) }
+        })
+    }
+
+    /// `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
+    fn long(&self, rest: &str) -> Option<Self> {
+        let (rest, date) = rest.strip_prefix('_')?.rsplit_once('_')?;
+        let (rest, status) = rest.rsplit_once('_')?;
+        let (machine, side) = rest.rsplit_once('_')?;
+        let generated_at = match side {
+            "CLT" => GeneratedAt::Client,
+            "SRV" => GeneratedAt::Server,
+            "SINGLE" => GeneratedAt::Single,
+            _ => return None,
+        };
+        let status = match status.strip_prefix("TestStatus-")? {
+            "Passed" => Some(TestStatus::Passed),
+            "Failed" => Some(TestStatus::Failed),
+            "Unknown" => None,
+            _ => return None,
+        };
+        let performed_at = date_time(date)?;
+        let machine = Some(machine.to_owned()).filter(|machine| !machine.is_empty())?;
+        Some(Self { machine, generated_at: Some(generated_at), status, performed_at, ..self.clone() })
+    }
+
+    /// `MACHINE.20200717-124447`, or with a dash in front of the date.
+    fn short(&self, rest: &str) -> Option<Self> {
+        let at = rest.len().checked_sub("20200717-124447".len())?;
+        let performed_at = date_time(rest.get(at..)?)?;
+        let machine = rest.get(..at)?;
+        let end = machine.strip_suffix('-').map_or(machine, |machine| machine.trim_end_matches('.'));
+        let end = end.strip_suffix('.').unwrap_or(end);
+        if end.len() == machine.len() || end.is_empty() || end.starts_with('_') {
+            return None;
+        }
+        Some(Self { machine: end.to_owned(), performed_at, ..self.clone() })
+    }
+}
+
+/// `20200717-124447`.
+fn date_time(text: &str) -> Option<NaiveDateTime> {
+    let (date, time) = text.split_once('-')?;
+    let is_number = |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(date, 8) || !is_number(time, 6) {
+        return None;
+    }
+    let part = |text: &str, from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
+    let year = i32::try_from(part(date, 0, 4)?).ok()?;
+    let day = NaiveDate::from_ymd_opt(year, part(date, 4, 6)?, part(date, 6, 8)?)?;
+    day.and_hms_opt(part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names() {
+        let name =
+            TestName::parse("CallupAdhocWarmReadingCT_3117msFO9DE01T0162PC.20200717-124447.7z").unwrap();
+        assert_eq!((&*name.test_case, name.duration_ms), ("CallupAdhocWarmReadingCT", 3117));
+        assert_eq!((&*name.machine, name.generated_at, name.status), ("FO9DE01T0162PC", None, None));
+        assert_eq!(name.performed_at.to_string(), "2020-07-17 12:44:47");
+        for other in [
+            "Case_5msPC-20200717-124447.etl",
+            "Case_5msPC.-20200717-124447.ETWX",
+            "Case_5msPC.20200717-124447.etwx.zip",
+        ] {
+            let name = TestName::parse(other).unwrap();
+            assert_eq!((&*name.test_case, &*name.machine, name.duration_ms), ("Case", "PC", 5), "{other}");
+        }
+    }
+
+    #[test]
+    fn long_names() {
+        let text = "Open_My_Case_3117ms_MY_PC-1_SRV_TestStatus-Failed_20200717-124447.etl";
+        let name = TestName::parse(text).unwrap();
+        assert_eq!((&*name.test_case, name.duration_ms, &*name.machine), ("Open_My_Case", 3117, "MY_PC-1"));
+        assert_eq!((name.generated_at, name.status), (Some(GeneratedAt::Server), Some(TestStatus::Failed)));
+        let unknown = TestName::parse("A_1ms_PC_SINGLE_TestStatus-Unknown_20200717-124447.zip").unwrap();
+        assert_eq!((unknown.generated_at, unknown.status), (Some(GeneratedAt::Single), None));
+        // A test case that looks like a duration.
+        let name = TestName::parse("Wait_5ms_7msPC.20200717-124447.etl").unwrap();
+        assert_eq!((&*name.test_case, name.duration_ms), ("Wait_5ms", 7));
+    }
+
+    #[test]
+    fn other_names() {
+        for text in [
+            "trace.etl",
+            "Case_5msPC.20200717-124447.txt",
+            "Case_5msPC.20201317-124447.etl",
+            "Case_5msPC20200717-124447.etl",
+            "Case_5ms.20200717-124447.etl",
+            "Case_msPC.20200717-124447.etl",
+            "_5msPC.20200717-124447.etl",
+            "Case_99999999999999999999msPC.20200717-124447.etl",
+            "Case_5ms_PC_OTHER_TestStatus-Passed_20200717-124447.etl",
+            "Käse_5msPÇ.2020071é-124447.etl",
+            ".etl",
+            "",
+        ] {
+            assert_eq!(TestName::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Files → tests → test runs, and which of them are meant.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Local, NaiveDateTime, TimeDelta};
+
+use super::name::TestName;
+use crate::range::Range;
+
+/// A longer gap between two tests begins a new run.
+const GAP: TimeDelta = TimeDelta::hours(1);
+
+/// Files of one test are that close to each other.
+const ONE_TEST: TimeDelta = TimeDelta::minutes(10);
+
+/// A recording: a trace, its extract, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestFile {
+    /// File name without its ending.
+    pub stem: String,
+    /// The trace or archive.
+    pub trace: Option<PathBuf>,
+    /// The extract.
+    pub extract: Option<PathBuf>,
+    /// What the name tells, if it has one of the known forms.
+    pub name: Option<TestName>,
+    /// When the test was, on the clock of the wall.
+    pub performed_at: NaiveDateTime,
+}
+
+impl TestFile {
+    /// The test case; of other names the whole name.
+    #[must_use]
+    pub fn test_case(&self) -> &str {
+        self.name.as_ref().map_or(&self.stem, |name| &name.test_case)
+    }
+
+    /// How long the test took; 0 if the name does not tell.
+    #[must_use]
+    pub fn duration_ms(&self) -> u64 {
+        self.name.as_ref().map_or(0, |name| name.duration_ms)
+    }
+
+    /// The machine, if the name tells.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.name.as_ref().map(|name| &*name.machine)
+    }
+}
+
+/// A moment on the clock of this machine's wall, for files whose names do not tell when a test was.
+#[must_use]
+pub fn wall_clock(time: SystemTime) -> NaiveDateTime {
+    DateTime::<Local>::from(time).naive_local()
+}
+
+/// A test: the files of all machines that took part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// Its files; never empty.
+    pub files: Vec<TestFile>,
+}
+
+impl Test {
+    fn of(file: TestFile) -> Self {
+        Self { files: vec![file] }
+    }
+
+    /// The test case.
+    #[must_use]
+    pub fn test_case(&self) -> &str {
+        self.files.first().map_or("", TestFile::test_case)
+    }
+
+    /// How long it took.
+    #[must_use]
+    pub fn duration_ms(&self) -> u64 {
+        self.files.first().map_or(0, TestFile::duration_ms)
+    }
+
+    /// When it was: the time of its first file.
+    #[must_use]
+    pub fn performed_at(&self) -> NaiveDateTime {
+        self.files.first().map(|file| file.performed_at).unwrap_or_default()
+    }
+
+    /// Whether a file is of this test: the same case and duration on another machine at nearly the same time.
+    fn has(&self, file: &TestFile) -> bool {
+        let is_other = |known: &TestFile| known.machine() != file.machine();
+        file.name.is_some()
+            && self.test_case() == file.test_case()
+            && self.duration_ms() == file.duration_ms()
+            && file.performed_at.signed_duration_since(self.performed_at()) < ONE_TEST
+            && self.files.iter().all(is_other)
+    }
+}
+
+/// Tests without a long gap between them, by time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestRun {
+    /// Number of the run, from 0, among all runs.
+    pub index: usize,
+    /// Its tests; never empty.
+    pub tests: Vec<Test>,
+}
+
+impl TestRun {
+    /// When the first test was.
+    #[must_use]
+    pub fn start(&self) -> NaiveDateTime {
+        self.tests.first().map(Test::performed_at).unwrap_or_default()
+    }
+
+    /// When the last test was.
+    #[must_use]
+    pub fn end(&self) -> NaiveDateTime {
+        self.tests.last().map(Test::performed_at).unwrap_or_default()
+    }
+}
+
+/// Which tests are meant.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// From this run on.
+    pub run_index: Option<usize>,
+    /// So many runs; 0 is all.
+    pub run_count: usize,
+    /// At most so many tests of a test case in a run; 0 is all.
+    pub tests_per_run: usize,
+    /// So many tests of a test case are left out in each run, the first ones.
+    pub skip_tests: usize,
+    /// Only tests of the last days.
+    pub last_days: Option<f64>,
+    /// Only tests that took so long, in nanoseconds: one of these ranges.
+    pub test_times: Vec<Range>,
+    /// Only files whose names have one of the known forms.
+    pub valid_only: bool,
+    /// Everything is one run.
+    pub one_run: bool,
+}
+
+/// All test runs of the files.
+#[must_use]
+pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
+    files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
+    let mut tests: Vec<Test> = Vec::new();
+    for file in files {
+        // Tests are sorted by time: those that are too old for the file need no look.
+        let near = tests
+            .iter_mut()
+            .rev()
+            .take_while(|test| file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST);
+        match near.filter(|test| test.has(&file)).last() {
+            Some(test) => test.files.push(file),
+            None => tests.push(Test::of(file)),
+        }
+    }
+    let mut runs: Vec<TestRun> = Vec::new();
+    for test in tests {
+        let gap = runs.last().map(|run| test.performed_at().signed_duration_since(run.end()));
+        match runs.last_mut() {
+            Some(run) if one_run || gap.is_some_and(|gap| gap <= GAP) => run.tests.push(test),
+            _ => runs.push(TestRun { index: runs.len(), tests: vec![test] }),
+        }
+    }
+    runs
+}
+
+impl Selection {
+    /// The runs with the tests that are meant; runs without any are left out. Runs are numbered before anything but `valid_only` leaves
+    /// tests out.
+    #[must_use]
+    pub fn of(&self, mut files: Vec<TestFile>, now: SystemTime) -> Vec<TestRun> {
+        files.retain(|file| !self.valid_only || file.name.is_some());
+        let first = self.run_index.unwrap_or(0);
+        let count = if self.run_count == 0 { usize::MAX } else { self.run_count };
+        let mut runs: Vec<TestRun> = runs(files, self.one_run).into_iter().skip(first).take(count).collect();
+        let oldest = self.last_days.and_then(|days| {
+            let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
+            wall_clock(now).checked_sub_signed(length)
+        });
+        for run in &mut runs {
+            run.tests.retain(|test| oldest.is_none_or(|oldest| test.performed_at() >= oldest));
+            run.tests.retain(|test| self.takes_long_enough(test));
+            self.cut(&mut run.tests);
+        }
+        runs.retain(|run| !run.tests.is_empty());
+        runs
+    }
+
+    fn takes_long_enough(&self, test: &Test) -> bool {
+        let ns = i64::try_from(test.duration_ms().saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+        self.test_times.is_empty()
+            || self.test_times.iter().any(|range| (range.min..=range.max).contains(&ns))
+    }
+
+    /// Counts the tests of each test case.
+    fn cut(&self, tests: &mut Vec<Test>) {
+        let most = if self.tests_per_run == 0 { usize::MAX } else { self.tests_per_run };
+        let end = self.skip_tests.saturating_add(most);
+        let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+        tests.retain(|test| {
+            let number = seen.entry(test.test_case().to_owned()).or_default();
+            *number += 1;
+            *number > self.skip_tests && *number <= end
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::range::Unit;
+
+    fn file(name: &str) -> TestFile {
+        let parsed = TestName::parse(name);
+        TestFile {
+            stem: super::super::stem(name).unwrap().to_owned(),
+            trace: Some(name.into()),
+            extract: None,
+            performed_at: parsed.as_ref().map(|name| name.performed_at).unwrap_or_default(),
+            name: parsed,
+        }
+    }
+
+    fn files() -> Vec<TestFile> {
+        [
+            "Open_100msCLIENT.20200717-120000.etl",
+            "Open_100msSERVER.20200717-120100.etl",
+            // Another duration is another test, and so is the same machine again.
+            "Open_120msCLIENT.20200717-120200.etl",
+            "Open_120msCLIENT.20200717-120300.etl",
+            "Close_50msCLIENT.20200717-130300.etl",
+            // A gap of more than an hour.
+            "Open_200msCLIENT.20200717-140301.etl",
+            "Open_300msCLIENT.20200718-140301.etl",
+        ]
+        .iter()
+        .map(|name| file(name))
+        .collect()
+    }
+
+    /// Numbers of the runs with the durations of their tests.
+    fn shown(runs: &[TestRun]) -> Vec<(usize, Vec<u64>)> {
+        runs.iter().map(|run| (run.index, run.tests.iter().map(Test::duration_ms).collect())).collect()
+    }
+
+    fn select(selection: &Selection) -> Vec<(usize, Vec<u64>)> {
+        shown(&selection.of(files(), SystemTime::now()))
+    }
+
+    #[test]
+    fn files_of_two_machines_are_one_test_and_gaps_part_runs() {
+        let all = runs(files(), false);
+        assert_eq!(shown(&all), [(0, vec![100, 120, 120, 50]), (1, vec![200]), (2, vec![300])]);
+        assert_eq!(all[0].tests[0].files.len(), 2);
+        assert_eq!(runs(files(), true).len(), 1);
+        assert!(runs(Vec::new(), false).is_empty());
+    }
+
+    #[test]
+    fn selections() {
+        let all = Selection::default();
+        let time = |text: &str| Range::parse(text, Unit::Milliseconds).unwrap();
+        for (selection, expected) in [
+            (Selection { run_index: Some(1), ..all.clone() }, vec![(1, vec![200]), (2, vec![300])]),
+            (Selection { run_index: Some(1), run_count: 1, ..all.clone() }, vec![(1, vec![200])]),
+            (Selection { run_index: Some(9), ..all.clone() }, vec![]),
+            (
+                Selection { tests_per_run: 1, ..all.clone() },
+                vec![(0, vec![100, 50]), (1, vec![200]), (2, vec![300])],
+            ),
+            (Selection { skip_tests: 1, tests_per_run: 1, ..all.clone() }, vec![(0, vec![120])]),
+            (
+                Selection { test_times: vec![time("..60"), time("110..200")], ..all.clone() },
+                vec![(0, vec![120, 120, 50]), (1, vec![200])],
+            ),
+            (Selection { last_days: Some(0.5), ..all.clone() }, vec![]),
+        ] {
+            assert_eq!(select(&selection), expected, "{selection:?}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_tests_of_their_own_unless_they_are_not_wanted() {
+        let mut with_other = files();
+        with_other.push(file("trace.etl"));
+        let now = SystemTime::now();
+        let all = Selection::default().of(with_other.clone(), now);
+        assert_eq!((all.len(), all[0].tests[0].test_case()), (4, "trace"));
+        assert_eq!(Selection { valid_only: true, ..Selection::default() }.of(with_other, now).len(), 3);
+    }
+}

@@ -1,0 +1,61 @@
+//! Tables of the use of memory.
+
+tables! {
+    /// Memory of a process at a moment.
+    MemorySample / MemorySampleColumns = "memory_sample", order ["ts_ns"] {
+        /// Time; the same for all processes of a sample.
+        ts_ns: i64, "ns";
+        /// Process; null if it is not known, and for parts of the system.
+        process_key: Option<i32>, "key";
+        /// Process id; negative and very small numbers stand for parts of the system.
+        pid: i32;
+        /// In memory.
+        working_set_bytes: i64, "bytes";
+        /// In memory, and not shared.
+        private_working_set_bytes: i64, "bytes";
+        /// Committed, not shared.
+        commit_bytes: i64, "bytes";
+        /// Shared with others and committed; not in old recordings.
+        shared_commit_bytes: Option<i64>, "bytes";
+        /// Addresses in use.
+        virtual_bytes: i64, "bytes";
+        /// Committed and charged elsewhere; not in old recordings.
+        commit_debt_bytes: Option<i64>, "bytes";
+        /// Compressed pages, before compression; not in old recordings.
+        stored_bytes: Option<i64>, "bytes";
+        /// What they take in the store; not in old recordings.
+        store_bytes: Option<i64>, "bytes";
+    }
+
+    /// Memory of the machine at a moment.
+    MemoryMachine / MemoryMachineColumns = "memory_machine", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// In use: all memory without what the next columns name; null where the size of the memory is not known.
+        in_use_bytes: Option<i64>, "bytes";
+        /// Zeroed.
+        zero_bytes: i64, "bytes";
+        /// Free.
+        free_bytes: i64, "bytes";
+        /// On standby.
+        standby_bytes: i64, "bytes";
+        /// Changed, to be written.
+        modified_bytes: i64, "bytes";
+        /// Changed, not to be written for now.
+        modified_no_write_bytes: i64, "bytes";
+        /// Bad.
+        bad_bytes: i64, "bytes";
+        /// Pages on standby that were given to others, since boot.
+        repurposed_pages: i64;
+        /// Changed and going to a page file, of `modified_bytes`; not in old recordings.
+        modified_page_file_bytes: Option<i64>, "bytes";
+        /// Paged pool; not in old recordings.
+        paged_pool_bytes: Option<i64>, "bytes";
+        /// Nonpaged pool; not in old recordings.
+        nonpaged_pool_bytes: Option<i64>, "bytes";
+        /// Locked by drivers; not in old recordings.
+        mdl_bytes: Option<i64>, "bytes";
+        /// Committed; not in old recordings.
+        commit_bytes: Option<i64>, "bytes";
+    }
+}

@@ -1,0 +1,39 @@
+//! Tables of power settings.
+
+tables! {
+    /// A power setting and its value at a moment.
+    PowerSetting / PowerSettingColumns = "power_setting", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// `rundown`: it has that value when the recording begins or ends; `change`: it gets it.
+        kind: &'static str;
+        /// GUID of the setting.
+        setting_guid: String;
+        /// Name, where the event tells it.
+        name: Option<String>;
+        /// Value as a number; null if it has other than 1, 2, 4 or 8 bytes.
+        value: Option<i64>;
+        /// Value as a GUID, if it has 16 bytes.
+        value_guid: Option<String>;
+        /// Bytes of the value, in hexadecimal digits.
+        value_hex: String;
+        /// Whether something overrides the power scheme; null if it is not told.
+        is_override: Option<bool>;
+        /// Profile of the processor driver that the setting belongs to; null for what is in force in the system.
+        profile: Option<i32>;
+        /// Of a profile: `ac` while the machine has power from outside, `dc` on battery.
+        power_source: Option<&'static str>;
+        /// Of a profile: efficiency class of the cores that it is for.
+        efficiency_class: Option<i32>;
+    }
+
+    /// Another profile of the processor driver is in force.
+    PowerProfile / PowerProfileColumns = "power_profile", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// The profile before.
+        previous: i32;
+        /// The new one.
+        profile: i32;
+    }
+}
