@@ -8,8 +8,9 @@ use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, Frame, GenericEvent, HardFault,
-    Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DpcIsr, FileIo, FileMap, Frame, GenericEvent,
+    Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack, Syscall, Table,
+    VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -51,7 +52,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 12] = [
+const ROW_TABLES: [&Table; 19] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -63,6 +64,13 @@ const ROW_TABLES: [&Table; 12] = [
     FileIo::TABLE,
     HardFault::TABLE,
     NetIo::TABLE,
+    Syscall::TABLE,
+    Object::TABLE,
+    Handle::TABLE,
+    ObjectRef::TABLE,
+    FileMap::TABLE,
+    VirtualAlloc::TABLE,
+    VirtualRange::TABLE,
     GenericEvent::TABLE,
 ];
 

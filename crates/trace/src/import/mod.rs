@@ -3,11 +3,13 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `io`, `net`, `dotnet`, `generic`, `machine`: one importer for each topic
+//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `handles` (with `objects`), `maps`, `memory`, `dotnet`, `generic`, `machine`: one
+//!   importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
 mod arena;
+mod calls;
 mod clip;
 mod collect;
 mod context;
@@ -16,12 +18,17 @@ mod counters;
 mod dotnet;
 mod dpc;
 mod generic;
+mod handles;
 mod identity;
 mod io;
 mod line;
 mod machine;
+mod maps;
+mod memory;
 mod net;
 mod nodes;
+mod object_types;
+mod objects;
 mod outbox;
 mod power;
 mod rows;

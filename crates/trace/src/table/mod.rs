@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod macros;
+mod calls;
 mod column;
 mod cores;
 mod counters;
@@ -15,12 +16,15 @@ mod generic;
 mod identity;
 mod io;
 mod machine;
+mod memory;
+mod objects;
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
 
+pub use calls::*;
 pub use column::{Column, Kind, Value};
 pub use cores::*;
 pub use counters::*;
@@ -30,6 +34,8 @@ pub use generic::*;
 pub use identity::*;
 pub use io::*;
 pub use machine::*;
+pub use memory::*;
+pub use objects::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +117,13 @@ pub static TABLES: &[&Table] = &[
     FileIo::TABLE,
     HardFault::TABLE,
     NetIo::TABLE,
+    Syscall::TABLE,
+    Object::TABLE,
+    Handle::TABLE,
+    ObjectRef::TABLE,
+    FileMap::TABLE,
+    VirtualAlloc::TABLE,
+    VirtualRange::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,
@@ -133,6 +146,9 @@ pub static DERIVED: &[&Table] = &[
     LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
+    SyscallFunction::TABLE,
+    HandleType::TABLE,
+    VirtualAllocProcess::TABLE,
     DriverCategory::TABLE,
 ];
 

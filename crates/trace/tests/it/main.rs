@@ -8,6 +8,7 @@
 )]
 
 mod attribution;
+mod calls;
 mod counters;
 mod derive;
 mod derive_cores;
@@ -15,6 +16,7 @@ mod events;
 mod import;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
+mod objects;
 mod rules;
 mod schedule;
 mod tags;

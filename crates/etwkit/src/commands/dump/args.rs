@@ -34,6 +34,14 @@ pub(crate) enum Dump {
     Pmc(super::pmc::PmcArgs),
     /// Branches that the processor remembered: which method reached which
     Lbr(super::lbr::LbrArgs),
+    /// System calls: sums by function, process, thread or result, or single calls with what they returned
+    Syscall(super::syscall::SyscallArgs),
+    /// Handles, objects and mapped files: their events, lifetimes and leaks
+    #[command(name = "objectref", visible_alias = "handles")]
+    ObjectRef(Box<super::object_ref::ObjectRefArgs>),
+    /// Virtual memory that processes committed and did not give back
+    #[command(visible_alias = "virtualalloc")]
+    VirtualAlloc(super::virtual_alloc::VirtualAllocArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// A time of a log or of another trace, as seconds and clock time of these

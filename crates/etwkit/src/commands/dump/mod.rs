@@ -15,6 +15,7 @@ mod first_last;
 mod in_order;
 mod lbr;
 mod method;
+mod object_ref;
 mod output;
 pub(crate) mod overview;
 mod pmc;
@@ -22,9 +23,11 @@ mod process;
 mod stacks;
 mod stats;
 mod status;
+mod syscall;
 mod text;
 mod time;
 mod version;
+mod virtual_alloc;
 mod wait;
 mod wait_args;
 
@@ -49,6 +52,9 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Cores(args) => cores::run(args, printer),
         Dump::Pmc(args) => pmc::run(args, printer),
         Dump::Lbr(args) => lbr::run(args, printer),
+        Dump::Syscall(args) => syscall::run(args, printer),
+        Dump::ObjectRef(args) => object_ref::run(args, printer),
+        Dump::VirtualAlloc(args) => virtual_alloc::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),

@@ -252,6 +252,16 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
     if !overview.files.is_empty() {
         questions.push((format!("etwkit dump disk --dir-level 100 {path}"), "every file on the disks"));
     }
+    if overview.recording.has_syscalls {
+        questions.push((format!("etwkit dump syscall --status failed {path}"), "system calls that failed"));
+    }
+    if overview.recording.has_handles {
+        questions.push((format!("etwkit dump objectref --leak {path}"), "handles that were not closed"));
+    }
+    if overview.recording.has_virtual_memory {
+        questions
+            .push((format!("etwkit dump virtual-alloc --details {path}"), "memory that was not given back"));
+    }
     questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
     questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));
     let mut table = Table::pairs();

@@ -7,9 +7,12 @@ use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::method::MethodRow;
+use etwkit_query::dump::object_ref::HandleTypeRow;
 use etwkit_query::dump::pmc::PmcRow;
+use etwkit_query::dump::syscall::{SyscallCall, SyscallRow};
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::ModuleRow;
+use etwkit_query::dump::virtual_alloc::{VirtualAllocRow, VirtualEvent, VirtualStackRow};
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
@@ -65,7 +68,13 @@ process_of!(
     MethodClassRow,
     PriorityRow,
     WaitSum,
-    WaitRow
+    WaitRow,
+    SyscallRow,
+    SyscallCall,
+    HandleTypeRow,
+    VirtualAllocRow,
+    VirtualStackRow,
+    VirtualEvent
 );
 
 impl Text {

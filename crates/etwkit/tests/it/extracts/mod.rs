@@ -1,8 +1,10 @@
 //! Extracts asked in SQL, against what independent programs know of the same traces.
 
+mod calls;
 mod counters;
 mod dotnet;
 mod io;
+mod objects;
 mod range;
 mod real;
 mod samples;

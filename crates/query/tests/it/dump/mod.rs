@@ -7,6 +7,7 @@ mod disk;
 mod file;
 mod lbr;
 mod methods;
+mod object_ref;
 mod pmc;
 mod process;
 mod stacks;
