@@ -107,6 +107,18 @@ pub(super) fn cut(option: &str, line: &mut Line, native: &mut Native) -> anyhow:
     Ok(())
 }
 
+/// A range whose numbers have this unit where none is written.
+pub(super) fn range_in(name: &str, option: &str, unit: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    let range = range(name, line)?;
+    let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        true if !number.is_empty() => format!("{number}{unit}"),
+        _ => number.to_owned(),
+    };
+    let (min, max) = range.split_once("..").unwrap_or((&range, ""));
+    pair(native, option, &format!("{}..{}", with_unit(min), with_unit(max)));
+    Ok(())
+}
+
 /// `-ZeroTime mode filter`.
 pub(super) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     const MODES: Words = &[
@@ -171,6 +183,8 @@ mod tests {
             ),
             (To::Special(|line, native| cut("--cut-method", line, native)), &["3-10"], "--cut-method=3..10"),
             (To::Special(|line, native| cut("--cut-method", line, native)), &["-7"], "--cut-method=-7"),
+            (To::Special(|line, native| range_in("x", "--time", "ms", line, native)), &["1,5", "2s"], "--time=1.5ms..2s"),
+            (To::Special(|line, native| range_in("x", "--time", "ms", line, native)), &["10"], "--time=10ms.."),
             (To::Special(zero_time), &["First", "*OnLoad*"], "--zero-time=first:*OnLoad*"),
             (To::Special(zero_time), &["processend", "-fd"], "--zero-time=process-end"),
             (To::Special(first_last), &["s", "local"], "--first-last=s;local"),

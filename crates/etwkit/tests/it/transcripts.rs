@@ -35,7 +35,7 @@ fn help() {
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
-    let dumps = ["process", "cpu", "disk", "file", "cores", "pmc", "lbr", "stats", "version", "wait"];
+    let dumps = ["process", "cpu", "disk", "file", "cores", "pmc", "lbr", "stats", "time", "version", "wait"];
     for dump in dumps.into_iter().chain(["syscall", "objectref", "virtual-alloc"]) {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }

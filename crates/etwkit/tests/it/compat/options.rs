@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run;
+use super::{drive, run, words};
 
 /// All sub commands.
 const DUMPS: &[&str] = &["cpu", "disk", "file", "lbr", "pmc", "process", "stats", "version"];
@@ -134,18 +134,30 @@ fn each_switch_changes_the_answer() {
     let mut same = Vec::new();
     let mut plain = HashMap::new();
     for (line, added) in ADDED {
-        let folder = if added.contains("recursive") { "writer" } else { "options" };
-        let without =
-            plain.entry((*line, folder)).or_insert_with(|| run(&format!("ETWAnalyzer {line}"), folder));
-        let with = run(&format!("ETWAnalyzer {line} {added}"), folder);
-        assert_eq!(without.exit, 0, "{}", without.text);
-        assert!(matches!(with.exit, 0 | 1), "{}", with.text);
-        let answer = |text: &str| text.split_once('\n').unwrap().1.to_owned();
-        if answer(&with.text) == answer(&without.text) {
+        let without = plain.entry(*line).or_insert_with(|| answer(line, added));
+        let with = answer(&format!("{line} {added}"), added);
+        assert_eq!(without.1, 0, "{line}: {}", without.0);
+        assert!(matches!(with.1, 0 | 1), "{line} {added}: {}", with.0);
+        if with.0 == without.0 {
             same.push(format!("{line} {added}"));
         }
     }
     assert!(same.is_empty(), "these change nothing:\n{}", same.join("\n"));
+}
+
+/// What a line prints, and how it ends. Where the folder and the environment do not matter, no process is started.
+fn answer(line: &str, added: &str) -> (String, i32) {
+    const FILES: [&str; 3] = ["-fd", "-filedir", "-dir"];
+    let mut words = words(line);
+    let at = words.iter().position(|word| FILES.contains(&word.as_str()));
+    let (Some(at), false) = (at, added == "-clip") else {
+        let folder = if added == "-recursive" { "writer" } else { "options" };
+        let printed = run(&format!("ETWAnalyzer {line}"), folder);
+        return (printed.text.split_once('\n').unwrap().1.to_owned(), printed.exit);
+    };
+    words[at + 1] = drive().join("options").join(&words[at + 1]).display().to_string();
+    let answer = crate::support::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    (answer.out + &answer.err, answer.exit.code().into())
 }
 
 #[test]

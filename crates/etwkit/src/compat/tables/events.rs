@@ -1,0 +1,63 @@
+//! `-dump exception`, `-dump mark`, `-dump tracelog`, `-dump power` and `-dump testrun`.
+
+use crate::compat::line::Line;
+use crate::compat::switch::{Native, Switch, To, Words, cut};
+
+const EXCEPTION_SORTS: Words = &[("default", "count"), ("time", "time")];
+
+pub(super) static EXCEPTION: &[Switch] = &[
+    Switch { names: &["type"], to: To::Text("--type") },
+    Switch { names: &["message"], to: To::Text("--message") },
+    Switch { names: &["stackfilter", "sf"], to: To::Text("--stack-filter") },
+    Switch { names: &["showstack", "ss"], to: To::Flag("--show-stack") },
+    Switch { names: &["cutstack"], to: To::Special(cut_stack) },
+    Switch { names: &["maxmessage"], to: To::Text("--max-message") },
+    // Until 2022 this was the word for it.
+    Switch { names: &["fullmessage", "fm"], to: To::Flag("--max-message=0") },
+    Switch { names: &["showtime"], to: To::Flag("--show-time") },
+    Switch { names: &["sortby"], to: To::Word("--sort-by", EXCEPTION_SORTS) },
+    Switch { names: &["minmaxextime"], to: To::Range("--time") },
+    Switch { names: &["filterexceptions"], to: To::Nothing(0, "no exception is left out, as in ETWAnalyzer") },
+    Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
+    Switch { names: &["details"], to: To::Flag("--details") },
+];
+
+pub(super) static MARK: &[Switch] = &[
+    Switch { names: &["markerfilter"], to: To::Text("--marker-filter") },
+    Switch { names: &["minmaxmarkdifftime"], to: To::Range("--diff") },
+];
+
+const TRACE_LOG_SORTS: Words = &[("count", "count"), ("name", "name"), ("id", "id")];
+
+pub(super) static TRACE_LOG: &[Switch] = &[
+    Switch { names: &["provider"], to: To::Text("--provider") },
+    Switch { names: &["sortby"], to: To::Word("--sort-by", TRACE_LOG_SORTS) },
+    Switch { names: &["message"], to: To::Text("--message") },
+    Switch { names: &["tid"], to: To::Text("--tid") },
+    Switch { names: &["minmaxtime"], to: To::Range("--time") },
+    Switch { names: &["maxcount"], to: To::Text("--max-count") },
+];
+
+pub(super) static POWER: &[Switch] = &[
+    Switch { names: &["diff"], to: To::Flag("--diff") },
+    Switch { names: &["details"], to: To::Flag("--details") },
+];
+
+pub(super) static TEST_RUN: &[Switch] = &[
+    Switch { names: &["printfiles"], to: To::Flag("--print-files") },
+    Switch { names: &["verbose"], to: To::Flag("--verbose") },
+    Switch { names: &["validtestsonly"], to: To::Flag("--valid-tests-only") },
+    Switch { names: &["notestrungrouping"], to: To::Flag("--no-test-run-grouping") },
+    Switch { names: &["testrunindex", "tri"], to: To::Text("--test-run-index") },
+    Switch { names: &["testruncount", "trc"], to: To::Text("--test-run-count") },
+    Switch { names: &["testsperrun"], to: To::Text("--tests-per-run") },
+    Switch { names: &["skipntests"], to: To::Text("--skip-tests") },
+    Switch { names: &["lastndays"], to: To::Number("--last-days") },
+    Switch { names: &["copyfilesto"], to: To::Text("--copy-files-to") },
+    Switch { names: &["withetl"], to: To::Flag("--with-traces") },
+    Switch { names: &["overwrite"], to: To::Flag("--overwrite") },
+];
+
+fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    cut("--cut-stack", line, native)
+}
