@@ -11,8 +11,9 @@ use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, GenericEvent,
-    HardFault, Lbr, Method, NetIo, Pmc, PmcSample, Row, Stack, Table, TcpEvent,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
+    GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack,
+    Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -54,7 +55,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 13] = [
+const ROW_TABLES: [&Table; 20] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -67,6 +68,13 @@ const ROW_TABLES: [&Table; 13] = [
     HardFault::TABLE,
     NetIo::TABLE,
     TcpEvent::TABLE,
+    Syscall::TABLE,
+    Object::TABLE,
+    Handle::TABLE,
+    ObjectRef::TABLE,
+    FileMap::TABLE,
+    VirtualAlloc::TABLE,
+    VirtualRange::TABLE,
     GenericEvent::TABLE,
 ];
 

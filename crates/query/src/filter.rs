@@ -55,6 +55,19 @@ fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
+/// The positive and the excluding parts of a filter, as two filters: for texts of which any of several may fit. The second one lets
+/// everything pass that no part excludes.
+#[must_use]
+pub fn split(text: &str) -> (Option<String>, Option<String>) {
+    let joined = |wanted: bool| {
+        let mark = if wanted { "!" } else { "" };
+        let list = parts(text).filter(|(excludes, _)| *excludes == wanted);
+        let list: Vec<String> = list.map(|(_, part)| format!("{mark}{part}")).collect();
+        (!list.is_empty()).then(|| list.join(";"))
+    };
+    (joined(false), joined(true))
+}
+
 /// A filter on text.
 ///
 /// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a pattern has to match

@@ -1,13 +1,26 @@
-//! Names of the NTSTATUS codes that processes end with and operations fail with.
+//! Names of NTSTATUS codes that processes end with, and that file systems, the registry and system calls return.
 
 /// Codes and names, sorted by code; documented in the protocol specification MS-ERREF. The last two are those of runtimes.
 const NAMES: &[(u32, &str)] = &[
+    (0x0000_0000, "SUCCESS"),
+    (0x0000_0080, "ABANDONED"),
+    (0x0000_00C0, "USER_APC"),
+    (0x0000_0101, "ALERTED"),
+    (0x0000_0102, "TIMEOUT"),
+    (0x0000_0103, "PENDING"),
+    (0x0000_0104, "REPARSE"),
+    (0x0000_0105, "MORE_ENTRIES"),
+    (0x0000_010B, "NOTIFY_CLEANUP"),
+    (0x0000_010C, "NOTIFY_ENUM_DIR"),
+    (0x4000_0000, "OBJECT_NAME_EXISTS"),
     (0x8000_0001, "GUARD_PAGE_VIOLATION"),
     (0x8000_0002, "DATATYPE_MISALIGNMENT"),
     (0x8000_0003, "BREAKPOINT"),
     (0x8000_0004, "SINGLE_STEP"),
     (0x8000_0005, "BUFFER_OVERFLOW"),
     (0x8000_0006, "NO_MORE_FILES"),
+    (0x8000_001A, "NO_MORE_ENTRIES"),
+    (0x8000_002D, "STOPPED_ON_SYMLINK"),
     (0xC000_0001, "UNSUCCESSFUL"),
     (0xC000_0002, "NOT_IMPLEMENTED"),
     (0xC000_0003, "INVALID_INFO_CLASS"),
@@ -21,7 +34,9 @@ const NAMES: &[(u32, &str)] = &[
     (0xC000_0010, "INVALID_DEVICE_REQUEST"),
     (0xC000_0011, "END_OF_FILE"),
     (0xC000_0017, "NO_MEMORY"),
+    (0xC000_0018, "CONFLICTING_ADDRESSES"),
     (0xC000_001D, "ILLEGAL_INSTRUCTION"),
+    (0xC000_0021, "ALREADY_COMMITTED"),
     (0xC000_0022, "ACCESS_DENIED"),
     (0xC000_0023, "BUFFER_TOO_SMALL"),
     (0xC000_0024, "OBJECT_TYPE_MISMATCH"),
@@ -32,13 +47,19 @@ const NAMES: &[(u32, &str)] = &[
     (0xC000_0039, "OBJECT_PATH_INVALID"),
     (0xC000_003A, "OBJECT_PATH_NOT_FOUND"),
     (0xC000_003B, "OBJECT_PATH_SYNTAX_BAD"),
+    (0xC000_0040, "SECTION_TOO_BIG"),
     (0xC000_0043, "SHARING_VIOLATION"),
+    (0xC000_0045, "INVALID_PAGE_PROTECTION"),
+    (0xC000_0046, "MUTANT_NOT_OWNED"),
+    (0xC000_0047, "SEMAPHORE_LIMIT_EXCEEDED"),
     (0xC000_004B, "THREAD_IS_TERMINATING"),
+    (0xC000_004E, "SECTION_PROTECTION"),
     (0xC000_0054, "FILE_LOCK_CONFLICT"),
     (0xC000_0055, "LOCK_NOT_GRANTED"),
     (0xC000_0056, "DELETE_PENDING"),
     (0xC000_0061, "PRIVILEGE_NOT_HELD"),
     (0xC000_006D, "LOGON_FAILURE"),
+    (0xC000_007C, "NO_TOKEN"),
     (0xC000_007F, "DISK_FULL"),
     (0xC000_0089, "RESOURCE_DATA_NOT_FOUND"),
     (0xC000_008C, "ARRAY_BOUNDS_EXCEEDED"),
@@ -47,6 +68,7 @@ const NAMES: &[(u32, &str)] = &[
     (0xC000_0095, "INTEGER_OVERFLOW"),
     (0xC000_0096, "PRIVILEGED_INSTRUCTION"),
     (0xC000_009A, "INSUFFICIENT_RESOURCES"),
+    (0xC000_00A0, "MEMORY_NOT_ALLOCATED"),
     (0xC000_00A2, "MEDIA_WRITE_PROTECTED"),
     (0xC000_00B5, "IO_TIMEOUT"),
     (0xC000_00BA, "FILE_IS_A_DIRECTORY"),
@@ -86,6 +108,12 @@ const NAMES: &[(u32, &str)] = &[
 /// The name of a warning or error.
 #[must_use]
 pub fn error_name(code: i32) -> Option<&'static str> {
+    if code < 0 { status_name(code) } else { None }
+}
+
+/// The name of a status, successes included.
+#[must_use]
+pub fn status_name(code: i32) -> Option<&'static str> {
     let at = NAMES.binary_search_by_key(&code.cast_unsigned(), |(code, _)| *code).ok()?;
     NAMES.get(at).map(|(_, name)| *name)
 }
@@ -99,5 +127,6 @@ mod tests {
         assert!(NAMES.is_sorted());
         assert_eq!(error_name(-1_073_741_819), Some("ACCESS_VIOLATION"));
         assert_eq!((error_name(0), error_name(-1)), (None, None));
+        assert_eq!((status_name(0), status_name(0x102)), (Some("SUCCESS"), Some("TIMEOUT")));
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn needs_order(hook: Option<Hook>) -> bool {
         ),
         group::STACK => matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN),
         group::FILE => file_name::is_name(hook.opcode),
-        group::DISK | group::MEMORY | group::TCP | group::UDP => false,
+        group::DISK | group::MEMORY | group::TCP | group::UDP | group::OBJECT => false,
         _ => true,
     }
 }

@@ -15,6 +15,7 @@ pub mod image;
 pub mod memory;
 pub mod merge;
 pub mod net;
+pub mod object;
 pub mod power_setting;
 pub mod process;
 pub mod processor_power;
@@ -22,7 +23,9 @@ pub mod provider;
 pub mod sample;
 pub mod scheduler;
 pub mod stack;
+pub mod syscall;
 pub mod thread;
+pub mod virtual_memory;
 
 use etwkit_etl::{Guid, Identity, RawEvent};
 
@@ -50,6 +53,8 @@ pub mod group {
     pub const BRANCH: u8 = 0x0C;
     /// Samples, DPCs, interrupts, system calls, marks.
     pub const PERFINFO: u8 = 0x0F;
+    /// Handles and objects.
+    pub const OBJECT: u8 = 0x11;
     /// Idle states and sleep.
     pub const POWER: u8 = 0x12;
     /// Images.
@@ -111,7 +116,7 @@ fn class_group(class: Guid) -> Option<u8> {
     CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
 }
 
-const CLASSES: [(Guid, u8); 13] = [
+const CLASSES: [(Guid, u8); 14] = [
     (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
     (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
     (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
@@ -122,6 +127,7 @@ const CLASSES: [(Guid, u8); 13] = [
     (Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"), group::CONFIG),
     (Guid::literal("99134383-5248-43fc-834b-529454e75df3"), group::BRANCH),
     (Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"), group::PERFINFO),
+    (Guid::literal("89497f50-effe-4440-8cf2-ce6b1cdcaca7"), group::OBJECT),
     (Guid::literal("e43445e0-0903-48c3-b878-ff0fccebdd04"), group::POWER),
     (Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"), group::IMAGE),
     (Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"), group::STACK),

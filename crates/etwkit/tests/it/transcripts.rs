@@ -35,7 +35,7 @@ fn help() {
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
-    for dump in [
+    let dumps = [
         "process",
         "cpu",
         "disk",
@@ -56,7 +56,11 @@ fn help() {
         "time",
         "version",
         "wait",
-    ] {
+        "syscall",
+        "objectref",
+        "virtual-alloc",
+    ];
+    for dump in dumps {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }
     check(&["critical-path", "--help"], "help-critical-path");

@@ -43,6 +43,12 @@ rows! {
         has_dns: bool,
         /// Whether TCP connections were recorded.
         has_tcp: bool,
+        /// Whether system calls were recorded.
+        has_syscalls: bool,
+        /// Whether handles were recorded.
+        has_handles: bool,
+        /// Whether virtual memory was recorded.
+        has_virtual_memory: bool,
     }
 
     /// A module, over all processes.
@@ -123,7 +129,9 @@ UNION ALL SELECT 6, 'mark', count(*) FROM mark
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples,
-       (SELECT count(*) FROM dns_query) > 0 AS has_dns, (SELECT count(*) FROM tcp_connection) > 0 AS has_tcp
+       (SELECT count(*) FROM dns_query) > 0 AS has_dns, (SELECT count(*) FROM tcp_connection) > 0 AS has_tcp,
+       (SELECT count(*) FROM syscall_function) > 0 AS has_syscalls, (SELECT count(*) FROM handle_type) > 0 AS has_handles,
+       (SELECT count(*) FROM virtual_alloc_process) > 0 AS has_virtual_memory
 FROM trace";
 
 impl Overview {

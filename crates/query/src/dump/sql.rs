@@ -1,6 +1,7 @@
 //! Pieces of SQL that several dumps use.
 
 use super::zero::ZeroTime;
+use crate::filter::split;
 use crate::range::Range;
 
 /// Which processes a question is about.
@@ -91,22 +92,28 @@ pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
 }
 
-/// The condition that one frame of a stack fits a filter, and none an excluding pattern of it. Where there is no stack, only excluding
-/// patterns fit.
+/// The condition that one of several texts passes a filter: a positive part has to match one of them, none that excludes may match any.
 #[must_use]
-pub fn stack_condition(stack_id: &str, filter: Option<&str>) -> Option<String> {
-    let patterns = |excluding: bool| {
-        let parts = filter.unwrap_or_default().split(';').map(str::trim);
-        let chosen = parts.filter(|part| part.starts_with('!') == excluding);
-        let chosen: Vec<&str> = chosen.map(|part| part.trim_start_matches('!').trim()).collect();
-        chosen.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(";")
+pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<String> {
+    let (positive, negative) = split(filter?);
+    let each = |filter: &String, word: &str| {
+        let all: Vec<String> =
+            columns.iter().filter_map(|column| text_condition(column, Some(filter))).collect();
+        format!("({})", all.join(word))
     };
-    let contains =
-        |patterns: &str| format!("coalesce(stack_contains({stack_id}, {}), FALSE)", quoted(patterns));
-    let positive = Some(patterns(false)).filter(|p| !p.is_empty()).map(|p| contains(&p));
-    let negative = Some(patterns(true)).filter(|p| !p.is_empty()).map(|p| format!("NOT {}", contains(&p)));
-    let both: Vec<String> = positive.into_iter().chain(negative).collect();
-    (!both.is_empty()).then(|| both.join("\n  AND "))
+    let conditions =
+        [positive.as_ref().map(|f| each(f, " OR ")), negative.as_ref().map(|f| each(f, " AND "))];
+    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
+}
+
+/// The condition that a stack passes a filter: a positive part has to match one of its frames, none that excludes may match any.
+#[must_use]
+pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
+    let (positive, negative) = split(filter?);
+    let contains = |filter: &str| format!("coalesce(stack_contains({stack}, {}), FALSE)", quoted(filter));
+    let negative = negative.map(|filter| filter.replace('!', ""));
+    let conditions = [positive.map(|f| contains(&f)), negative.map(|f| format!("NOT {}", contains(&f)))];
+    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
 }
 
 /// The condition that a number lies in a range; a missing one is 0.
@@ -141,6 +148,21 @@ mod tests {
     #[test]
     fn quotes_cannot_leave_a_literal() {
         assert_eq!(quoted("a'; DROP --\\"), "'a''; DROP --\\'");
+    }
+
+    #[test]
+    fn what_excludes_may_match_none_of_several_texts() {
+        assert_eq!(
+            any_text_condition(&["a", "b"], Some("x;!y;z")).as_deref(),
+            Some(
+                "(wildcard_match(a, 'x;z') OR wildcard_match(b, 'x;z')) AND (wildcard_match(a, '!y') AND wildcard_match(b, '!y'))"
+            )
+        );
+        assert_eq!(
+            stack_condition("s", Some("!y")).as_deref(),
+            Some("NOT coalesce(stack_contains(s, 'y'), FALSE)")
+        );
+        assert_eq!((any_text_condition(&["a"], Some(";")), stack_condition("s", None)), (None, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::Result;
 
 use super::{Function, Reference, arguments};
+use crate::nt_status::status_name;
 use crate::win32_error::win32_error_name;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -75,8 +76,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         returns: DataType::Utf8,
         compute: |columns| {
             texts(columns, |status| {
-                let known = NT_STATUS.iter().find(|(code, _)| *code == status.cast_unsigned());
-                known.map_or_else(|| format!("{status:#010x}"), |(_, name)| (*name).to_owned())
+                status_name(status).map_or_else(|| format!("{status:#010x}"), str::to_owned)
             })
         },
     },
@@ -200,58 +200,4 @@ const THREAD_POOL_REASONS: [&str; 9] = [
     "Starvation",
     "ThreadTimedOut",
     "CooperativeBlocking",
-];
-
-/// What file systems, the registry and system calls commonly return.
-const NT_STATUS: [(u32, &str); 50] = [
-    (0x0000_0000, "SUCCESS"),
-    (0x0000_0102, "TIMEOUT"),
-    (0x0000_0103, "PENDING"),
-    (0x0000_0104, "REPARSE"),
-    (0x0000_0105, "MORE_ENTRIES"),
-    (0x0000_010B, "NOTIFY_CLEANUP"),
-    (0x0000_010C, "NOTIFY_ENUM_DIR"),
-    (0x4000_0000, "OBJECT_NAME_EXISTS"),
-    (0x8000_0005, "BUFFER_OVERFLOW"),
-    (0x8000_0006, "NO_MORE_FILES"),
-    (0x8000_001A, "NO_MORE_ENTRIES"),
-    (0x8000_002D, "STOPPED_ON_SYMLINK"),
-    (0xC000_0001, "UNSUCCESSFUL"),
-    (0xC000_0002, "NOT_IMPLEMENTED"),
-    (0xC000_0003, "INVALID_INFO_CLASS"),
-    (0xC000_0004, "INFO_LENGTH_MISMATCH"),
-    (0xC000_0005, "ACCESS_VIOLATION"),
-    (0xC000_0008, "INVALID_HANDLE"),
-    (0xC000_000D, "INVALID_PARAMETER"),
-    (0xC000_000F, "NO_SUCH_FILE"),
-    (0xC000_0010, "INVALID_DEVICE_REQUEST"),
-    (0xC000_0011, "END_OF_FILE"),
-    (0xC000_0017, "NO_MEMORY"),
-    (0xC000_0022, "ACCESS_DENIED"),
-    (0xC000_0023, "BUFFER_TOO_SMALL"),
-    (0xC000_0033, "OBJECT_NAME_INVALID"),
-    (0xC000_0034, "OBJECT_NAME_NOT_FOUND"),
-    (0xC000_0035, "OBJECT_NAME_COLLISION"),
-    (0xC000_0039, "OBJECT_PATH_INVALID"),
-    (0xC000_003A, "OBJECT_PATH_NOT_FOUND"),
-    (0xC000_003B, "OBJECT_PATH_SYNTAX_BAD"),
-    (0xC000_0043, "SHARING_VIOLATION"),
-    (0xC000_0054, "FILE_LOCK_CONFLICT"),
-    (0xC000_0055, "LOCK_NOT_GRANTED"),
-    (0xC000_0056, "DELETE_PENDING"),
-    (0xC000_0061, "PRIVILEGE_NOT_HELD"),
-    (0xC000_007F, "DISK_FULL"),
-    (0xC000_009A, "INSUFFICIENT_RESOURCES"),
-    (0xC000_00B5, "IO_TIMEOUT"),
-    (0xC000_00BA, "FILE_IS_A_DIRECTORY"),
-    (0xC000_00BB, "NOT_SUPPORTED"),
-    (0xC000_00CC, "BAD_NETWORK_NAME"),
-    (0xC000_0101, "DIRECTORY_NOT_EMPTY"),
-    (0xC000_0103, "NOT_A_DIRECTORY"),
-    (0xC000_0120, "CANCELLED"),
-    (0xC000_0121, "CANNOT_DELETE"),
-    (0xC000_0123, "FILE_DELETED"),
-    (0xC000_014B, "PIPE_BROKEN"),
-    (0xC000_0225, "NOT_FOUND"),
-    (0xC000_0275, "NOT_A_REPARSE_POINT"),
 ];

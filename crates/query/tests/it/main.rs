@@ -6,4 +6,5 @@ mod functions;
 mod library;
 mod session;
 mod stacks;
+mod strace;
 mod support;

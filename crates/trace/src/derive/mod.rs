@@ -1,9 +1,10 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers; CPU by kind of core, counters by thread.
+//! drivers; CPU by kind of core, counters by thread; system calls by function, handles by type, virtual memory by process.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
 
+mod calls;
 mod class_methods;
 pub mod columns;
 mod cores;
@@ -14,6 +15,7 @@ mod frames;
 mod idle;
 mod io;
 mod method;
+mod objects;
 mod ordered;
 mod parallel;
 mod percentiles;
@@ -69,6 +71,8 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         driver::derive(source, &mut rows)?;
         cores::derive(source, &mut rows)?;
         counters::derive(source, &mut rows)?;
+        calls::derive(source, &mut rows)?;
+        objects::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
+use etwkit_decode::kernel::virtual_memory::{Allocation, opcode};
 use etwkit_decode::kernel::{Hook, group, net};
 use etwkit_decode::{Decoder, clr, tcpip};
 use etwkit_etl::{RawEvent, Session};
@@ -13,6 +14,7 @@ use rustc_hash::FxHashSet;
 
 use super::cores::Cores;
 use super::counters::CounterNames;
+use super::object_types::ObjectTypes;
 use super::{ImportError, Progress, Ticker};
 use crate::counts::Counts;
 use crate::directory::Directory;
@@ -51,6 +53,8 @@ pub(super) struct Collected {
     pub(super) cores: Cores,
     /// Performance counters.
     pub(super) counters: CounterNames,
+    /// Types of kernel objects.
+    pub(super) object_types: ObjectTypes,
     /// Raw time of the end.
     pub(super) end: i64,
     pub(super) events: u64,
@@ -69,8 +73,9 @@ struct Ahead {
     /// Whether the .NET runtime wrote stacks of its own.
     runtime_stacks: bool,
     kernel_network: bool,
+    object_types: ObjectTypes,
     event_bytes: u64,
-    /// Process ids that headers name.
+    /// Process ids that headers and allocations name.
     pids: FxHashSet<u32>,
 }
 
@@ -91,6 +96,14 @@ impl Ahead {
             }
             Some(hook) => match hook.group {
                 group::STACK => self.stack(hook, event),
+                group::OBJECT => {
+                    self.object_types.observe(hook, event);
+                    self.pids.extend(event.process_id());
+                }
+                group::MEMORY if matches!(hook.opcode, opcode::ALLOC | opcode::FREE) => {
+                    let read = Allocation::parse(event.payload(), event.pointer_size());
+                    self.pids.extend(read.map(|read| read.pid));
+                }
                 group::TCP => self.kernel_network |= net::tcp_operation(hook.opcode).is_some(),
                 group::UDP => self.kernel_network |= net::udp_operation(hook.opcode).is_some(),
                 _ => {}
@@ -211,6 +224,7 @@ pub(super) fn collect(
         event_bytes: ahead.event_bytes,
         cores: c.cores,
         counters: c.counters,
+        object_types: ahead.object_types,
         config,
         decoder,
     })

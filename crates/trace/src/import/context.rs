@@ -1,11 +1,11 @@
 //! What all importers share: who an event belongs to, and the rows that wait for stacks.
 
-use etwkit_decode::kernel::stack::is_kernel_address;
+use etwkit_decode::kernel::stack::{Owner, is_kernel_address};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 
 use super::identity::{Identity, Who};
-use super::line::{Entry, Given, Half, Line, Seq};
+use super::line::{Entry, Given, Half, Line, Seq, Whose};
 use super::outbox::{Branches, Outbox};
 use super::tables::Tables;
 use crate::directory::Directory;
@@ -42,6 +42,16 @@ pub(super) enum Pending {
     Dns(Box<table::DnsQuery>, Option<Seq>),
     /// An event of a TCP connection.
     Tcp(Box<table::TcpEvent>),
+    /// A system call, with its entry.
+    Syscall(Box<table::Syscall>, Option<Seq>),
+    /// A handle, with its creation; what closed it has the stack of the row itself.
+    Handle(Box<table::Handle>, Option<Seq>),
+    /// An event of an object.
+    ObjectRef(Box<table::ObjectRef>),
+    /// A mapped file, with its begin; what unmapped it has the stack of the row itself.
+    FileMap(Box<table::FileMap>, Option<Seq>),
+    /// Virtual memory.
+    VirtualAlloc(Box<table::VirtualAlloc>),
     /// An exception.
     Exception(Box<table::Exception>),
     /// An event of a thread pool.
@@ -131,7 +141,18 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
-        self.line.push(Entry::new(time, tid, process, row))
+        self.line.push(Entry::new(time, tid.map(Whose::Thread), process, row))
+    }
+
+    /// Puts a row in the line that may have the stack of a thread, or that of whichever thread of a process.
+    pub(super) fn wait_for(
+        &mut self,
+        time: i64,
+        whose: Whose,
+        process: Option<ProcessKey>,
+        row: Pending,
+    ) -> Seq {
+        self.line.push(Entry::new(time, Some(whose), process, row))
     }
 
     /// Puts a row in the line that brings its own stack.
@@ -157,15 +178,16 @@ impl<'d> Context<'d> {
         self.outbox.branches(Branches { time, process, branches }, &mut self.line)
     }
 
-    /// Takes a stack of the event with that time and thread.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, stack: Given<'_>) {
+    /// Takes the stack of an event.
+    pub(super) fn attach(&mut self, of: Owner, stack: Given<'_>) {
         let innermost = match stack {
             Given::Keyed(id) => self.directory.stacks.innermost(id),
             Given::Whole(addresses) => addresses.first().copied(),
         };
         let kernel = |address| is_kernel_address(address, self.directory.pointer_size());
         let half = if innermost.is_some_and(kernel) { Half::Kernel } else { Half::User };
-        self.line.attach(time, tid, half, stack);
+        let whose = self.line.whose(of.timestamp, of.tid, of.pid);
+        self.line.attach(of.timestamp, whose, half, stack);
     }
 
     /// Moves on to a raw time and hands on the rows that no stack can come for any more.

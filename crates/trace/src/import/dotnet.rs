@@ -1,6 +1,7 @@
 //! Exceptions, collections, compilations and thread pools of .NET programs.
 
 use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, ThreadPool, id, method_flag};
+use etwkit_decode::kernel::stack::Owner;
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
@@ -84,7 +85,8 @@ impl Dotnet {
         let before = event.thread_id().and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
         let Some((tid, time)) = before else { return false };
         let addresses = clr::stack(event.payload(), event.pointer_size());
-        context.attach(time, tid, Given::Whole(&addresses));
+        let pid = event.process_id().unwrap_or_default();
+        context.attach(Owner { timestamp: time, pid, tid }, Given::Whole(&addresses));
         true
     }
 

@@ -217,7 +217,7 @@ fn write(open: Open, time: i64, context: &mut Context<'_>) {
 }
 
 /// The path with drive letter of a file key at a raw time.
-fn path(key: u64, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
+pub(super) fn path(key: u64, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
     let path = context.directory.file_names.path(key, time)?;
     Some(context.directory.paths.dos_path(path))
 }

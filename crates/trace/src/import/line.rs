@@ -25,6 +25,18 @@ pub(super) type Seq = u64;
 /// No entry.
 const NO_SEQ: Seq = Seq::MAX;
 
+/// Whose stack an event may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Whose {
+    /// That of a thread.
+    Thread(u32),
+    /// That of whichever thread of a process: where it is not known who ran.
+    Process(u32),
+}
+
+/// Raw time, and whose stack.
+type Key = (i64, Whose);
+
 /// One half of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Half {
@@ -37,8 +49,8 @@ pub(super) enum Half {
 pub(super) struct Entry<T> {
     /// Raw time.
     pub time: i64,
-    /// Thread whose stack is meant; `None` if the event has no stack.
-    pub tid: Option<u32>,
+    /// Whose stack is meant; `None` if the event has no stack.
+    pub whose: Option<Whose>,
     /// Process in which its addresses are looked up.
     pub process: Option<ProcessKey>,
     /// Kernel half.
@@ -47,14 +59,14 @@ pub(super) struct Entry<T> {
     pub user: RawStack,
     /// What becomes of it.
     pub row: T,
-    /// The next entry of the same time and thread.
+    /// The next entry with the same key.
     next: Seq,
 }
 
 impl<T> Entry<T> {
     /// An event without a stack so far.
-    pub(super) const fn new(time: i64, tid: Option<u32>, process: Option<ProcessKey>, row: T) -> Self {
-        Self { time, tid, process, kernel: RawStack::Empty, user: RawStack::Empty, row, next: NO_SEQ }
+    pub(super) const fn new(time: i64, whose: Option<Whose>, process: Option<ProcessKey>, row: T) -> Self {
+        Self { time, whose, process, kernel: RawStack::Empty, user: RawStack::Empty, row, next: NO_SEQ }
     }
 
     fn slot(&mut self, half: Half) -> &mut RawStack {
@@ -65,7 +77,7 @@ impl<T> Entry<T> {
     }
 }
 
-/// The entries of one time and thread, nearly always one; a chain.
+/// The entries of one key, nearly always one; a chain.
 #[derive(Debug, Clone, Copy)]
 struct Chain {
     first: Seq,
@@ -127,8 +139,10 @@ impl Given<'_> {
 pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
     first: Seq,
-    waiting: FxHashMap<(i64, u32), Chain>,
-    early: FxHashMap<(i64, u32), Vec<(Half, Early)>>,
+    waiting: FxHashMap<Key, Chain>,
+    early: FxHashMap<Key, Vec<(Half, Early)>>,
+    /// Waiting entries that take the stack of whichever thread of a process.
+    of_processes: usize,
     pub(super) arena: Arena,
     patience: i64,
     now: i64,
@@ -144,6 +158,7 @@ impl<T> Line<T> {
             first: 0,
             waiting: FxHashMap::default(),
             early: FxHashMap::default(),
+            of_processes: 0,
             arena: Arena::default(),
             patience,
             now: i64::MIN,
@@ -164,8 +179,9 @@ impl<T> Line<T> {
     /// Adds an entry at the end and returns its number.
     pub(super) fn push(&mut self, mut entry: Entry<T>) -> Seq {
         let seq = self.next();
-        if let Some(tid) = entry.tid {
-            let key = (entry.time, tid);
+        if let Some(whose) = entry.whose {
+            let key = (entry.time, whose);
+            self.of_processes += usize::from(matches!(whose, Whose::Process(_)));
             if !self.early.is_empty()
                 && let Some(stacks) = self.early.remove(&key)
             {
@@ -180,7 +196,7 @@ impl<T> Line<T> {
     }
 
     /// Makes an entry the last one of its chain.
-    fn join(&mut self, key: (i64, u32), seq: Seq) {
+    fn join(&mut self, key: Key, seq: Seq) {
         let last = match self.waiting.entry(key) {
             Slot::Vacant(vacant) => {
                 vacant.insert(Chain { first: seq, last: seq, lacking: [seq; 2] });
@@ -199,12 +215,21 @@ impl<T> Line<T> {
         }
     }
 
-    /// Gives a stack to the event of that time and thread: the first one that lacks this half.
-    pub(super) fn attach(&mut self, time: i64, tid: u32, half: Half, stack: Given<'_>) {
+    /// Whose stack the one of a thread of that process and time is: that of the thread, unless only an event waits for which it is not
+    /// known who ran.
+    #[inline]
+    pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> Whose {
+        let (thread, process) = (Whose::Thread(tid), Whose::Process(pid));
+        let waits = |whose| self.waiting.contains_key(&(time, whose));
+        if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
+    }
+
+    /// Gives a stack to the event of that time: the first one that lacks this half.
+    pub(super) fn attach(&mut self, time: i64, whose: Whose, half: Half, stack: Given<'_>) {
         if stack.is_empty() {
             return;
         }
-        let key = (time, tid);
+        let key = (time, whose);
         let Self { waiting, entries, early, arena, first, .. } = self;
         let Some(chain) = waiting.get_mut(&key) else {
             if time >= self.now && early.len() < MAX_EARLY {
@@ -261,8 +286,11 @@ impl<T> Line<T> {
         let entry = self.entries.pop_front()?;
         let seq = self.first;
         self.first += 1;
-        if let Some(tid) = entry.tid
-            && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, tid))
+        if let Some(whose) = entry.whose {
+            self.of_processes -= usize::from(matches!(whose, Whose::Process(_)));
+        }
+        if let Some(whose) = entry.whose
+            && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, whose))
         {
             // Entries leave in the order in which they came.
             chain.get_mut().first = entry.next;
@@ -280,7 +308,7 @@ mod tests {
     use crate::tracker::stack::StackTree;
 
     fn entry(time: i64, tid: u32, row: &'static str) -> Entry<&'static str> {
-        Entry::new(time, Some(tid), None, row)
+        Entry::new(time, Some(Whose::Thread(tid)), None, row)
     }
 
     fn stacks() -> [RawStack; 2] {
@@ -299,9 +327,9 @@ mod tests {
         let mut line = Line::new(10);
         line.push(entry(1, 4, "a"));
         line.push(entry(2, 8, "b"));
-        line.attach(1, 4, Half::Kernel, given(kernel));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(kernel));
         line.advance(8);
-        line.attach(1, 4, Half::User, given(user));
+        line.attach(1, Whose::Thread(4), Half::User, given(user));
         assert!(line.pop().is_none());
         line.advance(12);
         let (seq, a) = line.pop().unwrap();
@@ -321,7 +349,7 @@ mod tests {
         line.push(entry(1, 4, "a"));
         line.push(entry(1, 4, "b"));
         for stack in [first, second, second] {
-            line.attach(1, 4, Half::Kernel, given(stack));
+            line.attach(1, Whose::Thread(4), Half::Kernel, given(stack));
         }
         let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
         assert_eq!((kernels, line.unattached), (vec![first, second], 1));
@@ -332,8 +360,8 @@ mod tests {
         let [stack, _] = stacks();
         let mut line = Line::new(0);
         line.advance(5);
-        line.attach(5, 4, Half::User, given(stack));
-        line.attach(4, 4, Half::User, given(stack));
+        line.attach(5, Whose::Thread(4), Half::User, given(stack));
+        line.attach(4, Whose::Thread(4), Half::User, given(stack));
         line.push(entry(5, 8, "other"));
         line.push(entry(5, 4, "own"));
         let users: Vec<bool> =
@@ -346,16 +374,33 @@ mod tests {
         let [first, second] = stacks();
         let mut line = Line::new(0);
         line.push(entry(1, 4, "a"));
-        line.attach(1, 4, Half::Kernel, given(first));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(first));
         line.push(entry(1, 4, "b"));
         line.push(entry(1, 4, "c"));
-        line.attach(1, 4, Half::User, given(second));
-        line.attach(1, 4, Half::Kernel, given(second));
+        line.attach(1, Whose::Thread(4), Half::User, given(second));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(second));
         let (_, a) = line.pop_any().unwrap();
-        line.attach(1, 4, Half::User, given(first));
+        line.attach(1, Whose::Thread(4), Half::User, given(first));
         let rest: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
         assert_eq!((a.kernel, a.user), (first, second));
         assert_eq!(rest, [(second, first), (RawStack::Empty, RawStack::Empty)]);
         assert_eq!(line.unattached, 0);
+    }
+
+    #[test]
+    fn an_event_of_whichever_thread_takes_the_stack_that_no_other_event_waits_for() {
+        let [first, second] = stacks();
+        let mut line = Line::new(0);
+        line.push(entry(1, 4, "of a thread"));
+        line.push(Entry::new(1, Some(Whose::Process(100)), None, "of a process"));
+        assert_eq!(line.whose(1, 4, 100), Whose::Thread(4));
+        assert_eq!((line.whose(1, 8, 200), line.whose(2, 8, 100)), (Whose::Thread(8), Whose::Thread(8)));
+        let whose = line.whose(1, 8, 100);
+        assert_eq!(whose, Whose::Process(100));
+        line.attach(1, whose, Half::User, given(first));
+        line.attach(1, Whose::Thread(4), Half::User, given(second));
+        let users: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.row, e.user)).collect();
+        assert_eq!(users, [("of a thread", second), ("of a process", first)]);
+        assert_eq!(line.whose(1, 8, 100), Whose::Thread(8));
     }
 }

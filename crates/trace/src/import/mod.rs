@@ -3,11 +3,13 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `io`, `net`, `dns`, `tcp`, `dotnet`, `memory`, `settings`, `generic`, `machine`: one importer for each topic
+//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
+//!   `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
 mod arena;
+mod calls;
 mod clip;
 mod collect;
 mod context;
@@ -17,13 +19,17 @@ mod dns;
 mod dotnet;
 mod dpc;
 mod generic;
+mod handles;
 mod identity;
 mod io;
 mod line;
 mod machine;
+mod maps;
 mod memory;
 mod net;
 mod nodes;
+mod object_types;
+mod objects;
 mod outbox;
 mod power;
 mod rows;
@@ -34,6 +40,7 @@ mod switches;
 mod tables;
 mod tcp;
 mod tcp_connection;
+mod virtual_memory;
 mod walk;
 
 use std::ops::ControlFlow;

@@ -162,6 +162,29 @@ impl<'d> Rows<'d> {
                 row.stack_id = stack;
                 t.tcp_event.push(&row, sink)
             }
+            Pending::Syscall(mut row, enter) => {
+                row.stack_id = taken(&mut self.resolved, enter);
+                // Functions of the kernel are the same whatever process calls them.
+                let place = Place { process: None, time: entry.time };
+                row.frame_id = row.address.map(|address| self.stacks.frame(place, address as u64) as i32);
+                t.syscall.push(&row, sink)
+            }
+            Pending::Handle(mut row, open) => {
+                (row.open_stack_id, row.close_stack_id) = (taken(&mut self.resolved, open), stack);
+                t.handle.push(&row, sink)
+            }
+            Pending::ObjectRef(mut row) => {
+                row.stack_id = stack;
+                t.object_ref.push(&row, sink)
+            }
+            Pending::FileMap(mut row, map) => {
+                (row.map_stack_id, row.unmap_stack_id) = (taken(&mut self.resolved, map), stack);
+                t.file_map.push(&row, sink)
+            }
+            Pending::VirtualAlloc(mut row) => {
+                row.stack_id = stack;
+                t.virtual_alloc.push(&row, sink)
+            }
             Pending::Exception(mut row) => {
                 row.stack_id = stack;
                 t.exception.push(&row, sink)

@@ -32,6 +32,8 @@ pub(super) struct Switches<'s> {
     /// Processors that had a switch, or lost events before they had one.
     seen: FxHashSet<u16>,
     pub(super) counters: Counters<'s>,
+    /// How often events were lost so far.
+    pub(super) gaps: u64,
 }
 
 impl<'s> Switches<'s> {
@@ -45,6 +47,7 @@ impl<'s> Switches<'s> {
             starts,
             seen: FxHashSet::default(),
             counters,
+            gaps: 0,
         }
     }
 
@@ -58,11 +61,16 @@ impl<'s> Switches<'s> {
         self.schedule.running_on(cpu)
     }
 
-    /// Takes a scheduler event.
-    pub(super) fn event(&mut self, op: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {
+    /// Looks whether events are missing in front of an event that the thread on the processor logged.
+    pub(super) fn watch(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) {
         if self.losses.is_gap_before(event) {
             self.lost(event.cpu, context);
         }
+    }
+
+    /// Takes a scheduler event.
+    pub(super) fn event(&mut self, op: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        self.watch(event, context);
         if op == scheduler::opcode::CONTEXT_SWITCH {
             if let Some(switch) = scheduler::ContextSwitch::parse(event.payload()) {
                 self.switch(event, &switch, context);
@@ -73,6 +81,7 @@ impl<'s> Switches<'s> {
     }
 
     fn lost(&mut self, cpu: u16, context: &mut Context<'_>) {
+        self.gaps += 1;
         self.schedule.lost(cpu);
         self.counters.forget(cpu);
         // Who ran before the gap is not known, so that nothing is counted from the start either.

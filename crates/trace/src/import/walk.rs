@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
-use etwkit_decode::kernel::{Hook, config, fault, file_name, group, image, sample, scheduler, thread};
+use etwkit_decode::kernel::{
+    Hook, config, fault, file_name, group, image, sample, scheduler, syscall, thread, virtual_memory,
+};
 use etwkit_decode::tcpip::TcpReader;
 use etwkit_decode::{Decoder, clr, eventinfo};
 use etwkit_etl::bytes::Cursor;
@@ -12,15 +14,18 @@ use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, RawEvent, Session};
 use rustc_hash::FxHashMap;
 
+use super::calls::Calls;
 use super::collect::{Collected, SHARE};
 use super::context::Context;
 use super::counters::{self, Counters};
 use super::dns::Dns;
 use super::dotnet::Dotnet;
 use super::generic::Generic;
+use super::handles::Handles;
 use super::identity::first_methods;
 use super::io::Io;
 use super::line::Given;
+use super::maps::Maps;
 use super::memory::Memory;
 use super::outbox::{Batches, Outbox};
 use super::power::Power;
@@ -29,6 +34,7 @@ use super::samples::Samples;
 use super::stacks::Stacks;
 use super::switches::Switches;
 use super::tcp::Tcp;
+use super::virtual_memory::VirtualMemory;
 use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
@@ -46,7 +52,11 @@ struct Importers<'a> {
     switches: Switches<'a>,
     power: Power<'a>,
     memory: Memory,
+    virtual_memory: VirtualMemory,
+    calls: Calls,
     io: Io,
+    handles: Handles<'a>,
+    maps: Maps,
     dotnet: Dotnet,
     dns: Dns,
     tcp: Tcp,
@@ -155,7 +165,11 @@ impl<'a> Importers<'a> {
             switches: Switches::new(session, starts, Counters::new(&c.counters)),
             power: Power::new(&c.cores),
             memory: Memory::new(&c.config),
+            virtual_memory: VirtualMemory::default(),
+            calls: Calls::default(),
             io: Io::default(),
+            handles: Handles::new(&c.object_types),
+            maps: Maps::default(),
             dotnet: Dotnet::default(),
             dns: Dns::default(),
             tcp: Tcp::default(),
@@ -207,6 +221,11 @@ impl Importers<'_> {
                 self.mark(event, sink)?;
                 true
             }
+            (group::PERFINFO, op @ (syscall::opcode::ENTER | syscall::opcode::EXIT)) => {
+                self.switches.watch(event, context);
+                let running = self.running_on(event.cpu);
+                self.calls.event(op, event, running, self.switches.gaps, &mut self.context)
+            }
             (group::PERFINFO, _) => {
                 let running = self.running_on(event.cpu);
                 dpc::event(hook, event, running, &mut self.context)
@@ -221,9 +240,21 @@ impl Importers<'_> {
             }
             (group::THREAD, thread::opcode::AFFINITY) => affinity(event, context, sink)?,
             (group::DISK, _) => self.io.disk(hook, event, context),
+            (group::FILE, virtual_memory::opcode::MAP..=virtual_memory::opcode::MAP_END) => {
+                let running = self.running_on(event.cpu);
+                self.maps.event(hook, event, running, &mut self.context)
+            }
             (group::FILE, op) => file_name::is_name(op) || self.io.file(hook, event, context),
             (group::MEMORY, fault::HARD_FAULT) => self.io.fault(event, context),
+            (group::MEMORY, op @ (virtual_memory::opcode::ALLOC | virtual_memory::opcode::FREE)) => {
+                let running = self.running_on(event.cpu);
+                self.virtual_memory.event(op, event, running, &mut self.context)
+            }
             (group::MEMORY, op) => self.memory.kernel(op, event, context, sink)?,
+            (group::OBJECT, op) => {
+                let running = self.running_on(event.cpu);
+                self.handles.event(op, event, running, &mut self.context, sink)?
+            }
             (group::TCP | group::UDP, _) => {
                 let running = self.running_on(event.cpu);
                 net::kernel(hook, event, running, &mut self.context)
@@ -270,14 +301,14 @@ impl Importers<'_> {
                 let Some(owner) = Owner::parse(payload) else { return false };
                 self.addresses.clear();
                 self.addresses.extend(stack::frames(payload, Owner::LEN, pointer_size));
-                self.context.attach(owner.timestamp, owner.tid, Given::Whole(&self.addresses));
+                self.context.attach(owner, Given::Whole(&self.addresses));
                 true
             }
             REFERENCE_KERNEL | REFERENCE_USER => {
                 let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
                 let Some((owner, key)) = read else { return false };
                 match self.keys.resolve(event.timestamp, key) {
-                    Some(stack) => self.context.attach(owner.timestamp, owner.tid, Given::Keyed(stack)),
+                    Some(stack) => self.context.attach(owner, Given::Keyed(stack)),
                     None => self.unresolved += 1,
                 }
                 true
@@ -313,7 +344,12 @@ impl Importers<'_> {
         let context = &mut self.context;
         let values = self.switches.counters.values;
         self.switches.finish(collected.end, context);
+        self.calls.finish(collected.end, context);
         self.io.finish(collected.end, context);
+        let mut not_followed = self.maps.dropped + self.virtual_memory.dropped;
+        not_followed += self.handles.finish(collected.end, context, sink)?;
+        self.maps.finish(collected.end, context);
+        self.virtual_memory.finish(context, sink)?;
         self.dotnet.finish(context, sink)?;
         self.dns.finish(collected.end, context);
         self.tcp.finish(context, sink)?;
@@ -343,6 +379,12 @@ impl Importers<'_> {
                 "stack_key_dropped",
                 collected.directory.dropped_definitions,
                 "definitions of stacks that were not kept, because there are too many for a file of this size: events lack these stacks",
+            ),
+            (
+                "warning",
+                "object_not_followed",
+                not_followed,
+                "handles, objects, mapped files or commits that were not followed, because too many were there at the same time",
             ),
             (
                 "info",

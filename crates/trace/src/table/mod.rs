@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod macros;
+mod calls;
 mod column;
 mod cores;
 mod counters;
@@ -17,13 +18,16 @@ mod io;
 mod machine;
 mod memory;
 mod net;
+mod objects;
 mod power;
+mod virtual_memory;
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
 
+pub use calls::*;
 pub use column::{Column, Kind, Value};
 pub use cores::*;
 pub use counters::*;
@@ -35,7 +39,9 @@ pub use io::*;
 pub use machine::*;
 pub use memory::*;
 pub use net::*;
+pub use objects::*;
 pub use power::*;
+pub use virtual_memory::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +131,13 @@ pub static TABLES: &[&Table] = &[
     MemoryMachine::TABLE,
     PowerSetting::TABLE,
     PowerProfile::TABLE,
+    Syscall::TABLE,
+    Object::TABLE,
+    Handle::TABLE,
+    ObjectRef::TABLE,
+    FileMap::TABLE,
+    VirtualAlloc::TABLE,
+    VirtualRange::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,
@@ -148,6 +161,9 @@ pub static DERIVED: &[&Table] = &[
     LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
+    SyscallFunction::TABLE,
+    HandleType::TABLE,
+    VirtualAllocProcess::TABLE,
     DriverCategory::TABLE,
 ];
 

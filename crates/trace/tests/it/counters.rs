@@ -15,26 +15,26 @@ use etwkit_trace::table::{
     Table,
 };
 
-type Batches = Vec<(&'static Table, RecordBatch)>;
+pub(crate) type Batches = Vec<(&'static Table, RecordBatch)>;
 
 /// A trace of two processors that is being written; a tick is a microsecond.
-struct Recording {
-    writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
-    start: i64,
+pub(crate) struct Recording {
+    pub(crate) writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
+    pub(crate) start: i64,
     start_time: i64,
 }
 
 /// Little-endian numbers with their sizes.
-fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
+pub(crate) fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
     parts.iter().flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size)).collect()
 }
 
-fn wide(text: &str) -> Vec<u8> {
+pub(crate) fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
 }
 
 impl Recording {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut options = SessionOptions::default();
         options.header.perf_freq = 1_000_000;
         options.header.cpu_count = 2;
@@ -42,7 +42,13 @@ impl Recording {
         Self { writer, start: options.t0, start_time: options.header.start_time }
     }
 
-    fn kernel(&mut self, us: i64, cpu: u16, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
+    pub(crate) fn kernel(
+        &mut self,
+        us: i64,
+        cpu: u16,
+        (group, opcode, version): (u8, u8, u8),
+        payload: &[u8],
+    ) {
         self.counted(us, cpu, (group, opcode, version), payload, &[]);
     }
 
@@ -66,12 +72,12 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    fn switch(&mut self, us: i64, cpu: u16, old: u32, new: u32, counters: &[u64]) {
+    pub(crate) fn switch(&mut self, us: i64, cpu: u16, old: u32, new: u32, counters: &[u64]) {
         let payload = bytes(&[(new.into(), 4), (old.into(), 4), (0x0808, 2), (0, 4), (5, 1), (0, 1), (0, 8)]);
         self.counted(us, cpu, (5, 36, 4), &payload, counters);
     }
 
-    fn rows(self, range: Range) -> Batches {
+    pub(crate) fn rows(self, range: Range) -> Batches {
         let file = self.writer.finish(self.start_time + 10_000).unwrap().into_inner();
         let session = Session::open(vec![Box::new(file)]).unwrap();
         let mut sink = Batches::new();
@@ -82,7 +88,11 @@ impl Recording {
 }
 
 /// Columns of a table, row by row; times in microseconds.
-fn read<const N: usize>(batches: &Batches, table: &Table, columns: [&str; N]) -> Vec<[Option<i64>; N]> {
+pub(crate) fn read<const N: usize>(
+    batches: &Batches,
+    table: &Table,
+    columns: [&str; N],
+) -> Vec<[Option<i64>; N]> {
     let mut rows = Vec::new();
     for (_, batch) in batches.iter().filter(|(of, _)| of.name == table.name) {
         let values = columns.map(|name| {
@@ -99,7 +109,7 @@ fn read<const N: usize>(batches: &Batches, table: &Table, columns: [&str; N]) ->
     rows
 }
 
-fn words(batches: &Batches, table: &Table, column: &str) -> Vec<String> {
+pub(crate) fn words(batches: &Batches, table: &Table, column: &str) -> Vec<String> {
     let of = batches.iter().filter(|(of, _)| of.name == table.name);
     let texts = |(_, batch): &(_, RecordBatch)| {
         let array = batch.column_by_name(column).unwrap().as_string::<i32>().clone();

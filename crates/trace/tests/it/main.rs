@@ -8,6 +8,7 @@
 )]
 
 mod attribution;
+mod calls;
 mod counters;
 mod derive;
 mod derive_cores;
@@ -16,6 +17,7 @@ mod import;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
 mod net;
+mod objects;
 mod rules;
 mod schedule;
 mod tags;

@@ -53,6 +53,14 @@ pub(crate) enum Dump {
     Power(super::power::PowerArgs),
     /// Memory of processes and of the machine
     Memory(super::memory::MemoryArgs),
+    /// System calls: sums by function, process, thread or result, or single calls with what they returned
+    Syscall(super::syscall::SyscallArgs),
+    /// Handles, objects and mapped files: their events, lifetimes and leaks
+    #[command(name = "objectref", visible_alias = "handles")]
+    ObjectRef(Box<super::object_ref::ObjectRefArgs>),
+    /// Virtual memory that processes committed and did not give back
+    #[command(visible_alias = "virtualalloc")]
+    VirtualAlloc(super::virtual_alloc::VirtualAllocArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// Runs of automated tests, by the names of their files

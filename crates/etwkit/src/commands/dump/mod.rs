@@ -19,6 +19,7 @@ mod lbr;
 mod mark;
 mod memory;
 mod method;
+mod object_ref;
 mod output;
 pub(crate) mod overview;
 mod pmc;
@@ -28,6 +29,7 @@ mod stack_lines;
 mod stacks;
 mod stats;
 mod status;
+mod syscall;
 mod tcp;
 mod tcp_args;
 pub(crate) mod test_args;
@@ -37,6 +39,7 @@ mod thread_pool;
 mod time;
 mod trace_log;
 mod version;
+mod virtual_alloc;
 mod wait;
 mod wait_args;
 
@@ -70,6 +73,9 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Power(args) => power::run(args, printer),
         Dump::Memory(args) => memory::run(args, printer),
         Dump::TestRun(args) => test_run::run(args, printer),
+        Dump::Syscall(args) => syscall::run(args, printer),
+        Dump::ObjectRef(args) => object_ref::run(args, printer),
+        Dump::VirtualAlloc(args) => virtual_alloc::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),

@@ -272,6 +272,16 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
         let why = SMALLER.iter().find(|(name, _)| name == dump).map_or("", |(_, why)| why);
         questions.push((format!("etwkit dump {dump} {path}"), why));
     }
+    if overview.recording.has_syscalls {
+        questions.push((format!("etwkit dump syscall --status failed {path}"), "system calls that failed"));
+    }
+    if overview.recording.has_handles {
+        questions.push((format!("etwkit dump objectref --leak {path}"), "handles that were not closed"));
+    }
+    if overview.recording.has_virtual_memory {
+        questions
+            .push((format!("etwkit dump virtual-alloc --details {path}"), "memory that was not given back"));
+    }
     questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
     questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));
     let mut table = Table::pairs();

@@ -10,13 +10,16 @@ use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::memory::MemoryRow;
 use etwkit_query::dump::method::MethodRow;
+use etwkit_query::dump::object_ref::HandleTypeRow;
 use etwkit_query::dump::pmc::PmcRow;
+use etwkit_query::dump::syscall::{SyscallCall, SyscallRow};
 use etwkit_query::dump::tcp::TcpRow;
 use etwkit_query::dump::tcp_post::PostIssueRow;
 use etwkit_query::dump::thread_pool::ThreadPoolRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::trace_log::{EventRow, ProviderRow};
 use etwkit_query::dump::version::ModuleRow;
+use etwkit_query::dump::virtual_alloc::{VirtualAllocRow, VirtualEvent, VirtualStackRow};
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
@@ -81,7 +84,13 @@ process_of!(
     ThreadPoolRow,
     ProviderRow,
     EventRow,
-    MemoryRow
+    MemoryRow,
+    SyscallRow,
+    SyscallCall,
+    HandleTypeRow,
+    VirtualAllocRow,
+    VirtualStackRow,
+    VirtualEvent
 );
 
 impl Text {

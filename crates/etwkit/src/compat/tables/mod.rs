@@ -56,6 +56,16 @@ pub(super) static DUMPS: &[Dump] = &[
     // Its help calls it Marker.
     Dump { names: &["mark", "marker"], native: "mark", switches: &[events::MARK, shared::ZERO, shared::ALL] },
     Dump { names: &["memory"], native: "memory", switches: &[objects::MEMORY, shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["objectref"],
+        native: "objectref",
+        switches: &[objects::OBJECT_REF, shared::PROCESS, shared::ALL],
+    },
+    Dump {
+        names: &["virtualalloc"],
+        native: "virtual-alloc",
+        switches: &[objects::VIRTUAL_ALLOC, shared::PROCESS, shared::ALL],
+    },
     Dump { names: &["power"], native: "power", switches: &[events::POWER, shared::ALL] },
     Dump { names: &["threadpool"], native: "thread-pool", switches: &[shared::PROCESS, shared::ALL] },
     Dump {

@@ -1,9 +1,11 @@
 //! Extracts asked in SQL, against what independent programs know of the same traces.
 
+mod calls;
 mod counters;
 mod dotnet;
 mod io;
 mod net;
+mod objects;
 mod power;
 mod range;
 mod real;

@@ -1,13 +1,14 @@
 //! An extract in a temporary folder, and questions to it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use etwkit_testkit::{read_json, traces};
 use serde_json::{Map, Value};
 
-use crate::support::{Exit, made, run};
+use crate::support::{Answer, Exit, made, run};
+use crate::transcripts::compare;
 
 /// Microseconds of the truth are those of raw ticks; ours are nanoseconds rounded down, summed up.
 const TOLERANCE_US: f64 = 0.6;
@@ -82,11 +83,9 @@ pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
         let mut paths: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "etl")) {
-            // Some traces of the repository are there for their events alone.
-            if !truth_of(path).exists() {
-                continue;
-            }
+        let is_known_trace =
+            |path: &&PathBuf| path.extension().is_some_and(|e| e == "etl") && truth_of(path).exists();
+        for path in paths.iter().filter(is_known_trace) {
             let truth = read_json(&truth_of(path));
             let is_known = found.iter().any(|(known, _)| Path::new(known).file_name() == path.file_name());
             if !truth[section].is_null() && !is_known {
@@ -98,7 +97,7 @@ pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
     found
 }
 
-fn truth_of(trace: &Path) -> std::path::PathBuf {
+fn truth_of(trace: &Path) -> PathBuf {
     trace.with_extension("truth.json")
 }
 
@@ -116,4 +115,34 @@ pub(super) fn us(value: &Value) -> f64 {
 pub(super) fn assert_us(what: &str, ours: f64, truth: &Value) {
     let truth = truth.as_f64().unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
     assert!((ours - truth).abs() <= TOLERANCE_US, "{what}: {ours} us, the truth is {truth} us");
+}
+
+/// Microseconds that are those of the truth to a quarter.
+#[track_caller]
+pub(super) fn assert_near(what: &str, ours: f64, truth: &Value) {
+    let truth = truth.as_f64().unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
+    assert!((ours - truth).abs() <= 0.25, "{what}: {ours} us, the truth is {truth} us");
+}
+
+/// Rows of a dump.
+#[track_caller]
+pub(super) fn dump_rows(args: &[&str], extract: &Extract) -> Vec<Value> {
+    let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
+    assert_eq!(answer.err, "", "{args:?}");
+    assert!(answer.exit != Exit::Error, "{args:?}");
+    answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Compares what a dump prints with a transcript.
+#[track_caller]
+pub(super) fn print_as(name: &str, args: &[&str], extract: &Extract) {
+    let answer = run(&[&["dump"], args, &["--time-format", "s", &extract.path]].concat());
+    let command = format!("$ etwkit dump {} --time-format s", args.join(" "));
+    let Answer { out, err, exit } = answer;
+    compare(&format!("{command}\n{out}{err}[exit {}]\n", exit.code()), name);
+}
+
+/// The last part of a path of Windows.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('\\').next().unwrap()
 }

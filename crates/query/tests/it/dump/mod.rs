@@ -10,6 +10,7 @@ mod file;
 mod lbr;
 mod memory;
 mod methods;
+mod object_ref;
 mod pmc;
 mod process;
 mod stacks;

@@ -1,0 +1,128 @@
+//! System calls. Their events name no thread: it is the one that runs on the processor.
+
+use etwkit_decode::kernel::syscall::{self, opcode};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Pending};
+use super::line::Seq;
+use crate::table::Syscall;
+
+/// Calls in each other that are held for a thread: functions of windows call back into their programs, which call again. In a trace that
+/// has more of them exits are missing.
+const MAX_NESTED: usize = 16;
+
+/// A call that has not ended.
+#[derive(Debug)]
+struct Open {
+    row: Box<Syscall>,
+    enter: Seq,
+}
+
+/// Pairs entries with exits.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// Open calls of each thread, the innermost one last.
+    open: FxHashMap<i32, Vec<Open>>,
+    /// Gaps in the recording that are known.
+    gaps: u64,
+}
+
+impl Calls {
+    /// Takes an event; `running` is the thread on its processor, `gaps` how often events were lost so far. Returns whether it is an entry
+    /// or exit.
+    pub(super) fn event(
+        &mut self,
+        op: u8,
+        event: &RawEvent<'_>,
+        running: Option<u32>,
+        gaps: u64,
+        context: &mut Context<'_>,
+    ) -> bool {
+        if std::mem::replace(&mut self.gaps, gaps) != gaps {
+            // Exits may be missing, and what comes next may be that of another call.
+            self.give_up(event.timestamp, context);
+        }
+        let tid = event.thread_id().or(running);
+        if op == opcode::ENTER {
+            let Some(address) = syscall::address(event.payload(), event.pointer_size()) else { return false };
+            self.enter(address, tid, event, context);
+        } else {
+            let Some(status) = syscall::status(event.payload()) else { return false };
+            self.exit(status, tid, event, context);
+        }
+        true
+    }
+
+    fn enter(&mut self, address: u64, tid: Option<u32>, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let time = event.timestamp;
+        let mut row = Box::new(Syscall {
+            address: Some(address as i64),
+            enter_ns: Some(context.ns(time)),
+            enter_cpu: Some(event.cpu.into()),
+            ..Syscall::default()
+        });
+        let Some(tid) = tid else {
+            let enter = context.wait(time, None, None, Pending::Start);
+            write(Open { row, enter }, time, context);
+            return;
+        };
+        let who = context.of_thread(tid, time);
+        (row.thread_key, row.process_key) = (Some(who.thread_key), who.process_key());
+        let enter = context.wait(time, Some(tid), who.process, Pending::Start);
+        let calls = self.open.entry(who.thread_key).or_default();
+        let lost = (calls.len() >= MAX_NESTED).then(|| calls.remove(0));
+        calls.push(Open { row, enter });
+        if let Some(lost) = lost {
+            write(lost, time, context);
+        }
+    }
+
+    fn exit(&mut self, status: u32, tid: Option<u32>, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let time = event.timestamp;
+        let exit_ns = context.ns(time);
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let entered = who.and_then(|who| self.open.get_mut(&who.thread_key)?.pop());
+        let is_entered = entered.is_some();
+        let (mut row, enter) = match entered {
+            Some(Open { row, enter }) => (row, Some(enter)),
+            None => (Box::default(), None),
+        };
+        if let Some(who) = who.filter(|_| !is_entered) {
+            (row.thread_key, row.process_key) = (Some(who.thread_key), who.process_key());
+        }
+        row.exit_ns = Some(exit_ns);
+        row.duration_ns = row.enter_ns.map(|enter| exit_ns.saturating_sub(enter));
+        row.status = Some(status as i32);
+        row.exit_cpu = Some(event.cpu.into());
+        // A call belongs to the part of the trace in which it began, as far as that is known.
+        if context.range.contains(row.enter_ns.unwrap_or(exit_ns)) {
+            context.wait(time, None, None, Pending::Syscall(row, enter));
+        } else if let Some(enter) = enter {
+            context.forget(enter);
+        }
+    }
+
+    /// Writes the calls that are open, in the order of their entries.
+    fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
+        let mut open: Vec<Open> = self.open.drain().flat_map(|(_, calls)| calls).collect();
+        open.sort_unstable_by_key(|open| open.enter);
+        for open in open {
+            write(open, time, context);
+        }
+    }
+
+    /// Writes the calls that had not ended when the trace did.
+    pub(super) fn finish(mut self, end: i64, context: &mut Context<'_>) {
+        self.give_up(end, context);
+    }
+}
+
+/// Writes a call without an exit.
+fn write(Open { row, enter }: Open, time: i64, context: &mut Context<'_>) {
+    if row.enter_ns.is_some_and(|enter| context.range.contains(enter)) {
+        context.wait(time, None, None, Pending::Syscall(row, Some(enter)));
+    } else {
+        context.forget(enter);
+    }
+}

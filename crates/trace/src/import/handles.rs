@@ -1,0 +1,324 @@
+//! Handles: who got them, who closed them. References to objects.
+
+use etwkit_decode::kernel::object::{self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Pending};
+use super::identity::key;
+use super::line::Seq;
+use super::object_types::ObjectTypes;
+use super::objects::Objects;
+use crate::sink::{Sink, SinkError};
+use crate::table;
+use crate::tracker::process::ProcessKey;
+
+/// Handles that are open at one time at most, some 600 MiB. A trace with more of them was made to have them.
+const MAX_OPEN: usize = 1 << 22;
+
+/// Process System, which has the handles of the kernel.
+const SYSTEM: u32 = 4;
+
+/// A handle of a process.
+type HandleOf = (Option<ProcessKey>, u32);
+
+/// A handle that is open.
+#[derive(Debug)]
+struct Open {
+    row: Box<table::Handle>,
+    start: Option<Seq>,
+    object: u64,
+}
+
+/// Who logged an event.
+#[derive(Debug, Clone, Copy, Default)]
+struct Actor {
+    tid: Option<u32>,
+    process: Option<ProcessKey>,
+    thread_key: Option<i32>,
+}
+
+/// An event with what it takes to write rows.
+struct At<'a, 'd> {
+    time: i64,
+    ns: i64,
+    actor: Actor,
+    context: &'a mut Context<'d>,
+    sink: &'a mut dyn Sink,
+}
+
+/// Follows handles and objects.
+#[derive(Debug)]
+pub(super) struct Handles<'t> {
+    objects: Objects<'t>,
+    open: FxHashMap<HandleOf, Open>,
+    /// Processes by the id of what started them, in the order of their starts; made when something is inherited.
+    children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
+    /// Handles that are not followed, since there are too many.
+    dropped: u64,
+}
+
+impl<'t> Handles<'t> {
+    pub(super) fn new(types: &'t ObjectTypes) -> Self {
+        Self { objects: Objects::new(types), open: FxHashMap::default(), children: None, dropped: 0 }
+    }
+
+    /// Takes an event of the object manager; `running` is the thread on its processor. Returns whether a table shows it.
+    pub(super) fn event(
+        &mut self,
+        op: u8,
+        event: &RawEvent<'_>,
+        running: Option<u32>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, SinkError> {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let (time, ns) = (event.timestamp, context.ns(event.timestamp));
+        if matches!(op, opcode::HANDLE_START | opcode::HANDLE_END) {
+            let Some(read) = Rundown::parse(payload, pointer_size) else { return Ok(false) };
+            let mut at = At { time, ns, actor: Actor::default(), context, sink };
+            return self.rundown(&read, op, &mut at).map(|()| true);
+        }
+        if matches!(op, opcode::TYPE_START | opcode::TYPE_END) {
+            return Ok(true);
+        }
+        let actor = actor(event, running, context);
+        let mut at = At { time, ns, actor, context, sink };
+        let is_in_range = at.context.range.contains(ns);
+        match op {
+            opcode::CREATE_HANDLE | opcode::CLOSE_HANDLE => {
+                let Some(read) = Handle::parse(payload, pointer_size) else { return Ok(false) };
+                match op {
+                    _ if !is_in_range => {}
+                    opcode::CREATE_HANDLE => self.create(&read, &mut at)?,
+                    _ => self.close(&read, &mut at)?,
+                }
+            }
+            opcode::DUPLICATE_HANDLE => {
+                let Some(read) = Duplicate::parse(payload, pointer_size) else { return Ok(false) };
+                if is_in_range {
+                    self.duplicate(read, &mut at)?;
+                }
+            }
+            opcode::CREATE_OBJECT | opcode::DELETE_OBJECT => {
+                let Some((address, kind)) = object::object(payload, pointer_size) else { return Ok(false) };
+                if is_in_range {
+                    self.life(address, kind, op == opcode::CREATE_OBJECT, &mut at)?;
+                }
+            }
+            opcode::REFERENCE | opcode::DEREFERENCE => {
+                let Some(read) = References::parse(payload, pointer_size) else { return Ok(false) };
+                if is_in_range {
+                    self.references(&read, op == opcode::REFERENCE, &mut at)?;
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn create(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let owner = owner(at.actor.process, read.handle, at);
+        let row = table::Handle { origin: "create", ..table::Handle::default() };
+        self.opened(owner, read, row, at)
+    }
+
+    fn duplicate(&mut self, read: Duplicate, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
+        let target = process_at(read.target_pid);
+        let source = read.source_pid.map_or(at.actor.process, process_at);
+        // A copy with the value that it has already: a process that is being started gets it, whose id is not told.
+        let is_inherited = target.is_some() && source == target && read.source == read.target;
+        let target = if is_inherited { self.heir(read.target_pid, at.time, at.context) } else { target };
+        let owner = owner(target, read.target, at);
+        let row = table::Handle {
+            origin: if is_inherited { "inherit" } else { "duplicate" },
+            source_process_key: key(source),
+            source_handle: Some(read.source.into()),
+            ..table::Handle::default()
+        };
+        let handle = Handle { object: read.object, handle: read.target, kind: read.kind, name: None };
+        self.opened(owner, &handle, row, at)
+    }
+
+    /// The first process that a process starts behind a time.
+    fn heir(&mut self, parent: u32, time: i64, context: &Context<'_>) -> Option<ProcessKey> {
+        let instances = context.directory.processes.instances();
+        let children = self.children.get_or_insert_with(|| {
+            let mut children: FxHashMap<u32, Vec<(i64, ProcessKey)>> = FxHashMap::default();
+            for (process, number) in instances.iter().zip(0..) {
+                if let Some((parent, start)) = process.parent_pid.zip(process.start) {
+                    children.entry(parent).or_default().push((start, ProcessKey(number)));
+                }
+            }
+            children
+                .values_mut()
+                .for_each(|list| list.sort_unstable_by_key(|(start, child)| (*start, child.0)));
+            children
+        });
+        let list = children.get(&parent)?;
+        list.get(list.partition_point(|(start, _)| *start < time)).map(|(_, child)| *child)
+    }
+
+    /// A handle came about.
+    fn opened(
+        &mut self,
+        owner: HandleOf,
+        read: &Handle,
+        mut row: table::Handle,
+        at: &mut At<'_, '_>,
+    ) -> Result<(), SinkError> {
+        self.reused(owner, at)?;
+        let ns = Some(at.ns);
+        row.object_id = self.objects.at(read.object, Some(read.kind), ns, at.context, at.sink)?;
+        self.objects.name(read.object, read.name.as_deref());
+        if self.open.len() >= MAX_OPEN {
+            self.dropped += 1;
+            return Ok(());
+        }
+        self.objects.opened(read.object);
+        (row.process_key, row.handle, row.open_ns) = (key(owner.0), owner.1.into(), ns);
+        (row.open_process_key, row.open_thread_key) = (key(at.actor.process), at.actor.thread_key);
+        let start = at.context.wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
+        let open = Open { row: Box::new(row), start: Some(start), object: read.object };
+        self.open.insert(owner, open);
+        Ok(())
+    }
+
+    /// Ends a handle whose value is given again: its close was lost.
+    fn reused(&mut self, owner: HandleOf, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let Some(mut open) = self.open.remove(&owner) else { return Ok(()) };
+        open.row.outcome = "reused";
+        let object = (open.object, open.row.object_id);
+        at.context.wait(at.time, None, None, Pending::Handle(open.row, open.start));
+        self.objects.closed(object, at.context, at.sink)
+    }
+
+    fn close(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let owner = owner(at.actor.process, read.handle, at);
+        if self.open.get(&owner).is_some_and(|open| open.object != read.object) {
+            self.reused(owner, at)?;
+        }
+        let (mut row, start) = match self.open.remove(&owner) {
+            Some(open) => (open.row, open.start),
+            None => {
+                let ns = Some(at.ns);
+                let object_id = self.objects.at(read.object, Some(read.kind), ns, at.context, at.sink)?;
+                let (process_key, handle) = (key(owner.0), owner.1.into());
+                let origin = "unknown";
+                (
+                    Box::new(table::Handle {
+                        process_key,
+                        handle,
+                        object_id,
+                        origin,
+                        ..table::Handle::default()
+                    }),
+                    None,
+                )
+            }
+        };
+        self.objects.name(read.object, read.name.as_deref());
+        row.outcome = "closed";
+        row.close_ns = Some(at.ns);
+        row.lifetime_ns = row.open_ns.map(|open| at.ns.saturating_sub(open));
+        (row.close_process_key, row.close_thread_key) = (key(at.actor.process), at.actor.thread_key);
+        let object = (read.object, row.object_id);
+        at.context.wait(at.time, at.actor.tid, at.actor.process, Pending::Handle(row, start));
+        self.objects.closed(object, at.context, at.sink)
+    }
+
+    /// A handle that was open when the session started or ended.
+    fn rundown(&mut self, read: &Rundown, op: u8, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let handle = &read.handle;
+        let owner = owner(at.context.directory.process_at(read.pid, at.time), handle.handle, at);
+        let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
+        // The lists are those of the ends of the trace. What a part of it begins or ends with they do not tell.
+        let is_told = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
+        if !is_known && is_told && !self.open.contains_key(&owner) {
+            let kind = Some(handle.kind);
+            let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
+            let object_id = self.objects.at(handle.object, kind, ns, at.context, at.sink)?;
+            self.objects.opened(handle.object);
+            let (process_key, value) = (key(owner.0), owner.1.into());
+            let row = table::Handle {
+                process_key,
+                handle: value,
+                object_id,
+                origin: "rundown",
+                ..table::Handle::default()
+            };
+            self.open.insert(owner, Open { row: Box::new(row), start: None, object: handle.object });
+        }
+        self.objects.name(handle.object, handle.name.as_deref());
+        Ok(())
+    }
+
+    fn life(&mut self, address: u64, kind: u16, begins: bool, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let object_id = if begins {
+            self.objects.create(address, kind, at.ns, at.context, at.sink)?
+        } else {
+            let id = self.objects.at(address, Some(kind), Some(at.ns), at.context, at.sink)?;
+            self.objects.end(address, Some(at.ns), at.context, at.sink)?;
+            id
+        };
+        let kind = if begins { "create" } else { "delete" };
+        event_row(table::ObjectRef { object_id, kind, ..table::ObjectRef::default() }, at);
+        Ok(())
+    }
+
+    fn references(&mut self, read: &References, taken: bool, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+        let object_id = self.objects.at(read.object, None, Some(at.ns), at.context, at.sink)?;
+        let kind = if taken { "reference" } else { "dereference" };
+        let (tag, count) = (Some(self.objects.text(&read.tag_text())), Some(read.count.into()));
+        event_row(table::ObjectRef { object_id, kind, tag, count, ..table::ObjectRef::default() }, at);
+        Ok(())
+    }
+
+    /// Writes the handles that are open and the objects that live. Returns how many were not followed.
+    pub(super) fn finish(
+        self,
+        end: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, SinkError> {
+        let mut open: Vec<(HandleOf, Open)> = self.open.into_iter().collect();
+        open.sort_unstable_by_key(|((process, handle), open)| {
+            (open.row.open_ns, process.map(|process| process.0), *handle)
+        });
+        for ((process, _), mut open) in open {
+            open.row.outcome = if has_ended(process, end, context) { "process_end" } else { "open" };
+            context.wait(end, None, None, Pending::Handle(open.row, open.start));
+        }
+        Ok(self.objects.finish(context, sink)? + self.dropped)
+    }
+}
+
+/// Whether a process ended in the trace.
+pub(super) fn has_ended(process: Option<ProcessKey>, end: i64, context: &Context<'_>) -> bool {
+    let instance = process.and_then(|process| context.directory.processes.instance(process));
+    instance
+        .and_then(|instance| instance.stop)
+        .is_some_and(|stop| stop <= end && context.range.contains(context.ns(stop)))
+}
+
+/// The process whose handle it is: handles of the kernel are those of System, whoever uses them.
+fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf {
+    let system = || at.context.directory.process_at(SYSTEM, at.time);
+    (if handle & KERNEL_HANDLE == 0 { process } else { system().or(process) }, handle)
+}
+
+fn actor(event: &RawEvent<'_>, running: Option<u32>, context: &mut Context<'_>) -> Actor {
+    let time = event.timestamp;
+    let tid = event.thread_id().or(running);
+    let who = tid.map(|tid| context.of_thread(tid, time));
+    let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+    let process = told.or(who.and_then(|who| who.process));
+    Actor { tid, process, thread_key: who.map(|who| who.thread_key) }
+}
+
+fn event_row(row: table::ObjectRef, at: &mut At<'_, '_>) {
+    let Actor { tid, process, thread_key } = at.actor;
+    let row = table::ObjectRef { ts_ns: at.ns, process_key: key(process), thread_key, ..row };
+    at.context.wait(at.time, tid, process, Pending::ObjectRef(Box::new(row)));
+}

@@ -1,0 +1,41 @@
+//! What the first walk learns about objects: names of types, which are told at the ends of a recording, and whether objects tell their ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etwkit_decode::kernel::object::{self, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::RawEvent;
+
+/// Types, and what was recorded.
+#[derive(Debug, Default)]
+pub(super) struct ObjectTypes {
+    /// Names by number; there are at most 65536 numbers.
+    names: BTreeMap<u16, Arc<str>>,
+    /// Whether creations and deletions of objects were recorded.
+    pub(super) has_lives: bool,
+}
+
+impl ObjectTypes {
+    /// Takes an event of the first walk, in any order.
+    #[inline]
+    pub(super) fn observe(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        if hook.group != group::OBJECT {
+            return;
+        }
+        match hook.opcode {
+            opcode::TYPE_START | opcode::TYPE_END => {
+                if let Some((number, name)) = object::type_name(event.payload()) {
+                    self.names.entry(number).or_insert_with(|| name.into());
+                }
+            }
+            opcode::DELETE_OBJECT => self.has_lives = true,
+            _ => {}
+        }
+    }
+
+    /// Name of a type.
+    pub(super) fn name(&self, number: u16) -> Option<Arc<str>> {
+        self.names.get(&number).cloned()
+    }
+}

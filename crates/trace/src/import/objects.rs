@@ -1,0 +1,153 @@
+//! Kernel objects: which object an address means, and how long it lives.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use super::object_types::ObjectTypes;
+use crate::interner::Interner;
+use crate::sink::{Sink, SinkError};
+use crate::table::Object;
+
+/// Objects that live at one time at most, some 500 MiB. A trace with more of them was made to have them.
+const MAX_LIVE: usize = 1 << 22;
+
+/// An object that lives.
+#[derive(Debug)]
+struct Live {
+    row: Object,
+    handles: i64,
+}
+
+/// Objects by address.
+#[derive(Debug)]
+pub(super) struct Objects<'t> {
+    types: &'t ObjectTypes,
+    live: FxHashMap<u64, Live>,
+    next_id: i32,
+    names: Interner,
+    /// Events of objects that are not followed, since there are too many.
+    pub(super) dropped: u64,
+}
+
+impl<'t> Objects<'t> {
+    pub(super) fn new(types: &'t ObjectTypes) -> Self {
+        Self { types, live: FxHashMap::default(), next_id: 0, names: Interner::default(), dropped: 0 }
+    }
+
+    /// The object that lives at an address; a new one if none does. `ns` is the time of an event that is about it; lists of what is open
+    /// have none.
+    pub(super) fn at(
+        &mut self,
+        address: u64,
+        kind: Option<u16>,
+        ns: Option<i64>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<i32>, SinkError> {
+        let another = |live: &Live| kind.map(i32::from).zip(live.row.type_id).is_some_and(|(a, b)| a != b);
+        if self.live.get(&address).is_some_and(another) {
+            // Its end is missing: an object has one type.
+            self.end(address, None, context, sink)?;
+        }
+        if let Some(live) = self.live.get_mut(&address) {
+            if live.row.type_id.is_none() {
+                live.row.type_id = kind.map(i32::from);
+                live.row.type_name = kind.and_then(|kind| self.types.name(kind));
+            }
+            return Ok(Some(live.row.object_id));
+        }
+        if self.live.len() >= MAX_LIVE || self.next_id == i32::MAX {
+            self.dropped += 1;
+            return Ok(None);
+        }
+        let object_id = self.next_id;
+        self.next_id += 1;
+        let row = Object {
+            object_id,
+            address: address as i64,
+            type_id: kind.map(i32::from),
+            type_name: kind.and_then(|kind| self.types.name(kind)),
+            first_ns: ns,
+            ..Object::default()
+        };
+        self.live.insert(address, Live { row, handles: 0 });
+        Ok(Some(object_id))
+    }
+
+    /// Tells the name of the object at an address.
+    pub(super) fn name(&mut self, address: u64, name: Option<&str>) {
+        let Some(name) = name else { return };
+        if let Some(live) = self.live.get_mut(&address).filter(|live| live.row.name.is_none()) {
+            live.row.name = Some(self.names.intern(name));
+        }
+    }
+
+    /// One copy of a text that comes again and again.
+    pub(super) fn text(&mut self, text: &str) -> Arc<str> {
+        self.names.intern(text)
+    }
+
+    /// An object comes to life at an address.
+    pub(super) fn create(
+        &mut self,
+        address: u64,
+        kind: u16,
+        ns: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<i32>, SinkError> {
+        // The address is free by now, whether its end was told or not.
+        self.end(address, None, context, sink)?;
+        let id = self.at(address, Some(kind), Some(ns), context, sink)?;
+        if let Some(live) = self.live.get_mut(&address) {
+            live.row.created_ns = Some(ns);
+        }
+        Ok(id)
+    }
+
+    /// A handle to the object at an address is there.
+    pub(super) fn opened(&mut self, address: u64) {
+        if let Some(live) = self.live.get_mut(&address) {
+            live.handles += 1;
+        }
+    }
+
+    /// A handle to an object is gone, which had that address and number. Where objects do not tell their ends, the last one ends it.
+    pub(super) fn closed(
+        &mut self,
+        (address, object_id): (u64, Option<i32>),
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
+        let Some(live) = self.live.get_mut(&address).filter(is_it) else { return Ok(()) };
+        live.handles -= 1;
+        if live.handles <= 0 && !self.types.has_lives {
+            return self.end(address, None, context, sink);
+        }
+        Ok(())
+    }
+
+    /// The object at an address ends.
+    pub(super) fn end(
+        &mut self,
+        address: u64,
+        deleted_ns: Option<i64>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(mut live) = self.live.remove(&address) else { return Ok(()) };
+        live.row.deleted_ns = deleted_ns;
+        context.tables.object.push(&live.row, sink)
+    }
+
+    /// Writes the objects that live.
+    pub(super) fn finish(self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
+        let mut rows: Vec<Object> = self.live.into_values().map(|live| live.row).collect();
+        rows.sort_unstable_by_key(|row| row.object_id);
+        rows.iter().try_for_each(|row| context.tables.object.push(row, sink))?;
+        Ok(self.dropped)
+    }
+}

@@ -1,0 +1,60 @@
+//! Tables of system calls; and what is computed from them.
+
+use std::sync::Arc;
+
+tables! {
+    /// A call of a thread into the kernel, from its entry to its exit.
+    ///
+    /// The events name no thread: it is the one that context switches put on the processor. Calls that were under way when the trace began
+    /// or whose entry was lost have no entry, those that were under way when it ended or whose exit was lost no exit.
+    Syscall / SyscallColumns = "syscall", order ["exit_ns"] {
+        /// Process of the thread; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Thread that called; null if it is not known which thread ran: no context switches were recorded, or some were lost.
+        thread_key: Option<i32>, "key";
+        /// Address of the function, as bit pattern; null without an entry.
+        address: Option<i64>;
+        /// The function: its module, and its name where symbols are known; null without an entry.
+        frame_id: Option<i32>, "key";
+        /// Entry; null if it is not in the trace.
+        enter_ns: Option<i64>, "ns";
+        /// Exit; null if it is not in the trace.
+        exit_ns: Option<i64>, "ns";
+        /// `exit_ns` − `enter_ns`, waits included.
+        duration_ns: Option<i64>, "ns";
+        /// What it returned, as bit pattern: an NTSTATUS, of functions of the window manager any number.
+        status: Option<i32>;
+        /// Processor of the entry.
+        enter_cpu: Option<i32>;
+        /// Processor of the exit.
+        exit_cpu: Option<i32>;
+        /// Stack of the entry.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// System calls of a process by function.
+    SyscallFunction / SyscallFunctionColumns = "syscall_function", order ["process_key"] {
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the module of the function; null where none was mapped there, and for calls without an entry.
+        module: Option<Arc<str>>;
+        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for calls without an entry.
+        function: Option<String>;
+        /// Calls with entry and exit.
+        count: i64;
+        /// Those of them whose status is an error or a warning.
+        failures: i64;
+        /// Those that left the kernel on another processor than that on which they entered it.
+        moved: i64;
+        /// Sum of their durations; calls at the same time add up.
+        duration_ns: i64, "ns";
+        /// Shortest one; null if there is none.
+        min_duration_ns: Option<i64>, "ns";
+        /// Longest one; null if there is none.
+        max_duration_ns: Option<i64>, "ns";
+        /// Calls without an entry.
+        open_at_start: i64;
+        /// Calls without an exit.
+        open_at_end: i64;
+    }
+}

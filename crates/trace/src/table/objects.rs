@@ -1,0 +1,148 @@
+//! Tables of kernel objects, handles and mapped files; and what is computed from them.
+
+use std::sync::Arc;
+
+tables! {
+    /// A kernel object: an event, a file, a key, a process, …
+    ///
+    /// Addresses are used again; each row is one object from its begin to its end. With events of objects (`OB_OBJECT`) an object ends when
+    /// it is deleted, without them when its last handle is closed.
+    Object / ObjectColumns = "object", order [] {
+        /// Number.
+        object_id: i32, "key";
+        /// Address, as bit pattern.
+        address: i64;
+        /// Number of its type, which differs between systems; null where only references were told.
+        type_id: Option<i32>;
+        /// Name of its type; null where the trace does not tell it.
+        type_name: Option<Arc<str>>;
+        /// Its name in the namespace of objects, as closed handles and the lists of open ones tell it; null for those without one.
+        name: Option<Arc<str>>;
+        /// First event that is about it; null if it is only known from the list of handles that were open when the trace ended.
+        first_ns: Option<i64>, "ns";
+        /// When it was created, if that was told.
+        created_ns: Option<i64>, "ns";
+        /// When it was deleted, if that was told.
+        deleted_ns: Option<i64>, "ns";
+    }
+
+    /// A handle of a process, from its creation to its close.
+    Handle / HandleColumns = "handle", order ["close_ns"] {
+        /// Process that has it: that which created it, the target of a duplicate, or the heir. Handles of the kernel are those of System.
+        process_key: Option<i32>, "key";
+        /// Its value, which is used again.
+        handle: i64;
+        /// The object.
+        object_id: Option<i32>, "key";
+        /// How it came about: `create`; `duplicate`; `inherit`: a process that was started got a copy with the same value; `rundown`: it was
+        /// open before, a list of open handles has it; `unknown`: only its close was told.
+        origin: &'static str;
+        /// What became of it: `closed`; `open` to the end; `process_end`: not closed, and its process ended; `reused`: its value
+        /// was given again, so that its close is missing.
+        outcome: &'static str;
+        /// When it was created; null if that is not in the trace.
+        open_ns: Option<i64>, "ns";
+        /// When it was closed; null if no event told it.
+        close_ns: Option<i64>, "ns";
+        /// `close_ns` − `open_ns`.
+        lifetime_ns: Option<i64>, "ns";
+        /// Process that created or duplicated it.
+        open_process_key: Option<i32>, "key";
+        /// Thread that did so.
+        open_thread_key: Option<i32>, "key";
+        /// Process in which it was closed.
+        close_process_key: Option<i32>, "key";
+        /// Thread that closed it.
+        close_thread_key: Option<i32>, "key";
+        /// Process of the handle that was duplicated.
+        source_process_key: Option<i32>, "key";
+        /// Handle that was duplicated.
+        source_handle: Option<i64>;
+        /// Stack that created it.
+        open_stack_id: Option<i32>, "key";
+        /// Stack that closed it.
+        close_stack_id: Option<i32>, "key";
+    }
+
+    /// An object is created or deleted, or references to it are taken or given back.
+    ObjectRef / ObjectRefColumns = "object_ref", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Process that did it.
+        process_key: Option<i32>, "key";
+        /// Thread that did it.
+        thread_key: Option<i32>, "key";
+        /// The object.
+        object_id: Option<i32>, "key";
+        /// `create`, `delete`, `reference` or `dereference`.
+        kind: &'static str;
+        /// Who holds the references: four characters.
+        tag: Option<Arc<str>>;
+        /// References.
+        count: Option<i64>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A file, or memory that the page file backs, that was mapped into a process.
+    FileMap / FileMapColumns = "file_map", order ["unmap_ns"] {
+        /// Number.
+        map_id: i32, "key";
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// First address, as bit pattern.
+        address: i64;
+        /// Bytes.
+        size_bytes: i64, "bytes";
+        /// Position in the file; null where the system does not tell it.
+        offset_bytes: Option<i64>, "bytes";
+        /// Path with drive letter, where known.
+        path: Option<Arc<str>>;
+        /// Number of the file in events, as bit pattern.
+        file_key: i64;
+        /// Protection of the pages and flags of the section, as bit pattern.
+        flags: i32;
+        /// How it came about: `map`, `rundown` (a list of mapped files has it) or `unknown` (only its end was told).
+        origin: &'static str;
+        /// What became of it: `unmapped`; `open` to the end; `process_end`; `reused`: the address was mapped again.
+        outcome: &'static str;
+        /// When it was mapped; null if that is not in the trace.
+        map_ns: Option<i64>, "ns";
+        /// When it was unmapped; null if no event told it.
+        unmap_ns: Option<i64>, "ns";
+        /// `unmap_ns` − `map_ns`.
+        lifetime_ns: Option<i64>, "ns";
+        /// Thread that mapped it.
+        map_thread_key: Option<i32>, "key";
+        /// Thread that unmapped it.
+        unmap_thread_key: Option<i32>, "key";
+        /// Stack that mapped it.
+        map_stack_id: Option<i32>, "key";
+        /// Stack that unmapped it.
+        unmap_stack_id: Option<i32>, "key";
+    }
+
+    /// Handles of a process by type of their objects.
+    HandleType / HandleTypeColumns = "handle_type", order ["process_key"] {
+        /// Process that has them; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Type; null where the trace does not tell it.
+        type_name: Option<Arc<str>>;
+        /// Handles that were created in the trace.
+        created: i64;
+        /// Handles that were duplicated into the process, or that it inherited.
+        duplicated_in: i64;
+        /// Handles that were created or duplicated in the trace and closed in it.
+        closed: i64;
+        /// Handles that were open before the trace and closed in it.
+        closed_preexisting: i64;
+        /// Handles that were created or duplicated in the trace and were open at its end.
+        leaked: i64;
+        /// Handles that were open before the trace and at its end.
+        preexisting: i64;
+        /// Sum of the lifetimes of the closed ones.
+        lifetime_ns: i64, "ns";
+        /// Longest lifetime of a closed one; null if there is none.
+        max_lifetime_ns: Option<i64>, "ns";
+    }
+}

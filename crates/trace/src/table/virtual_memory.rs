@@ -1,0 +1,67 @@
+//! Tables of virtual memory; and what is computed from them.
+
+tables! {
+    /// Addresses of a process that were reserved, committed, decommitted or released.
+    VirtualAlloc / VirtualAllocColumns = "virtual_alloc", order ["ts_ns"] {
+        /// Number.
+        alloc_id: i64, "key";
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Process whose memory it is.
+        process_key: Option<i32>, "key";
+        /// Thread that did it; null if it is not known which thread ran.
+        thread_key: Option<i32>, "key";
+        /// `commit` (reserved at the same time or not), `reserve`, `decommit` or `release`.
+        kind: &'static str;
+        /// First address, as bit pattern.
+        address: i64;
+        /// Bytes, as the event has them; of a release those of the whole region.
+        size_bytes: i64, "bytes";
+        /// Flags of the call, as bit pattern.
+        flags: i32;
+        /// Bytes of the pages that became committed by it; negative those of pages that are not any more.
+        changed_bytes: i64, "bytes";
+        /// Bytes that the process had committed in the trace and not given back, behind it.
+        committed_bytes: i64, "bytes";
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Addresses that were committed in the trace and not given back to its end (or that of the process).
+    VirtualRange / VirtualRangeColumns = "virtual_range", order [] {
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// First address, as bit pattern.
+        address: i64;
+        /// Bytes: whole pages.
+        size_bytes: i64, "bytes";
+        /// The commit that made them available; where several did, the first one.
+        alloc_id: i64, "key";
+    }
+
+    /// Virtual memory of a process.
+    VirtualAllocProcess / VirtualAllocProcessColumns = "virtual_alloc_process", order ["process_key"] {
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Commits.
+        commits: i64;
+        /// Their bytes.
+        commit_bytes: i64, "bytes";
+        /// Largest of them.
+        max_commit_bytes: i64, "bytes";
+        /// Reservations without a commit.
+        reserves: i64;
+        /// Decommits.
+        decommits: i64;
+        /// Releases.
+        releases: i64;
+        /// Bytes of decommits and releases.
+        freed_bytes: i64, "bytes";
+        /// Bytes of pages that were committed in the trace and not given back.
+        outstanding_bytes: i64, "bytes";
+        /// Commits with such pages.
+        outstanding_commits: i64;
+        /// The most that it had committed in the trace and not given back.
+        peak_bytes: i64, "bytes";
+    }
+}
