@@ -69,7 +69,9 @@ impl Extract {
     pub fn same_source(path: &Path, hash: &str, detail: Detail) -> Option<Self> {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
-        (manifest.source.hash == hash && manifest.detail == detail).then_some(extract)
+        // One of an older version lacks what newer ones keep: it would tell that nothing was recorded.
+        let is_current = manifest.format_version >= crate::manifest::VERSION;
+        (manifest.source.hash == hash && manifest.detail == detail && is_current).then_some(extract)
     }
 
     /// Whether it lies in an archive, to which nothing can be added.

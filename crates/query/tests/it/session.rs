@@ -101,7 +101,7 @@ fn errors_say_where_and_what_was_meant() {
         (
             "SELECT 1 FROM sample",
             "there is no table sample (line 1, column 15)",
-            "did you mean cpu_sample or pmc_sample?",
+            "did you mean cpu_sample or pmc_sample or memory_sample?",
         ),
         ("SELECT nme FROM process", "there is no column nme (line 1, column 8)", "did you mean name?"),
         (
