@@ -39,7 +39,7 @@ pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
     if native.iter().any(|arg| arg.to_string_lossy().starts_with("--csv=")) {
         anyhow::ensure!(
             super::csv::is_known(dump.native),
-            "-csv: the columns of -dump {} are not known",
+            "-csv: the columns of -dump {} are not known yet; etwkit dump --csv writes ours",
             dump.native
         );
         pair(&mut native, "--etwanalyzer-csv", dump.native);

@@ -37,11 +37,18 @@ fn sub_command(dump: &tables::Dump, printer: &mut Printer<'_>) -> anyhow::Result
         dump.native
     ))?;
     let mut lines: Vec<String> = dump.switches.iter().flat_map(|table| table.iter()).map(line).collect();
-    lines.extend(GENERAL.map(|(names, meaning)| aligned(names, meaning)));
+    let has_csv = super::csv::is_known(dump.native);
+    lines.extend(GENERAL.map(|(names, meaning)| match names {
+        "-csv" | "-nocsvseparator" if !has_csv => aligned(names, NO_CSV),
+        _ => aligned(names, meaning),
+    }));
     lines.sort();
     lines.iter().try_for_each(|line| printer.line(line))?;
     Ok(())
 }
+
+const NO_CSV: &str =
+    "is not there: the columns of this sub command are not known yet; etwkit dump --csv writes ours";
 
 /// Switches of all sub commands that say what is asked and what is written.
 const GENERAL: [(&str, &str); 5] = [
@@ -68,5 +75,5 @@ fn line(switch: &Switch) -> String {
 }
 
 fn aligned(names: &str, meaning: &str) -> String {
-    format!("  {names:<28} {meaning}")
+    format!("  {names:<28}  {meaning}")
 }

@@ -70,7 +70,7 @@ impl Extract {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
         // One of an older version lacks what newer ones keep: it would tell that nothing was recorded.
-        let is_current = manifest.format_version >= crate::manifest::VERSION;
+        let is_current = manifest.format_version >= manifest::VERSION;
         (manifest.source.hash == hash && manifest.detail == detail && is_current).then_some(extract)
     }
 

@@ -41,7 +41,7 @@ const ALLOC_SORTS: Words = &[
 const TOTALS: Words = &[("none", "none"), ("total", "total")];
 
 pub(super) static VIRTUAL_ALLOC: &[Switch] = &[
-    Switch { names: &["stats"], to: To::Flag("--stats") },
+    Switch { names: &["stats"], to: To::Nothing(0, "sums of processes are shown without a word") },
     Switch { names: &["details"], to: To::Flag("--details") },
     Switch { names: &["stackidx"], to: To::Text("--stack-id") },
     Switch { names: &["showstack", "ss"], to: To::Flag("--show-stack") },

@@ -13,6 +13,13 @@ const EXTRACTS: &[(&str, &str)] = &[
     // Lines that extract write into temp/Extract meanwhile.
     ("options/SlowSystem", "git-bash"),
     ("options/Browsing", "dns-5.etl"),
+    ("more/Browsing", "dns-5.etl"),
+    ("more/Connections", "tcp-5.etl"),
+    ("more/Handles", "handles-5.etl"),
+    ("more/Shop", "dotnet-5.etl"),
+    ("more/Marks", "sched-5.etl"),
+    ("power/Win10_Balanced", "power-5.etl"),
+    ("power/Win10_Other", "power-5.etl"),
     ("cores/Hybrid", "pe-cores"),
     ("perf/Test_NormalPrio", "sched-5.etl"),
     ("perf/Test_NormalPrio2", "sched-5.etl"),

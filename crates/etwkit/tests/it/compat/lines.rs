@@ -4,6 +4,9 @@ use super::{check, drive, run, words, written};
 
 /// Name of a line, the line, and the folder it runs in.
 const LINES: &[(&str, &str, &str)] = &[
+    ("power-diff", "ETWAnalyzer -dump power -fd win10 -diff", "power"),
+    ("dns-top", "EtwAnalyzer -dump DNS -topn 5 -fd Browsing.json   ", "more"),
+    ("dns-details", "EtwAnalyzer -dump DNS -topn 5 -details -fd Browsing.json  ", "more"),
     (
         "many-slow-calls-version",
         r"Etwanalyzer -fd c:\temp\extract\ManySlowCalls_MAGNON.03-07-2023.23-21-41.json  -dump version -dll *coreclr* -versionfilter *7.0* ",

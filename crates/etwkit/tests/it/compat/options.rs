@@ -5,10 +5,31 @@ use std::collections::HashMap;
 use super::{drive, run, words};
 
 /// All sub commands.
-const DUMPS: &[&str] = &["cpu", "disk", "file", "lbr", "pmc", "process", "stats", "version"];
+const DUMPS: &[&str] = &[
+    "cpu",
+    "disk",
+    "dns",
+    "exception",
+    "file",
+    "lbr",
+    "mark",
+    "memory",
+    "objectref",
+    "pmc",
+    "power",
+    "process",
+    "stats",
+    "tcp",
+    "testrun",
+    "threadpool",
+    "tracelog",
+    "version",
+    "virtualalloc",
+];
 
 /// Sub commands and switches whose events are in no trace that the tests have.
-const NO_TRACE: &[(&str, &str)] = &[("lbr", "*"), ("file", "-showallfiles")];
+const NO_TRACE: &[(&str, &str)] =
+    &[("lbr", "*"), ("memory", "*"), ("tracelog", "*"), ("objectref", "-showref"), ("file", "-showallfiles")];
 
 /// A line and a switch that is added to it.
 const ADDED: &[(&str, &str)] = &[
@@ -108,6 +129,130 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump stats -fd SlowSystem", "-properties OS*,Mem*"),
     ("-dump stats -fd SlowSystem", "-oneline"),
     (r"-dump pmc -fd ..\writer\Take_Test1", "-nocounters"),
+    (r"-dump dns -fd ..\more\Browsing", "-dnsqueryfilter *.org"),
+    (r"-dump dns -fd ..\more\Browsing", "-sortby count"),
+    (r"-dump dns -fd ..\more\Browsing", "-details"),
+    (r"-dump dns -fd ..\more\Browsing -details", "-topndetails 1"),
+    (r"-dump dns -fd ..\more\Browsing", "-showprocess"),
+    (r"-dump dns -fd ..\more\Browsing", "-showadapter"),
+    (r"-dump dns -fd ..\more\Browsing", "-showreturncode"),
+    (r"-dump dns -fd ..\more\Browsing", "-minmaxtotaltime 1 1,16"),
+    (r"-dump dns -fd ..\more\Browsing", "-minmaxtime 1s"),
+    (r"-dump dns -fd ..\more\Browsing", "-minmaxtotaltimems 1000 1160"),
+    (r"-dump dns -fd ..\more\Browsing", "-minmaxtimems 1000"),
+    (r"-dump tcp -fd ..\more\Connections", "-ipport *:443*"),
+    (r"-dump tcp -fd ..\more\Connections", "-sourceipport *:8080"),
+    (r"-dump tcp -fd ..\more\Connections", "-remoteipport *:445"),
+    (r"-dump tcp -fd ..\more\Connections", "-tcb 0x*1230"),
+    (r"-dump tcp -fd ..\more\Connections", "-sortby sentsize"),
+    (r"-dump tcp -fd ..\more\Connections", "-showretransmit"),
+    (r"-dump tcp -fd ..\more\Connections", "-showretransmits"),
+    (r"-dump tcp -fd ..\more\Connections -showretransmit", "-sortretransmitby delay"),
+    (r"-dump tcp -fd ..\more\Connections -showretransmit", "-topnretrans 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-onlyclientretransmit"),
+    (r"-dump tcp -fd ..\more\Connections", "-groupby sourceipremoteip"),
+    (r"-dump tcp -fd ..\more\Connections", "-issue post"),
+    (r"-dump tcp -fd ..\more\Connections", "-reset"),
+    (r"-dump tcp -fd ..\more\Connections", "-keepalive"),
+    (r"-dump tcp -fd ..\more\Connections", "-details"),
+    (r"-dump tcp -fd ..\more\Connections", "-stats"),
+    (r"-dump tcp -fd ..\more\Connections", "-showtotal total"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxsentbytes 2KB"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedbytes 2KB"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxbytes 2KB"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxsentpackets 5"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedpackets 5"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxpackets 10"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytes 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytesin 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytesout 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpackets 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpacketsin 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpacketsout 1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxretransdelayms 300"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxretransbytes 10000"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxretranscount 2"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxconnect 0,05"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxdisconnect 0 0"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxlastsents 0.1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxlastreceiveds 0.1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxclientresets 0.001"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxconnectiondurations 0 0.1"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxsentdelays 10ms"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxsenddelays 10ms"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedelays 10ms"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxsendmbs 0.05"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxrecmbs 0.01"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxpost 2"),
+    (r"-dump tcp -fd ..\more\Connections", "-minmaxinject 1"),
+    (r"-dump exception -fd ..\more\Shop", "-type *Timeout*"),
+    (r"-dump exception -fd ..\more\Shop", "-message *null*"),
+    (r"-dump exception -fd ..\more\Shop", "-message *Sequence*"),
+    (r"-dump exception -fd ..\more\Shop", "-showstack"),
+    (r"-dump exception -fd ..\more\Shop", "-ss"),
+    (r"-dump exception -fd ..\more\Shop", "-stackfilter *nosuchframe*"),
+    (r"-dump exception -fd ..\more\Shop", "-sf *nosuchframe*"),
+    (r"-dump exception -fd ..\more\Shop -ss", "-cutstack 0-1"),
+    (r"-dump exception -fd ..\more\Shop", "-maxmessage 5"),
+    (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fullmessage"),
+    (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fm"),
+    (r"-dump exception -fd ..\more\Shop -type *", "-showtime"),
+    (r"-dump exception -fd ..\more\Shop", "-sortby time"),
+    (r"-dump exception -fd ..\more\Shop", "-minmaxextime 0 0.2"),
+    (r"-dump exception -fd ..\more\Shop", "-details"),
+    (r"-dump exception -fd ..\more\Shop", "-smi"),
+    (r"-dump exception -fd ..\more\Shop", "-showmoduleinfo"),
+    (r"-dump mark -fd ..\more\Marks", "-markerfilter Phase*"),
+    (r"-dump mark -fd ..\more\Marks", "-minmaxmarkdifftime 0.1 0.25"),
+    (r"-dump mark -fd ..\more\Marks", "-zt marker Phase*"),
+    (r"-dump objectref -fd ..\more\Handles", "-relatedprocess tidy"),
+    (r"-dump objectref -fd ..\more\Handles", "-minmaxduration 1"),
+    (r"-dump objectref -fd ..\more\Handles", "-minmaxid 3 5"),
+    (r"-dump objectref -fd ..\more\Handles", "-minmaxtime 0 0.05"),
+    (r"-dump objectref -fd ..\more\Handles", "-createstack *leaky*"),
+    (r"-dump objectref -fd ..\more\Handles", "-destroystack *leaky*"),
+    (r"-dump objectref -fd ..\more\Handles", "-stackfilter *leaky*"),
+    (r"-dump objectref -fd ..\more\Handles", "-sf *leaky*"),
+    (r"-dump objectref -fd ..\more\Handles", "-object 0x*80"),
+    (r"-dump objectref -fd ..\more\Handles", "-objectname *a*"),
+    (r"-dump objectref -fd ..\more\Handles", "-type Event"),
+    (r"-dump objectref -fd ..\more\Handles", "-handle 0x154"),
+    (r"-dump objectref -fd ..\more\Handles", "-map 1"),
+    (r"-dump objectref -fd ..\more\Handles", "-viewbase 0x1*"),
+    (r"-dump objectref -fd ..\more\Handles", "-ptrinmap 0x10000"),
+    (r"-dump objectref -fd ..\more\Handles", "-minmaxmapsize 1"),
+    (r"-dump objectref -fd ..\more\Handles", "-leak"),
+    (r"-dump objectref -fd ..\more\Handles", "-multiprocess"),
+    (r"-dump objectref -fd ..\more\Handles", "-inherit"),
+    (r"-dump objectref -fd ..\more\Handles", "-overlapped"),
+    (r"-dump objectref -fd ..\more\Handles", "-showstack"),
+    (r"-dump objectref -fd ..\more\Handles", "-ss"),
+    (r"-dump objectref -fd ..\more\Handles", "-showtotal process"),
+    (r"-dump virtualalloc -fd ..\more\Handles", "-details"),
+    (r"-dump virtualalloc -fd ..\more\Handles", "-stackidx 1;2;3;4;5;6;7;8;9;10"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-showstack"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-ss"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-stackfilter *leaky*"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-sf *leaky*"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-topnstacks 1"),
+    (r"-dump virtualalloc -fd ..\more\Handles", "-sortby freedcount"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-minmaxnotreleasedsize 100KB"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-minmaxnotreleasedcount 3"),
+    (r"-dump virtualalloc -fd ..\more\Handles", "-minmaxalloctime 0 0.1"),
+    (r"-dump virtualalloc -fd ..\more\Handles", "-showtotal none"),
+    (r"-dump power -fd ..\power\Win10_Balanced", "-diff"),
+    (r"-dump power -fd ..\power\Win10_Balanced", "-details"),
+    ("-dump testrun -fd SlowSystem", "-printfiles"),
+    ("-dump testrun -fd SlowSystem", "-validtestsonly"),
+    ("-dump testrun -fd *", "-notestrungrouping"),
+    ("-dump testrun -fd *", "-testrunindex 1"),
+    ("-dump testrun -fd *", "-tri 1"),
+    ("-dump testrun -fd * -tri 0", "-testruncount 1"),
+    ("-dump testrun -fd * -tri 0", "-trc 1"),
+    ("-dump testrun -fd SlowSystem", "-skipntests 1"),
+    ("-dump testrun -fd SlowSystem", "-lastndays 1"),
+    ("-dump testrun -fd SlowSystem", "-verbose"),
+    ("-dump testrun -fd *", "-testsperrun 1"),
     ("-dump cpu -topn 1", "-recursive"),
     ("-dump cpu -topn 1", "-fd *Slow*"),
     ("-dump cpu -topn 1", "-filedir *Slow*"),
@@ -193,8 +338,8 @@ fn the_page_on_switches_tells_what_is_shown() {
         let help = run(&format!("ETWAnalyzer -dump {dump} -help"), "options");
         page += &format!("\n## `-dump {dump}`\n\n| switch | becomes | state |\n|---|---|---|\n");
         for line in help.out.lines().skip(1) {
-            let (names, meaning) = line.trim_start().split_at(29.min(line.trim_start().len()));
-            let (names, meaning) = (names.trim(), meaning.trim());
+            let (names, meaning) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+            let meaning = meaning.trim();
             let state = if let Some(why) = meaning.strip_prefix("changes nothing: ") {
                 format!("taken, changes nothing: {why}")
             } else if let Some(why) = meaning.strip_prefix("is not there: ") {
@@ -203,6 +348,9 @@ fn the_page_on_switches_tells_what_is_shown() {
                 "works".to_owned()
             } else if NO_TRACE.iter().any(|(of, name)| of == dump && (*name == "*" || *name == names)) {
                 "translated; no trace at hand has such events".to_owned()
+            } else if *dump == "testrun" && matches!(names, "-copyfilesto" | "-withetl" | "-overwrite") {
+                // These write files.
+                "works; shown by the tests of `dump test-run`".to_owned()
             } else {
                 untested.push(format!("-dump {dump} {names}"));
                 continue;
