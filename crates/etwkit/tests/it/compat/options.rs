@@ -252,7 +252,6 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump testrun -fd SlowSystem", "-skipntests 1"),
     ("-dump testrun -fd SlowSystem", "-lastndays 1"),
     ("-dump testrun -fd SlowSystem", "-verbose"),
-    ("-dump testrun -fd *", "-testsperrun 1"),
     ("-dump cpu -topn 1", "-recursive"),
     ("-dump cpu -topn 1", "-fd *Slow*"),
     ("-dump cpu -topn 1", "-filedir *Slow*"),
@@ -348,8 +347,10 @@ fn the_page_on_switches_tells_what_is_shown() {
                 "works".to_owned()
             } else if NO_TRACE.iter().any(|(of, name)| of == dump && (*name == "*" || *name == names)) {
                 "translated; no trace at hand has such events".to_owned()
-            } else if *dump == "testrun" && matches!(names, "-copyfilesto" | "-withetl" | "-overwrite") {
-                // These write files.
+            } else if *dump == "testrun"
+                && matches!(names, "-copyfilesto" | "-withetl" | "-overwrite" | "-testsperrun")
+            {
+                // These write files, or need several tests of one name.
                 "works; shown by the tests of `dump test-run`".to_owned()
             } else {
                 untested.push(format!("-dump {dump} {names}"));
