@@ -9,8 +9,8 @@ use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::stack_lines::text_frames;
 use super::text::{ProcessText, Text};
-use super::virtual_alloc::frames;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -281,7 +281,7 @@ fn print(
         lines.line(&heading(&text, &of.object))?;
         for event in of.events.iter().filter(|event| event.event.is_some()) {
             printed.next().map_or(Ok(()), |line| lines.line(&format!("  {line}")))?;
-            frames(event.stack.as_deref(), lines)?;
+            text_frames(event.stack.as_deref(), lines)?;
         }
     }
     if args.show_total.as_deref() == Some("none") {

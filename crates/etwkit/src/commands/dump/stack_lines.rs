@@ -43,3 +43,24 @@ pub(super) fn frames(
     }
     lines.line(&format!("        ({left_out} of {} frames left out: --cut-stack 0.. shows all)", all.len()))
 }
+
+/// Prints a table, below each row the frames of its stack, which is a text with a line for each frame.
+pub(super) fn with_stacks<'a>(
+    table: &[String],
+    stacks: impl Iterator<Item = Option<&'a str>>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let mut table = table.iter();
+    table.next().map_or(Ok(()), |titles| lines.line(titles))?;
+    for (line, stack) in table.zip(stacks) {
+        lines.line(line)?;
+        text_frames(stack, lines)?;
+    }
+    Ok(())
+}
+
+/// Prints the frames of a stack, which is a text with a line for each.
+pub(super) fn text_frames(stack: Option<&str>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    let frames = stack.into_iter().flat_map(str::lines);
+    frames.map(|frame| format!("      {frame}")).try_for_each(|frame| lines.line(&frame))
+}

@@ -6,6 +6,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::stack_lines::with_stacks;
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -196,15 +197,8 @@ fn calls(
 ) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
-    let printed = args.call_columns(&text)?.lines(one.answer.iter());
-    let mut printed = printed.iter();
-    printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
-    for (call, line) in one.answer.iter().zip(printed) {
-        lines.line(line)?;
-        let frames = call.stack.iter().flat_map(|stack| stack.lines());
-        frames.map(|frame| format!("      {frame}")).try_for_each(|frame| lines.line(&frame))?;
-    }
-    Ok(())
+    let table = args.call_columns(&text)?.lines(one.answer.iter());
+    with_stacks(&table, one.answer.iter().map(|call| call.stack.as_deref()), lines)
 }
 
 pub(super) fn run(args: &SyscallArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {

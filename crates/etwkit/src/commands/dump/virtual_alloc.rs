@@ -10,6 +10,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::stack_lines::{text_frames, with_stacks};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -232,7 +233,7 @@ fn stacks(
         }
         for (row, line) in group.rows.iter().zip(printed.by_ref()) {
             lines.line(line)?;
-            frames(row.stack.as_deref(), lines)?;
+            text_frames(row.stack.as_deref(), lines)?;
         }
     }
     Ok(())
@@ -245,20 +246,8 @@ fn events(
 ) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
-    let printed = args.event_columns(&text)?.lines(one.answer.iter());
-    let mut printed = printed.iter();
-    printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
-    for (row, line) in one.answer.iter().zip(printed) {
-        lines.line(line)?;
-        frames(row.stack.as_deref(), lines)?;
-    }
-    Ok(())
-}
-
-/// The frames of a stack, a line for each.
-pub(super) fn frames(stack: Option<&str>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    let frames = stack.into_iter().flat_map(str::lines);
-    frames.map(|frame| format!("      {frame}")).try_for_each(|frame| lines.line(&frame))
+    let table = args.event_columns(&text)?.lines(one.answer.iter());
+    with_stacks(&table, one.answer.iter().map(|event| event.stack.as_deref()), lines)
 }
 
 pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
