@@ -41,6 +41,11 @@ impl Tables {
         self.sources.len() > 1
     }
 
+    /// Whether a declared table has rows in any source; `None` if no such table is declared. Nothing is read.
+    pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
+        self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
+    }
+
     /// Reads frames and stacks, for tables and functions alike.
     pub(crate) fn loader(&self) -> &Arc<Loader> {
         &self.loader

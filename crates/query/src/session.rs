@@ -96,6 +96,12 @@ impl Session {
         self.context.register_udf(functions::tag(tables.loader().clone(), tables.has_trace_id(), sets));
     }
 
+    /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
+    #[must_use]
+    pub fn has_rows(&self, table: &str) -> Option<bool> {
+        self.tables.has_rows(table)
+    }
+
     /// Frames, methods and modules by number, read at the first call.
     ///
     /// # Errors

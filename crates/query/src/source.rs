@@ -49,6 +49,16 @@ impl Source {
         Ok(Extract::open(path)?.into())
     }
 
+    /// Whether a table has rows.
+    pub(crate) fn has_rows(&self, table: &str) -> bool {
+        match &self.rows {
+            Rows::Batches(batches) => {
+                batches.get(table).is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0))
+            }
+            Rows::Extract(extract) => extract.table(table).is_some(),
+        }
+    }
+
     /// Rows in memory, under a name of their own. Batches of one table that are given apart are put together.
     #[must_use]
     pub fn batches(name: &str, tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> Self {

@@ -84,6 +84,9 @@ rows! {
 /// # Errors
 /// The query fails.
 pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
+    if let Some(known) = session.has_rows(table) {
+        return Ok(known);
+    }
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
 }
