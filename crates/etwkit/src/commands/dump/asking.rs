@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use etwkit_query::dump::{self, trace::TraceInfo};
 use etwkit_query::{Known, Session, Source};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Common;
 use super::in_order::in_order;
@@ -38,7 +40,26 @@ pub(super) fn ask_in_order<A: Send>(
     let known = Arc::new(Known::default());
     let groups = groups(&common.extracts, workers);
     let ask = |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, sessions, &known, question);
-    in_order(&groups, ask, |asked| asked.into_iter().try_for_each(&mut take))
+    let bar = bar(common.extracts.len());
+    let asked = in_order(&groups, ask, |asked| {
+        bar.inc(asked.len() as u64);
+        // What is printed does not end up behind the bar.
+        bar.suspend(|| asked.into_iter().try_for_each(&mut take))
+    });
+    bar.finish_and_clear();
+    asked
+}
+
+/// How many extracts are done, on the error stream if somebody looks at it and has waited for a while.
+fn bar(extracts: usize) -> ProgressBar {
+    if extracts < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(extracts as u64);
+    let style = ProgressStyle::with_template("{bar:20} {pos} of {len} extracts, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
 }
 
 /// Groups that grow from a single extract on, and stay so small that all workers have several.
