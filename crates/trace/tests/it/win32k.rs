@@ -46,7 +46,7 @@ impl Recording {
         let mut trace = Self::new();
         for (pid, session) in [(EDITOR, 1), (CONSOLE, 1), (300, 2)] {
             let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (4, 4), (session, 4), (0, 4), (0, 8)];
-            let tail = [&bytes(&[(0, 4), (0, 8)])[..], b"a.exe\0", &wide(""), &wide(""), &wide("")].concat();
+            let tail = [&bytes(&[(0, 4), (0, 4)])[..], b"a.exe\0", &wide(""), &wide(""), &wide("")].concat();
             trace.kernel(0, 0, (3, 3, 4), &[bytes(&ids), tail].concat());
             trace.kernel(0, 0, (5, 3, 3), &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]));
         }
@@ -300,7 +300,7 @@ fn what_a_process_had_when_it_ended_is_not_outstanding() {
     let mut trace = Recording::programs();
     trace.object(10, EDITOR, 452, 0x51, 1, EDITOR);
     trace.object(11, CONSOLE, 452, 0x52, 1, CONSOLE);
-    let ids = [(0x1064, 8), (EDITOR.into(), 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 8)];
+    let ids = [(0x1064, 8), (EDITOR.into(), 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 4)];
     let tail = [&b"a.exe\0"[..], &wide(""), &wide(""), &wide("")].concat();
     trace.kernel(20, 0, (3, 2, 4), &[bytes(&ids), tail].concat());
     let rows = trace.rows(Range::ALL);
