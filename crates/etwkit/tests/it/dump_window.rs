@@ -257,7 +257,9 @@ fn the_focus() {
 
 #[test]
 fn the_overview_suggests_all_of_it() {
-    let Answer { out, .. } = dump("sums.etwx", &["overview"]);
+    let extract = folder().join("sums.etwx");
+    let Answer { out, err, exit } = run(&["dump", "overview", extract.to_str().unwrap()]);
+    assert_eq!(exit, Exit::Answered, "{err}");
     for what in ["user-lock", "gdi-user", "ui-delay", "focus"] {
         assert!(out.contains(&format!("etwkit dump {what} ")), "{out}");
     }
