@@ -12,8 +12,8 @@ use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
-    GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack,
-    Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
+    GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample,
+    Row, Stack, Syscall, Table, TcpEvent, UiDelay, UserLock, VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -55,7 +55,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 20] = [
+const ROW_TABLES: [&Table; 22] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -75,11 +75,13 @@ const ROW_TABLES: [&Table; 20] = [
     FileMap::TABLE,
     VirtualAlloc::TABLE,
     VirtualRange::TABLE,
+    UserLock::TABLE,
+    GdiUserObject::TABLE,
     GenericEvent::TABLE,
 ];
 
 /// Tables that a summary keeps without the stacks of their rows.
-const STACKLESS_TABLES: [&Table; 1] = [DnsQuery::TABLE];
+const STACKLESS_TABLES: [&Table; 2] = [DnsQuery::TABLE, UiDelay::TABLE];
 
 /// Column of such a stack.
 const STACK_ID: &str = "stack_id";

@@ -11,6 +11,7 @@ mod architecture;
 mod compat;
 mod dump;
 mod dump_small;
+mod dump_window;
 mod evidence;
 mod extracts;
 mod git_bash;

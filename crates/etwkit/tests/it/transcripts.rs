@@ -59,6 +59,10 @@ fn help() {
         "syscall",
         "objectref",
         "virtual-alloc",
+        "user-lock",
+        "gdi-user",
+        "ui-delay",
+        "focus",
     ];
     for dump in dumps {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
