@@ -102,6 +102,12 @@ impl Session {
         self.tables.has_rows(table)
     }
 
+    /// Whether an extract was made of one of another program, which holds sums alone.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        self.tables.is_imported()
+    }
+
     /// Frames, methods and modules by number, read at the first call.
     ///
     /// # Errors

@@ -73,10 +73,6 @@ impl Processes {
         all
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.told.len()
-    }
-
     /// The process with that index; -1 stands for none.
     pub(super) fn at(&mut self, index: i64) -> Option<i32> {
         let found = i32::try_from(index).ok().filter(|index| (0..self.told.len() as i64).contains(&i64::from(*index)));

@@ -129,7 +129,7 @@ fn ask_one<A>(
     if common.show_full_file_name {
         info.file_name.clone_from(&name);
     }
-    let answer = question(&session);
+    let answer = question(&session).map_err(|error| error.of(&session));
     Ok((name, info, answer))
 }
 
