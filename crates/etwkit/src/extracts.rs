@@ -62,7 +62,11 @@ fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Path
         return Ok(path.to_owned());
     };
     if is_new {
-        notes.push(format!("{doing} {} into {}, which later questions use", path.display(), extract.display()));
+        notes.push(format!(
+            "{doing} {} into {}, which later questions use",
+            path.display(),
+            extract.display()
+        ));
     }
     Ok(extract)
 }

@@ -41,7 +41,8 @@ pub use convert::{
 };
 pub use error::{Error, Result};
 pub use json7z::{
-    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, is_json_part, open_json,
+    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, looks_like_json_extract,
+    open_json,
 };
 pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};

@@ -79,7 +79,10 @@ pub fn small() -> JsonExtract {
         ("Modules", modules()),
         ("CPUExtended", cpu_extended()),
         ("Handle", handles()),
-        ("HandleStacks", json!({"StackList": ["ntoskrnl.exe!NtCreateEvent\napp.dll!App.Main", "ntoskrnl.exe!NtClose\napp.dll!App.Main"]})),
+        (
+            "HandleStacks",
+            json!({"StackList": ["ntoskrnl.exe!NtCreateEvent\napp.dll!App.Main", "ntoskrnl.exe!NtClose\napp.dll!App.Main"]}),
+        ),
         ("VirtualAlloc", virtual_alloc()),
         ("VirtualAllocStacks", json!({"StackList": ["ntdll.dll!NtAllocateVirtualMemory\napp.dll!App.Load"]})),
         ("TraceLogging", trace_logging()),
@@ -180,9 +183,7 @@ fn modules() -> Value {
 }
 
 fn memory() -> Value {
-    let set = |process: &str, working_set: u32, commit: u32| {
-        json!({"Process": process, "WorkingSetInMiB": working_set, "CommitInMiB": commit, "WorkingsetPrivateInMiB": working_set / 2, "SharedCommitSizeInMiB": 3})
-    };
+    let set = |process: &str, working_set: u32, commit: u32| json!({"Process": process, "WorkingSetInMiB": working_set, "CommitInMiB": commit, "WorkingsetPrivateInMiB": working_set / 2, "SharedCommitSizeInMiB": 3});
     json!({
         "MachineCommitStartMiB": 4000, "MachineCommitEndMiB": 4100, "MachineCommitDiffMiB": 100,
         "MachineActiveStartMiB": 3000, "MachineActiveEndMiB": 2900, "MachineActiveDiffMiB": -100,
@@ -298,7 +299,10 @@ impl JsonExtract {
     fn files(&self, name: &str) -> Vec<(String, Vec<u8>)> {
         let parts = self.parts.iter().map(|(part, value)| (format!("{name}_Derived_{part}.json"), value));
         let main = (format!("{name}.json"), &self.main);
-        std::iter::once(main).chain(parts).map(|(file, value)| (file, serde_json::to_vec_pretty(value).unwrap())).collect()
+        std::iter::once(main)
+            .chain(parts)
+            .map(|(file, value)| (file, serde_json::to_vec_pretty(value).unwrap()))
+            .collect()
     }
 }
 
@@ -310,18 +314,42 @@ pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     let mut out = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     let text = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>().join(",\n");
     let told = |index: usize| {
-        format!("{{\"ProcessID\": {}, \"ProcessName\": \"p{index}.exe\", \"StartTime\": \"{UNKNOWN_START}\", \"EndTime\": \"{UNKNOWN_END}\", \"ParentPid\": 4}}", index * 4 + 8)
+        format!(
+            "{{\"ProcessID\": {}, \"ProcessName\": \"p{index}.exe\", \"StartTime\": \"{UNKNOWN_START}\", \"EndTime\": \"{UNKNOWN_END}\", \"ParentPid\": 4}}",
+            index * 4 + 8
+        )
     };
     let total = |index: usize| format!("\"p{index}.exe({})\": {index}", index * 4 + 8);
-    let name = |method: usize| format!("\"module{}.dll!Namespace.Of.Some.Length.Class{method}.Method\"", method % 97);
-    write!(out, "{{\"SessionStart\": \"{START}\", \"SessionEnd\": \"{}\", \"Processes\": [", at("10")).unwrap();
-    write!(out, "{}], \"CPU\": {{\"PerProcessCPUConsumptionInMs\": {{", text(&mut (0..processes).map(told))).unwrap();
-    write!(out, "{}}}, \"PerProcessMethodCostsInclusive\": {{\"MethodNames\": [", text(&mut (0..processes).map(total))).unwrap();
-    write!(out, "{}], \"HasCSwitchData\": true, \"MethodStatsPerProcess\": [", text(&mut (0..methods).map(name))).unwrap();
+    let name = |method: usize| {
+        format!("\"module{}.dll!Namespace.Of.Some.Length.Class{method}.Method\"", method % 97)
+    };
+    write!(out, "{{\"SessionStart\": \"{START}\", \"SessionEnd\": \"{}\", \"Processes\": [", at("10"))
+        .unwrap();
+    write!(out, "{}], \"CPU\": {{\"PerProcessCPUConsumptionInMs\": {{", text(&mut (0..processes).map(told)))
+        .unwrap();
+    write!(
+        out,
+        "{}}}, \"PerProcessMethodCostsInclusive\": {{\"MethodNames\": [",
+        text(&mut (0..processes).map(total))
+    )
+    .unwrap();
+    write!(
+        out,
+        "{}], \"HasCSwitchData\": true, \"MethodStatsPerProcess\": [",
+        text(&mut (0..methods).map(name))
+    )
+    .unwrap();
     for index in 0..processes {
-        let costs = (0..methods).map(|method| format!("\"{method} {} 12 0.1234 9.8765 3 7 1 20 300\"", method % 500));
+        let costs =
+            (0..methods).map(|method| format!("\"{method} {} 12 0.1234 9.8765 3 7 1 20 300\"", method % 500));
         let separator = if index == 0 { "" } else { "," };
-        write!(out, "{separator}{{\"Process\": \"p{index}.exe({})\", \"CostsAsString\": [{}]}}", index * 4 + 8, text(&mut { costs })).unwrap();
+        write!(
+            out,
+            "{separator}{{\"Process\": \"p{index}.exe({})\", \"CostsAsString\": [{}]}}",
+            index * 4 + 8,
+            text(&mut { costs })
+        )
+        .unwrap();
     }
     write!(out, "]}}}}, \"Network\": {{\"DnsClient\": {{\"Events\": [").unwrap();
     for index in 0..processes * methods / 4 {

@@ -124,7 +124,7 @@ impl Entry {
 fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
-    let (traces, others): (Vec<_>, Vec<_>) = 
+    let (traces, others): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending()]));
     let chosen = if traces.is_empty() {
         others.into_iter().filter(|e| has_ending(&e.path, &["zip", "7z", "diagsession"])).collect()

@@ -27,7 +27,12 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(values, import.writer)
 }
 
-fn counter(reader: &mut Reader, import: &mut Import<'_>, counters: &mut Vec<PmcCounter>, values: &mut Vec<PmcThread>) -> Result<()> {
+fn counter(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    counters: &mut Vec<PmcCounter>,
+    values: &mut Vec<PmcThread>,
+) -> Result<()> {
     let (mut counter, begin) = (String::new(), values.len());
     reader.object(|reader, name| {
         match name {
@@ -38,7 +43,13 @@ fn counter(reader: &mut Reader, import: &mut Import<'_>, counters: &mut Vec<PmcC
                     let value = reader.int()?.unwrap_or(0);
                     // Values are those of whole processes: one thread without an id stands for all.
                     let thread_key = import.threads.key(process_key, NO_THREAD);
-                    values.push(PmcThread { process_key, thread_key, kind: "counted", value, ..PmcThread::default() });
+                    values.push(PmcThread {
+                        process_key,
+                        thread_key,
+                        kind: "counted",
+                        value,
+                        ..PmcThread::default()
+                    });
                     Ok(())
                 })?;
             }
@@ -47,7 +58,11 @@ fn counter(reader: &mut Reader, import: &mut Import<'_>, counters: &mut Vec<PmcC
         Ok(())
     })?;
     values.iter_mut().skip(begin).for_each(|row| row.counter.clone_from(&counter));
-    counters.push(PmcCounter { position: Some(counters.len() as i32), name: counter, ..PmcCounter::default() });
+    counters.push(PmcCounter {
+        position: Some(counters.len() as i32),
+        name: counter,
+        ..PmcCounter::default()
+    });
     Ok(())
 }
 

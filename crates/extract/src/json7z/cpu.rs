@@ -59,7 +59,8 @@ impl Cost {
     /// `method cpu wait first last threads depth ready ready-average switches`; the last ones came with later versions.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ').filter(|part| !part.is_empty());
-        let seconds = |text: &str| text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).map(seconds_ns);
+        let seconds =
+            |text: &str| text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).map(seconds_ns);
         let mut cost = Self {
             process: None,
             method: parts.next()?.parse().ok()?,
@@ -161,7 +162,10 @@ impl Cpu {
                         let text = reader.text()?.unwrap_or_default();
                         let wrong = || {
                             let found = format!("the text {text:?}");
-                            reader.unexpected("costs of a method as \"0 12 34 0.5000 1.5000 2 7 1 10 99\"", found)
+                            reader.unexpected(
+                                "costs of a method as \"0 12 34 0.5000 1.5000 2 7 1 10 99\"",
+                                found,
+                            )
                         };
                         self.costs.push(Cost::parse(&text).ok_or_else(wrong)?);
                         Ok(())
@@ -178,7 +182,8 @@ impl Cpu {
 
     fn topology(&mut self, reader: &mut Reader) -> Result<()> {
         reader.object(|reader, name| {
-            let wrong = || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
+            let wrong =
+                || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
             let cpu: i32 = name.parse().map_err(|_| wrong())?;
             let mut core = Core::default();
             reader.object(|reader, name| {
@@ -265,13 +270,20 @@ impl Cpu {
         }
         write_all(processes, import.writer)?;
         let (names, system) = (&self.names, import.system);
-        let rows = self.costs.iter().map(|cost| method(cost, names, import, (is_sampled, has_switches), system));
+        let rows =
+            self.costs.iter().map(|cost| method(cost, names, import, (is_sampled, has_switches), system));
         let rows: Vec<CpuMethod> = rows.collect();
         write_all(rows, import.writer)
     }
 }
 
-fn method(cost: &Cost, names: &[String], import: &Import<'_>, (is_sampled, has_switches): (bool, bool), system: Option<i32>) -> CpuMethod {
+fn method(
+    cost: &Cost,
+    names: &[String],
+    import: &Import<'_>,
+    (is_sampled, has_switches): (bool, bool),
+    system: Option<i32>,
+) -> CpuMethod {
     let unnamed = format!("method {}", cost.method);
     let named = Named::parse(names.get(cost.method as usize).map_or(&unnamed, String::as_str));
     let path = |module| import.stacks.modules.path(cost.process, system, module).map(str::to_owned);
@@ -322,7 +334,8 @@ fn ranges(cores: &[i64]) -> String {
             _ => parts.push((core, core)),
         }
     }
-    let text = |(begin, end): &(i64, i64)| if begin == end { begin.to_string() } else { format!("{begin}-{end}") };
+    let text =
+        |(begin, end): &(i64, i64)| if begin == end { begin.to_string() } else { format!("{begin}-{end}") };
     parts.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
@@ -333,7 +346,10 @@ mod tests {
     #[test]
     fn costs_of_all_versions_are_read() {
         let short = Cost::parse("3 120 45 0.5000 12.3456 2 7").unwrap();
-        assert_eq!((short.method, short.cpu_ms, short.wait_ms, short.threads, short.depth), (3, 120, 45, 2, 7));
+        assert_eq!(
+            (short.method, short.cpu_ms, short.wait_ms, short.threads, short.depth),
+            (3, 120, 45, 2, 7)
+        );
         assert_eq!((short.first_ns, short.last_ns, short.ready_ms), (500_000_000, 12_345_600_000, None));
         let long = Cost::parse("3 120 45 0.5000 12.3456 2 7 9 33 1000").unwrap();
         assert_eq!((long.ready_ms, long.ready_average_us, long.switches), (Some(9), Some(33), Some(1000)));

@@ -57,8 +57,11 @@ impl Disks {
                     })?;
                 }
                 // Sums of what the files have, and the same once more in another form.
-                "TotalDiskServiceTimeInus" | "TotalDiskReadTimeInus" | "TotalDiskFlushTimeInus"
-                | "TotalDiskWriteTimeTimeInus" | "DiskIOEvents" => reader.skip()?,
+                "TotalDiskServiceTimeInus"
+                | "TotalDiskReadTimeInus"
+                | "TotalDiskFlushTimeInus"
+                | "TotalDiskWriteTimeTimeInus"
+                | "DiskIOEvents" => reader.skip()?,
                 _ => reader.unknown()?,
             }
             Ok(())
@@ -75,12 +78,16 @@ impl Disks {
                     [one] => *one,
                     // Which of them did how much is not told.
                     several => {
-                        import.drop("Disk: which processes shared the I/O of a file", usize::from(several.len() > 1));
+                        import.drop(
+                            "Disk: which processes shared the I/O of a file",
+                            usize::from(several.len() > 1),
+                        );
                         None
                     }
                 };
                 let ns = activity.service_us.saturating_mul(1000);
-                let mut row = DiskFile { process_key, priority: priority(activity.priorities), ..DiskFile::default() };
+                let mut row =
+                    DiskFile { process_key, priority: priority(activity.priorities), ..DiskFile::default() };
                 match kind {
                     "Read" | "0" => (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns),
                     "Write" | "1" => (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns),
@@ -102,7 +109,8 @@ impl Disks {
 
     fn disk(&mut self, reader: &mut Reader, disk: i32, import: &mut Import<'_>) -> Result<()> {
         let mut row = Disk { disk, ..Disk::default() };
-        let bytes = |reader: &mut Reader| Ok::<_, Failure>(reader.float()?.map(|gib| (gib * GIB).round() as i64));
+        let bytes =
+            |reader: &mut Reader| Ok::<_, Failure>(reader.float()?.map(|gib| (gib * GIB).round() as i64));
         reader.object(|reader, name| {
             match name {
                 "Model" => row.model = reader.filled_text()?,

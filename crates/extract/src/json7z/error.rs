@@ -20,7 +20,9 @@ pub enum JsonError {
     #[error("{0}")]
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
-    #[error("{name} is no extract of ETWAnalyzer: expected an object with SessionStart and Processes, found no {missing}")]
+    #[error(
+        "{name} is no extract of ETWAnalyzer: expected an object with SessionStart and Processes, found no {missing}"
+    )]
     Foreign {
         /// The file, or the archive and its member.
         name: String,
@@ -83,8 +85,12 @@ impl JsonError {
                 "was the file changed by hand, or written by another program? extract the trace itself if it is at hand"
             }
             Self::Foreign { .. } => "name a .json7z or .json file that ETWAnalyzer wrote, or a trace",
-            Self::Members { .. } => "name an archive with one extract: NAME.json and its NAME_Derived_… files",
-            Self::Part { .. } => "name the main file, the one without _Derived_ in its name; parts beside it are found",
+            Self::Members { .. } => {
+                "name an archive with one extract: NAME.json and its NAME_Derived_… files"
+            }
+            Self::Part { .. } => {
+                "name the main file, the one without _Derived_ in its name; parts beside it are found"
+            }
         })
     }
 }

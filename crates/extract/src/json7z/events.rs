@@ -64,7 +64,12 @@ pub(super) fn exceptions(reader: &mut Reader, import: &mut Import<'_>) -> Result
 }
 
 /// All exceptions with one message and stack.
-fn message(reader: &mut Reader, import: &mut Import<'_>, stack: &str, rows: &mut Vec<Exception>) -> Result<()> {
+fn message(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    stack: &str,
+    rows: &mut Vec<Exception>,
+) -> Result<()> {
     let (mut text, mut exception_type) = (String::new(), String::new());
     let (mut processes, mut tids, mut times) = (Vec::new(), Vec::new(), Vec::new());
     reader.object(|reader, name| {
@@ -114,13 +119,15 @@ pub(super) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Resu
                     Ok(())
                 })?;
             }
-            "ThreadPoolEventCount" => import.leave_out(reader, "ThreadPool.ThreadPoolEventCount, whether thread pools were recorded")?,
+            "ThreadPoolEventCount" => import
+                .leave_out(reader, "ThreadPool.ThreadPoolEventCount, whether thread pools were recorded")?,
             _ => reader.unknown()?,
         }
         Ok(())
     })?;
     rows.sort_by_key(|row| row.ts_ns);
-    import.lack("thread_pool: threads, throughput, and changes for other reasons than starvation", rows.len());
+    import
+        .lack("thread_pool: threads, throughput, and changes for other reasons than starvation", rows.len());
     write_all(rows, import.writer)
 }
 

@@ -64,7 +64,8 @@ impl Extended {
 
     fn frequencies(&mut self, reader: &mut Reader) -> Result<()> {
         reader.object(|reader, name| {
-            let wrong = || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
+            let wrong =
+                || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
             let cpu: i32 = name.parse().map_err(|_| wrong())?;
             let (mut starts, mut stops, mut mhz) = (Vec::new(), Vec::new(), Vec::new());
             reader.object(|reader, name| {
@@ -109,16 +110,22 @@ impl Extended {
                 continue;
             };
             let named = Named::parse(name);
-            let path = named.module.and_then(|module| import.stacks.modules.path(process_key, import.system, module));
+            let path = named
+                .module
+                .and_then(|module| import.stacks.modules.path(process_key, import.system, module));
             for usage in &method.usages {
                 classes.push(class(usage, (process_key, named, path), cpu, has_speeds));
             }
-            let of = |is_deep_sleep, times: &[f64]| percentile(times, (process_key, named, path), is_deep_sleep);
+            let of =
+                |is_deep_sleep, times: &[f64]| percentile(times, (process_key, named, path), is_deep_sleep);
             percentiles.extend(of(false, &method.other));
             percentiles.extend(of(true, &method.deep));
         }
         import.lack("cpu_method_class: cores", classes.len());
-        let short = |method: &Method| usize::from((1..=11).contains(&method.other.len())) + usize::from((1..=11).contains(&method.deep.len()));
+        let short = |method: &Method| {
+            usize::from((1..=11).contains(&method.other.len()))
+                + usize::from((1..=11).contains(&method.deep.len()))
+        };
         import.lack("ready_percentile: longest_sum_ns", self.methods.iter().map(short).sum());
         write_all(classes, import.writer)?;
         write_all(percentiles, import.writer)
@@ -156,7 +163,8 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
             "AverageMHz" => usage.mhz = reader.int()?.unwrap_or(0),
             "CPUMs" => usage.cpu_ms = reader.int()?.unwrap_or(0),
             "UsedCores" => usage.cores = reader.int32()?.unwrap_or(0),
-            "EnabledCPUsAvg" => import.leave_out(reader, "CPUExtended.EnabledCPUsAvg, cores that threads were allowed to run on")?,
+            "EnabledCPUsAvg" => import
+                .leave_out(reader, "CPUExtended.EnabledCPUsAvg, cores that threads were allowed to run on")?,
             "FirstS" => usage.first_ns = reader.seconds()?.unwrap_or(0),
             "LastS" => usage.last_ns = reader.seconds()?.unwrap_or(0),
             _ => reader.unknown()?,
@@ -177,7 +185,12 @@ fn times(reader: &mut Reader) -> Result<Vec<f64>> {
 
 type Owner<'t> = (Option<i32>, Named<'t>, Option<&'t str>);
 
-fn class(usage: &Usage, (process_key, named, path): Owner<'_>, cpu: &Cpu, has_speeds: bool) -> CpuMethodClass {
+fn class(
+    usage: &Usage,
+    (process_key, named, path): Owner<'_>,
+    cpu: &Cpu,
+    has_speeds: bool,
+) -> CpuMethodClass {
     let nominal_mhz = usage.class.and_then(|class| cpu.nominal_mhz(class));
     let cpu_ns = usage.cpu_ms.saturating_mul(1_000_000);
     let mean_mhz = Some(usage.mhz as f64).filter(|mhz| *mhz > 0.0);
@@ -189,7 +202,9 @@ fn class(usage: &Usage, (process_key, named, path): Owner<'_>, cpu: &Cpu, has_sp
         module_path: path.map(Arc::from),
         efficiency_class: usage.class,
         cpu_ns,
-        normalized_ns: measured.zip(nominal_mhz).map(|(mean, nominal)| (cpu_ns as f64 * mean / nominal).round() as i64),
+        normalized_ns: measured
+            .zip(nominal_mhz)
+            .map(|(mean, nominal)| (cpu_ns as f64 * mean / nominal).round() as i64),
         mean_mhz,
         nominal_mhz,
         measured_ns: if measured.is_some() { cpu_ns } else { 0 },
@@ -200,7 +215,11 @@ fn class(usage: &Usage, (process_key, named, path): Owner<'_>, cpu: &Cpu, has_sp
     }
 }
 
-fn percentile(times: &[f64], (process_key, named, path): Owner<'_>, is_deep_sleep: bool) -> Option<ReadyPercentile> {
+fn percentile(
+    times: &[f64],
+    (process_key, named, path): Owner<'_>,
+    is_deep_sleep: bool,
+) -> Option<ReadyPercentile> {
     let ns = |at: usize| times.get(at).map_or(0, |us| (us * 1000.0).round() as i64);
     (times.len() >= 11).then(|| ReadyPercentile {
         process_key,

@@ -19,7 +19,8 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                     let path: Arc<str> = path.into();
                     let mut each = |reader: &mut Reader, index: &str| {
                         let process_key = import.process_name(reader, index)?;
-                        let owner = FileFile { path: Some(Arc::clone(&path)), process_key, ..FileFile::default() };
+                        let owner =
+                            FileFile { path: Some(Arc::clone(&path)), process_key, ..FileFile::default() };
                         for row in operations(reader, import, &owner)? {
                             count += 1;
                             rows.push(&row, import.writer)?;
@@ -63,7 +64,12 @@ fn operations(reader: &mut Reader, import: &mut Import<'_>, owner: &FileFile) ->
     Ok(rows)
 }
 
-fn operation(reader: &mut Reader, import: &mut Import<'_>, mut row: FileFile, rows: &mut Vec<FileFile>) -> Result<()> {
+fn operation(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    mut row: FileFile,
+    rows: &mut Vec<FileFile>,
+) -> Result<()> {
     let mut cleanups = 0;
     let is_there = reader.object(|reader, name| {
         match name {
@@ -79,11 +85,13 @@ fn operation(reader: &mut Reader, import: &mut Import<'_>, mut row: FileFile, ro
             }
             "NtStatus" => {
                 // Each distinct status once, so that more operations may have failed.
-                let mut failed: Vec<i64> = reader.all(Reader::bits)?.into_iter().filter(|status| *status as i32 != 0).collect();
+                let mut failed: Vec<i64> =
+                    reader.all(Reader::bits)?.into_iter().filter(|status| *status as i32 != 0).collect();
                 row.failures = failed.len() as i64;
                 failed.sort_unstable();
                 failed.dedup();
-                let texts: Vec<String> = failed.iter().map(|status| format!("{:#010x}", *status as i32)).collect();
+                let texts: Vec<String> =
+                    failed.iter().map(|status| format!("{:#010x}", *status as i32)).collect();
                 row.failure_statuses = texts.join(",");
             }
             _ => reader.unknown()?,
@@ -94,7 +102,13 @@ fn operation(reader: &mut Reader, import: &mut Import<'_>, mut row: FileFile, ro
         if cleanups > 0 {
             // Their time is that of closing.
             let (path, process_key) = (row.path.clone(), row.process_key);
-            rows.push(FileFile { path, process_key, kind: "cleanup".to_owned(), count: cleanups, ..FileFile::default() });
+            rows.push(FileFile {
+                path,
+                process_key,
+                kind: "cleanup".to_owned(),
+                count: cleanups,
+                ..FileFile::default()
+            });
         }
         rows.push(row);
     }

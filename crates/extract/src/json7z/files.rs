@@ -1,7 +1,7 @@
 //! Finding the files of an extract: the main file, and its parts beside it or in the same archive.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::error::{JsonError, Result};
@@ -52,13 +52,24 @@ struct JsonFile {
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    [".json7z", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len()) && path.is_file()
+    [".json7z", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+        && path.is_file()
 }
 
-/// Whether a file is the part of an extract that belongs to another file.
+/// Bytes at the begin of a main file in which its first members are.
+const FIRST_BYTES: u64 = 4096;
+
+/// Whether a file of a folder is the main file of an extract or an archive with one, by its name and first bytes: folders have other JSON, too.
 #[must_use]
-pub fn is_json_part(path: &Path) -> bool {
-    part_of(&base_name(path)).is_some_and(|(_, part)| !part.is_empty())
+pub fn looks_like_json_extract(path: &Path) -> bool {
+    let name = base_name(path);
+    let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
+    let Ok(file) = File::open(path) else { return false };
+    let mut head = Vec::new();
+    let is_read = part.is_empty() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
+    let head = String::from_utf8_lossy(&head);
+    let has = |member: &str| head.contains(&format!("\"{member}\""));
+    is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
 }
 
 /// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts beside it.
@@ -69,7 +80,9 @@ pub fn open_json(path: &Path, options: &Options) -> crate::Result<JsonInput> {
     let (file, size) = open_file(path)?;
     let name = base_name(path);
     match sniff(&file) {
-        kind @ (Kind::Zip | Kind::SevenZip) => packed(kind, Archive { file, size, name, wanted: Wanted::Json }, options),
+        kind @ (Kind::Zip | Kind::SevenZip) => {
+            packed(kind, Archive { file, size, name, wanted: Wanted::Json }, options)
+        }
         Kind::Other(kind) => Err(crate::Error::OtherArchive { name, kind }),
         Kind::Trace => plain(path, JsonFile { name, part: String::new(), size, file }),
     }
@@ -78,7 +91,9 @@ pub fn open_json(path: &Path, options: &Options) -> crate::Result<JsonInput> {
 /// Name of the main file without its ending, and name of the part in lower case, which is empty for the main file.
 fn part_of(name: &str) -> Option<(&str, String)> {
     let end = name.len().checked_sub(".json".len())?;
-    let stem = name.get(..end).filter(|_| name.get(end..).is_some_and(|ending| ending.eq_ignore_ascii_case(".json")))?;
+    let stem = name
+        .get(..end)
+        .filter(|_| name.get(end..).is_some_and(|ending| ending.eq_ignore_ascii_case(".json")))?;
     let part = stem.rfind(DERIVED).and_then(|at| Some((stem.get(..at)?, stem.get(at + DERIVED.len()..)?)));
     Some(part.map_or((stem, String::new()), |(main, part)| (main, part.to_lowercase())))
 }
@@ -116,7 +131,8 @@ fn packed(kind: Kind, archive: Archive, options: &Options) -> crate::Result<Json
         .collect();
     // Parts in their order, so that the same archive gives the same answer whatever packed it.
     files.sort_by(|a, b| (&a.part, &a.name).cmp(&(&b.part, &b.name)));
-    let mains: Vec<&str> = files.iter().filter(|file| file.part.is_empty()).map(|file| file.name.as_str()).collect();
+    let mains: Vec<&str> =
+        files.iter().filter(|file| file.part.is_empty()).map(|file| file.name.as_str()).collect();
     if mains.len() != 1 {
         let names: Vec<&str> = files.iter().take(8).map(|file| file.name.as_str()).collect();
         let found = format!("{} of them: {}", mains.len(), names.join(", "));
@@ -157,7 +173,9 @@ impl JsonInput {
 
     /// Names of parts that nobody reads.
     pub(super) fn other_parts(&self) -> Vec<&str> {
-        let is_known = |file: &&JsonFile| file.part.is_empty() || PARTS.iter().any(|part| part.eq_ignore_ascii_case(&file.part));
+        let is_known = |file: &&JsonFile| {
+            file.part.is_empty() || PARTS.iter().any(|part| part.eq_ignore_ascii_case(&file.part))
+        };
         self.files.iter().filter(|file| !is_known(file)).map(|file| file.name.as_str()).collect()
     }
 

@@ -142,31 +142,46 @@ impl<'w> Import<'w> {
 
     /// What a reader of the numbers should know.
     pub(super) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
-        let row = |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
-            severity: severity.to_owned(),
-            kind: kind.to_owned(),
-            count,
-            position: position.map(str::to_owned),
-            message,
-        };
+        let row =
+            |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
+                severity: severity.to_owned(),
+                kind: kind.to_owned(),
+                count,
+                position: position.map(str::to_owned),
+                message,
+            };
         let origin = "imported from an extract of ETWAnalyzer: sums and events are those that it stored, single samples and switches it did not";
         let mut all = vec![row("info", "imported", 1, Some(name), origin.to_owned())];
         let of_dropped = |(what, count): (&&str, &i64)| {
             row("info", "not_imported", *count, None, format!("{what}: the extract has no place for it"))
         };
         all.extend(self.dropped.iter().map(of_dropped));
-        let of_lacking =
-            |(what, count): (&&str, &i64)| row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"));
+        let of_lacking = |(what, count): (&&str, &i64)| {
+            row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"))
+        };
         all.extend(self.lacking.iter().map(of_lacking));
         let of_unknown = |(path, count): (&String, &i64)| {
-            row("info", "unknown_member", *count, Some(path), "a member of the file that is not known was passed over".to_owned())
+            row(
+                "info",
+                "unknown_member",
+                *count,
+                Some(path),
+                "a member of the file that is not known was passed over".to_owned(),
+            )
         };
         all.extend(self.unknown.iter().map(of_unknown));
         for part in other_parts {
-            all.push(row("info", "unknown_part", 1, Some(part), "a part of the extract that is not known was passed over".to_owned()));
+            all.push(row(
+                "info",
+                "unknown_part",
+                1,
+                Some(part),
+                "a part of the extract that is not known was passed over".to_owned(),
+            ));
         }
         if self.processes.missing > 0 {
-            let message = "a process was named that is not in the list of processes: its numbers belong to no process";
+            let message =
+                "a process was named that is not in the list of processes: its numbers belong to no process";
             all.push(row("warning", "unknown_process", self.processes.missing, None, message.to_owned()));
         }
         if self.missing_stacks > 0 {

@@ -81,12 +81,21 @@ impl Allocations {
         for (alloc_id, (mut row, stack)) in (0..).zip(self.rows) {
             row.alloc_id = alloc_id;
             row.stack_id = list.get(stack, row.process_key, &mut import.stacks);
-            ranges.push(VirtualRange { process_key: row.process_key, address: row.address, size_bytes: row.size_bytes, alloc_id });
+            ranges.push(VirtualRange {
+                process_key: row.process_key,
+                address: row.address,
+                size_bytes: row.size_bytes,
+                alloc_id,
+            });
             rows.push(row);
         }
         import.missing_stacks += list.missing;
-        import.lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
-        import.lack("virtual_alloc_process: reservations, decommits and releases told apart, and peaks", self.sums.len());
+        import
+            .lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
+        import.lack(
+            "virtual_alloc_process: reservations, decommits and releases told apart, and peaks",
+            self.sums.len(),
+        );
         write_all(rows, import.writer)?;
         write_all(ranges, import.writer)?;
         self.sums.sort_by_key(|row| row.process_key);

@@ -34,10 +34,12 @@ use std::path::Path;
 
 use etwkit_trace::derive;
 use etwkit_trace::sink::{Sink, SinkError};
-use etwkit_trace::table::{CpuTag, Diagnostic, DriverCategory, HandleType, Row, Table, Trace, VirtualAllocProcess};
+use etwkit_trace::table::{
+    CpuTag, Diagnostic, DriverCategory, HandleType, Row, Table, Trace, VirtualAllocProcess,
+};
 
 pub use error::{JsonError, Unexpected};
-pub use files::{JsonInput, is_json_extract, is_json_part, open_json};
+pub use files::{JsonInput, is_json_extract, looks_like_json_extract, open_json};
 
 use crate::convert::{ConvertError, Sealed};
 use crate::manifest::{self, Clock, Detail, ImportedFrom, Machine, Manifest, Topic};
@@ -63,7 +65,11 @@ pub struct FromJson {
 ///
 /// # Errors
 /// The JSON is broken or another than expected; the extract cannot be written. Nothing is changed at the target then.
-pub fn import_json(input: &JsonInput, target: &Path, no_overwrite: bool) -> std::result::Result<FromJson, ConvertError> {
+pub fn import_json(
+    input: &JsonInput,
+    target: &Path,
+    no_overwrite: bool,
+) -> std::result::Result<FromJson, ConvertError> {
     let mut writer = Writer::create(target, WriterOptions { no_overwrite })?;
     let read = tables(input, &mut writer)?;
     let sealed = Sealed(writer.seal()?);
@@ -93,7 +99,11 @@ struct Kept<'w> {
 }
 
 impl Sink for Kept<'_> {
-    fn write(&mut self, table: &'static Table, rows: arrow_array::RecordBatch) -> std::result::Result<(), SinkError> {
+    fn write(
+        &mut self,
+        table: &'static Table,
+        rows: arrow_array::RecordBatch,
+    ) -> std::result::Result<(), SinkError> {
         let is_sum = table.name == VirtualAllocProcess::TABLE.name;
         let is_kept = [HandleType::TABLE.name, DriverCategory::TABLE.name].contains(&table.name);
         if is_kept || (is_sum && !self.has_sums) {
@@ -257,7 +267,11 @@ const TOPICS: [(&str, &[&str]); 11] = [
     ("self-describing events", &["generic_event"]),
 ];
 
-fn manifest_of(input: &JsonInput, read: &Read, sealed: &Sealed) -> std::result::Result<Manifest, ConvertError> {
+fn manifest_of(
+    input: &JsonInput,
+    read: &Read,
+    sealed: &Sealed,
+) -> std::result::Result<Manifest, ConvertError> {
     let Read { head, trace, diagnostics, topics, .. } = read;
     let clock = Clock {
         kind: trace.clock.clone(),

@@ -35,7 +35,9 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 })?;
             }
             "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
-            "TotalPdbCount" => import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?,
+            "TotalPdbCount" => {
+                import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?
+            }
             _ => reader.unknown()?,
         }
         Ok(())
@@ -46,7 +48,9 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 None | Some(&NO_TEXT) => Ok(None),
                 Some(number) => {
                     let text = usize::try_from(*number).ok().and_then(|number| texts.get(number));
-                    let wrong = || reader.unexpected("numbers of SharedStrings", format!("the text {:?}", module.wrong));
+                    let wrong = || {
+                        reader.unexpected("numbers of SharedStrings", format!("the text {:?}", module.wrong))
+                    };
                     text.cloned().map(Some).ok_or_else(wrong)
                 }
             }
@@ -54,7 +58,11 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         let filled = |at| Ok::<_, Failure>(text(at)?.filter(|text| !text.is_empty()));
         let folder = text(0)?.unwrap_or_default();
         let name = text(1)?.unwrap_or_default();
-        let path = if folder.is_empty() { name.clone() } else { format!("{}\\{name}", folder.trim_end_matches('\\')) };
+        let path = if folder.is_empty() {
+            name.clone()
+        } else {
+            format!("{}\\{name}", folder.trim_end_matches('\\'))
+        };
         let identity = module.pdb.and_then(|pdb| pdbs.get(usize::try_from(pdb).ok()?)).cloned().flatten();
         let row = Module {
             path,
@@ -87,7 +95,8 @@ fn module(reader: &mut Reader) -> Result<Told> {
         }
         Ok(())
     })?;
-    let mut told = Told { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
+    let mut told =
+        Told { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
     for part in packed.split(' ').filter(|part| !part.is_empty()) {
         let (list, digits) = match part.strip_prefix('#') {
             Some(digits) => (&mut told.processes, digits),

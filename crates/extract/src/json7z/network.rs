@@ -27,7 +27,8 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             reader.object(|reader, name| match name {
                 "Connections" => connections(reader, import),
                 "Retransmissions" => retransmissions(reader, import),
-                "PostIssues" | "TcpPostIssues" => import.leave_out(reader, "Network.TcpData.PostIssues, sends that a filter let go too late"),
+                "PostIssues" | "TcpPostIssues" => import
+                    .leave_out(reader, "Network.TcpData.PostIssues, sends that a filter let go too late"),
                 _ => reader.unknown(),
             })?;
             Ok(())
@@ -58,7 +59,8 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             Ok(())
         })?;
         row.status = row.status.or(Some(0));
-        row.end_ns = row.start_ns.zip(row.duration_ns).map(|(start, duration)| start.saturating_add(duration));
+        row.end_ns =
+            row.start_ns.zip(row.duration_ns).map(|(start, duration)| start.saturating_add(duration));
         rows.push(row);
         Ok(())
     })?;
@@ -83,11 +85,19 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         Ok(())
     })?;
     rows.flush(import.writer)?;
-    import.lack("tcp_connection: first events, resets by either side, segments, round-trip times", connection_id as usize);
+    import.lack(
+        "tcp_connection: first events, resets by either side, segments, round-trip times",
+        connection_id as usize,
+    );
     Ok(())
 }
 
-fn connection(reader: &mut Reader, import: &mut Import<'_>, name: &str, row: &mut TcpConnection) -> Result<()> {
+fn connection(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    name: &str,
+    row: &mut TcpConnection,
+) -> Result<()> {
     match name {
         "Tcb" => row.tcb = reader.bits()?.unwrap_or(0),
         "LocalIpAndPort" => (row.local_address, row.local_port) = end(reader)?,
@@ -97,7 +107,10 @@ fn connection(reader: &mut Reader, import: &mut Import<'_>, name: &str, row: &mu
         "LastTcpTemplate" => {
             let text = reader.filled_text()?;
             row.template = text.as_ref().and_then(|text| template(text));
-            import.drop("Network.TcpData: templates that are not known", usize::from(text.is_some() && row.template.is_none()));
+            import.drop(
+                "Network.TcpData: templates that are not known",
+                usize::from(text.is_some() && row.template.is_none()),
+            );
         }
         "BytesReceived" => row.receive_bytes = reader.int()?.unwrap_or(0),
         "DatagramsReceived" => row.receives = reader.int()?.unwrap_or(0),
@@ -114,7 +127,12 @@ fn connection(reader: &mut Reader, import: &mut Import<'_>, name: &str, row: &mu
     Ok(())
 }
 
-fn statistics(reader: &mut Reader, import: &mut Import<'_>, name: &str, row: &mut TcpConnection) -> Result<()> {
+fn statistics(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    name: &str,
+    row: &mut TcpConnection,
+) -> Result<()> {
     match name {
         // How often is not told.
         "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
@@ -196,6 +214,9 @@ mod tests {
 
     #[test]
     fn templates_are_found_in_any_case() {
-        assert_eq!((template("internet"), template("Datacenter"), template("x")), (Some("Internet"), Some("DataCenter"), None));
+        assert_eq!(
+            (template("internet"), template("Datacenter"), template("x")),
+            (Some("Internet"), Some("DataCenter"), None)
+        );
     }
 }

@@ -62,7 +62,8 @@ impl Objects {
             match name {
                 "ObjectTypeMap" => {
                     reader.object(|reader, id| {
-                        let wrong = || reader.unexpected("the number of a type as name", format!("the name {id:?}"));
+                        let wrong =
+                            || reader.unexpected("the number of a type as name", format!("the name {id:?}"));
                         let id = id.parse().map_err(|_| wrong())?;
                         let name = reader.text()?;
                         self.types.extend(name.map(|name| (id, Arc::from(name))));
@@ -207,7 +208,9 @@ impl Out {
             created_ns: created.map(|event| event.ts_ns),
             deleted_ns: deleted.map(|event| event.ts_ns),
         });
-        for (event, kind) in created.map(|event| (event, "create")).into_iter().chain(deleted.map(|event| (event, "delete"))) {
+        for (event, kind) in
+            created.map(|event| (event, "create")).into_iter().chain(deleted.map(|event| (event, "delete")))
+        {
             self.reference(event, kind, None, object_id, import);
         }
         for event in &told.references {
@@ -217,7 +220,14 @@ impl Out {
         self.object_handles(told, object_id, import);
     }
 
-    fn reference(&mut self, event: &Event, kind: &'static str, count: Option<i64>, object_id: i32, import: &mut Import<'_>) {
+    fn reference(
+        &mut self,
+        event: &Event,
+        kind: &'static str,
+        count: Option<i64>,
+        object_id: i32,
+        import: &mut Import<'_>,
+    ) {
         let row = ObjectRef {
             ts_ns: event.ts_ns,
             process_key: event.process_key,
@@ -297,7 +307,8 @@ impl Out {
     fn maps(&mut self, told: &Told, import: &mut Import<'_>) {
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
         let mapped = told.maps.iter().map(|event| (event, true));
-        let mut events: Vec<(&Event, bool)> = mapped.chain(told.unmaps.iter().map(|event| (event, false))).collect();
+        let mut events: Vec<(&Event, bool)> =
+            mapped.chain(told.unmaps.iter().map(|event| (event, false))).collect();
         events.sort_by_key(|(event, is_map)| (event.ts_ns, !is_map));
         for (event, is_map) in events {
             let key = (event.process_key, event.base);
@@ -315,7 +326,12 @@ impl Out {
             };
             if is_map {
                 open.entry(key).or_default().push(self.maps.len());
-                self.maps.push(FileMap { map_ns: Some(event.ts_ns), map_thread_key: thread, map_stack_id: stack, ..row });
+                self.maps.push(FileMap {
+                    map_ns: Some(event.ts_ns),
+                    map_thread_key: thread,
+                    map_stack_id: stack,
+                    ..row
+                });
                 continue;
             }
             let at = open.get_mut(&key).and_then(Vec::pop).unwrap_or_else(|| {

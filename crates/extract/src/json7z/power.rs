@@ -83,12 +83,28 @@ const SETTINGS: [(&str, &str, Form); 50] = [
     ("IdleConfiguration.MinimumDurationBetweenChecks", "c4581c31-89ab-4597-8e2b-9c9cab440e6b", Form::Us),
     ("IdleConfiguration.PromoteThresholdPercent", "7b224883-b3cc-4d79-819f-8374152cbe7c", Form::Number),
     ("IdleConfiguration.ScalingEnabled", "6c2993b0-8f48-481f-bcc6-00dd2742aa06", Form::Flag),
-    ("ProcessorParkingConfiguration.ConcurrencyHeadroomThresholdPercent", "f735a673-2066-4f80-a0c5-ddee0cf1bf5d", Form::Number),
-    ("ProcessorParkingConfiguration.ConcurrencyThresholdPercent", "2430ab6f-a520-44a2-9601-f7f23b5134b1", Form::Number),
+    (
+        "ProcessorParkingConfiguration.ConcurrencyHeadroomThresholdPercent",
+        "f735a673-2066-4f80-a0c5-ddee0cf1bf5d",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.ConcurrencyThresholdPercent",
+        "2430ab6f-a520-44a2-9601-f7f23b5134b1",
+        Form::Number,
+    ),
     ("ProcessorParkingConfiguration.MinParkedDuration", "2ddd5a84-5a71-437e-912a-db0b8c788732", Form::Ms),
     ("ProcessorParkingConfiguration.MinUnparkedDuration", "dfd10d17-d5eb-45dd-877a-9a34ddd15c82", Form::Ms),
-    ("ProcessorParkingConfiguration.OverUtilizationThresholdPercent", "943c8cb6-6f93-4227-ad87-e9a3feec08d1", Form::Number),
-    ("ProcessorParkingConfiguration.ParkingPerformanceState", "447235c7-6a8d-4cc0-8e24-9eaf70b96e2b", Form::Number),
+    (
+        "ProcessorParkingConfiguration.OverUtilizationThresholdPercent",
+        "943c8cb6-6f93-4227-ad87-e9a3feec08d1",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.ParkingPerformanceState",
+        "447235c7-6a8d-4cc0-8e24-9eaf70b96e2b",
+        Form::Number,
+    ),
     ("ProcessorParkingConfiguration.ParkingPolicy", "71021b41-c749-4d21-be74-a00f335d582b", Form::Number),
     ("ProcessorParkingConfiguration.UnparkingPolicy", "c7be0679-2817-4d69-9d02-519a537ed0c6", Form::Number),
     ("ProcessorParkingConfiguration.SoftParkLatencyUs", "97cfac41-2217-47eb-992d-618b1977c907", Form::Number),
@@ -96,13 +112,41 @@ const SETTINGS: [(&str, &str, Form); 50] = [
 
 /// More members of the same kind.
 const PARKING: [(&str, &str, Form); 7] = [
-    ("ProcessorParkingConfiguration.MaxEfficiencyClass1UnparkedProcessorPercent", "ea062031-0e34-4ff1-9b6d-eb1059334029", Form::Number),
-    ("ProcessorParkingConfiguration.MaxUnparkedProcessorPercent", "ea062031-0e34-4ff1-9b6d-eb1059334028", Form::Number),
-    ("ProcessorParkingConfiguration.MinEfficiencyClass1UnparkedProcessorPercent", "0cc5b647-c1df-4637-891a-dec35c318584", Form::Number),
-    ("ProcessorParkingConfiguration.MinUnparkedProcessorPercent", "0cc5b647-c1df-4637-891a-dec35c318583", Form::Number),
-    ("ProcessorParkingConfiguration.InitialPerformancePercentClass1", "1facfc65-a930-4bc5-9f38-504ec097bbc0", Form::Number),
-    ("ProcessorParkingConfiguration.UtilityDistributionEnabled", "e0007330-f589-42ed-a401-5ddb10e785d3", Form::Flag),
-    ("ProcessorParkingConfiguration.UtilityDistributionThresholdPercent", "4bdaf4e9-d103-46d7-a5f0-6280121616ef", Form::Number),
+    (
+        "ProcessorParkingConfiguration.MaxEfficiencyClass1UnparkedProcessorPercent",
+        "ea062031-0e34-4ff1-9b6d-eb1059334029",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.MaxUnparkedProcessorPercent",
+        "ea062031-0e34-4ff1-9b6d-eb1059334028",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.MinEfficiencyClass1UnparkedProcessorPercent",
+        "0cc5b647-c1df-4637-891a-dec35c318584",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.MinUnparkedProcessorPercent",
+        "0cc5b647-c1df-4637-891a-dec35c318583",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.InitialPerformancePercentClass1",
+        "1facfc65-a930-4bc5-9f38-504ec097bbc0",
+        Form::Number,
+    ),
+    (
+        "ProcessorParkingConfiguration.UtilityDistributionEnabled",
+        "e0007330-f589-42ed-a401-5ddb10e785d3",
+        Form::Flag,
+    ),
+    (
+        "ProcessorParkingConfiguration.UtilityDistributionThresholdPercent",
+        "4bdaf4e9-d103-46d7-a5f0-6280121616ef",
+        Form::Number,
+    ),
 ];
 
 /// Reads the section and writes `power_setting`.
@@ -175,7 +219,10 @@ fn guid_bytes(text: &str) -> String {
         bytes.into_iter().rev().collect()
     };
     let groups = text.split('-').enumerate();
-    groups.map(|(at, group)| if at < 3 { reversed(group) } else { group.to_owned() }).collect::<String>().to_lowercase()
+    groups
+        .map(|(at, group)| if at < 3 { reversed(group) } else { group.to_owned() })
+        .collect::<String>()
+        .to_lowercase()
 }
 
 #[cfg(test)]

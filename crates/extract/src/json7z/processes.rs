@@ -69,13 +69,21 @@ impl Processes {
             all.by_identity.insert((process.pid, process.start), key);
             all.by_pid.entry(process.pid).or_default().push(key);
         }
+        // In the order of their starts, those that ran before first.
+        for keys in all.by_pid.values_mut() {
+            keys.sort_by_key(|key| {
+                usize::try_from(*key).ok().and_then(|key| told.get(key)).and_then(|told| told.start)
+            });
+        }
         all.told = told;
         all
     }
 
     /// The process with that index; -1 stands for none.
     pub(super) fn at(&mut self, index: i64) -> Option<i32> {
-        let found = i32::try_from(index).ok().filter(|index| (0..self.told.len() as i64).contains(&i64::from(*index)));
+        let found = i32::try_from(index)
+            .ok()
+            .filter(|index| (0..self.told.len() as i64).contains(&i64::from(*index)));
         self.missing += i64::from(found.is_none() && index != -1);
         found
     }
@@ -145,16 +153,14 @@ impl Processes {
         })
     }
 
-    /// The process with the id of the parent that ran when this one started; of several the one that started last.
+    /// The process with the id of the parent that started last before this one, if it still ran.
     fn parent(&self, key: i32, told: &Told) -> Option<i32> {
-        let start = told.start.unwrap_or(i64::MIN);
-        let runs = |parent: &&i32| {
-            self.told(Some(**parent)).is_some_and(|other| {
-                **parent != key && other.start.unwrap_or(i64::MIN) <= start && other.stop.unwrap_or(i64::MAX) >= start
-            })
-        };
         let candidates = self.by_pid.get(&told.parent_pid?)?;
-        candidates.iter().filter(runs).max_by_key(|parent| self.told(Some(**parent)).and_then(|told| told.start)).copied()
+        let started = |parent: &i32| self.told(Some(*parent)).is_some_and(|other| other.start <= told.start);
+        let before = candidates.get(..candidates.partition_point(started)).unwrap_or_default();
+        let parent = before.iter().rev().find(|parent| **parent != key).copied()?;
+        let stop = self.told(Some(parent)).and_then(|other| other.stop);
+        Some(parent).filter(|_| stop.is_none_or(|stop| told.start.is_none_or(|start| stop >= start)))
     }
 }
 
@@ -192,13 +198,17 @@ mod tests {
     #[test]
     fn processes_are_found_by_id_and_start() {
         let start = start_of("2021-11-14T21:12:12.0576236+01:00").unwrap();
-        let mut all = Processes::new(vec![told(7, None, None, 0), told(7, start, None, 0), told(8, start, None, 7)]);
+        let mut all =
+            Processes::new(vec![told(7, None, None, 0), told(7, start, None, 0), told(8, start, None, 7)]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
         assert_eq!(all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"), Some(Some(1)));
         // Another start, but the only one with that id.
         assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));
         assert_eq!((all.with_text("a.exe(9)"), all.missing), (Some(None), 1));
-        assert_eq!((all.with_text("a.exe"), all.with_text("a(x)"), all.with_text("a(7)soon")), (None, None, None));
+        assert_eq!(
+            (all.with_text("a.exe"), all.with_text("a(x)"), all.with_text("a(7)soon")),
+            (None, None, None)
+        );
         assert_eq!((all.at(2), all.at(-1), all.missing), (Some(2), None, 1));
         assert_eq!((all.at(3), all.missing), (None, 2));
     }

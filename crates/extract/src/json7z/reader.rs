@@ -266,7 +266,9 @@ impl Reader {
 
     /// A whole number. What does not fit is as large as can be.
     pub(crate) fn int(&mut self) -> Result<Option<i64>> {
-        Ok(self.number("a whole number", whole)?.map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+        Ok(self
+            .number("a whole number", whole)?
+            .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
     /// The same of 32 bits.
@@ -276,7 +278,8 @@ impl Reader {
 
     /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
     pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
-        let of = |text: &str| whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number));
+        let of =
+            |text: &str| whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number));
         Ok(self.number("a whole number of 64 bits", of)?.map(|number| number as i64))
     }
 
@@ -345,7 +348,8 @@ impl Reader {
         loop {
             self.peek()?;
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
-            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
+            let plain =
+                rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
             bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
             self.at += plain;
             if self.at == self.filled && plain > 0 {
@@ -581,7 +585,10 @@ mod tests {
         assert_eq!(reader("-12 ").int().unwrap(), Some(-12));
         assert_eq!(reader("3.0").int().unwrap(), Some(3));
         assert_eq!(reader("1E+3").int().unwrap(), Some(1000));
-        assert_eq!(reader("18446677618096345104").bits().unwrap(), Some(18_446_677_618_096_345_104u64 as i64));
+        assert_eq!(
+            reader("18446677618096345104").bits().unwrap(),
+            Some(18_446_677_618_096_345_104u64 as i64)
+        );
         assert_eq!(reader("18446677618096345104").int().unwrap(), Some(i64::MAX));
         assert_eq!(reader("1.5E-05").float().unwrap(), Some(1.5e-5));
         assert_eq!((reader("null").int().unwrap(), reader("\"NaN\"").float().unwrap()), (None, None));
@@ -605,7 +612,8 @@ mod tests {
 
     #[test]
     fn unknown_members_are_passed_over_and_counted() {
-        let json = r#"{"list": [{"a": 1, "b": {"c": [[], {}, null, "\"]}", -1.5e3, true]}}, {"b": 2}], "z": [] }"#;
+        let json =
+            r#"{"list": [{"a": 1, "b": {"c": [[], {}, null, "\"]}", -1.5e3, true]}}, {"b": 2}], "z": [] }"#;
         let mut reader = reader(json);
         let mut sum = 0;
         reader
@@ -627,14 +635,36 @@ mod tests {
             .unwrap();
         reader.end().unwrap();
         assert_eq!(sum, 1);
-        assert_eq!(reader.into_unknown().into_iter().collect::<Vec<_>>(), [("list[].b".to_owned(), 2), ("z".to_owned(), 1)]);
+        assert_eq!(
+            reader.into_unknown().into_iter().collect::<Vec<_>>(),
+            [("list[].b".to_owned(), 2), ("z".to_owned(), 1)]
+        );
     }
 
     #[test]
     fn broken_values_are_errors_and_do_not_hang() {
         for json in [
-            "", "{", "[", "[1", "[1,", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{1:2}", "[1 2]", "\"abc", "\"\\x\"", "\"\\u12\"", "nul",
-            "tru", "{\"a\":[}", "[1}", "\"\\ud83d", "+1", "}",
+            "",
+            "{",
+            "[",
+            "[1",
+            "[1,",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,}",
+            "{1:2}",
+            "[1 2]",
+            "\"abc",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "nul",
+            "tru",
+            "{\"a\":[}",
+            "[1}",
+            "\"\\ud83d",
+            "+1",
+            "}",
         ] {
             let error = reader(json).skip().unwrap_err();
             assert!(matches!(&error, Failure::Json(error) if error.hint().is_some()), "{json:?}: {error}");

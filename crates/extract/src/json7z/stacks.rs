@@ -70,7 +70,12 @@ impl Modules {
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,
-            None => self.add(Module { process_key, path: name.to_owned(), name: name.to_owned(), ..Module::default() }),
+            None => self.add(Module {
+                process_key,
+                path: name.to_owned(),
+                name: name.to_owned(),
+                ..Module::default()
+            }),
         }
     }
 }
@@ -115,7 +120,12 @@ impl Stacks {
         let address = text.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let method_id = (rva.is_none() && address.is_none()).then(|| {
             let method_id = self.methods.len() as i32;
-            self.methods.push(Method { method_id, module_id, name: named.method.to_owned(), ..Method::default() });
+            self.methods.push(Method {
+                method_id,
+                module_id,
+                name: named.method.to_owned(),
+                ..Method::default()
+            });
             method_id
         });
         let frame_id = self.frames.len() as i32;
@@ -149,7 +159,12 @@ impl StackList {
     }
 
     /// The stack with a number; -1 stands for none.
-    pub(super) fn get(&mut self, index: Option<i64>, process: Option<i32>, stacks: &mut Stacks) -> Option<i32> {
+    pub(super) fn get(
+        &mut self,
+        index: Option<i64>,
+        process: Option<i32>,
+        stacks: &mut Stacks,
+    ) -> Option<i32> {
         let index = index.filter(|index| *index != -1)?;
         if let Some(known) = self.known.get(&index) {
             return *known;
@@ -189,14 +204,20 @@ mod tests {
         let mut stacks = Stacks::default();
         let first = stacks.add("c.dll!C\r\nb.dll+0x10\na.dll!A\n", Some(1));
         let second = stacks.add("d.dll!D\nb.dll+0x10\na.dll!A", Some(2));
-        assert_eq!((first, second, stacks.add("No Stack", None), stacks.add("", None)), (Some(2), Some(3), None, None));
+        assert_eq!(
+            (first, second, stacks.add("No Stack", None), stacks.add("", None)),
+            (Some(2), Some(3), None, None)
+        );
         let parents: Vec<_> = stacks.stacks.iter().map(|row| (row.parent_id, row.depth)).collect();
         assert_eq!(parents, [(None, 0), (Some(0), 1), (Some(1), 2), (Some(1), 2)]);
         assert_eq!((stacks.frames.len(), stacks.methods.len(), stacks.modules.rows.len()), (4, 3, 4));
         assert_eq!((stacks.frames[1].rva, stacks.frames[1].method_id), (Some(0x10), None));
         let mut list = StackList::new(vec!["a.dll!A".to_owned()]);
         assert_eq!(list.get(Some(0), None, &mut stacks), Some(0));
-        assert_eq!((list.get(Some(-1), None, &mut stacks), list.get(None, None, &mut stacks), list.missing), (None, None, 0));
+        assert_eq!(
+            (list.get(Some(-1), None, &mut stacks), list.get(None, None, &mut stacks), list.missing),
+            (None, None, 0)
+        );
         assert_eq!((list.get(Some(9), None, &mut stacks), list.missing), (None, 1));
     }
 }

@@ -12,7 +12,12 @@ use super::rows::write_all;
 const SPECIAL: &str = "Special.stacktags";
 
 /// Reads a section. Tags of the section of the user are of a set of their own.
-pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>, is_special: bool, tags: &mut Vec<CpuTag>) -> Result<()> {
+pub(super) fn read(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    is_special: bool,
+    tags: &mut Vec<CpuTag>,
+) -> Result<()> {
     let (mut files, begin) = (Vec::new(), tags.len());
     reader.object(|reader, name| {
         match name {

@@ -75,7 +75,8 @@ fn clock(text: &str) -> Option<i64> {
         return None;
     }
     let digits: String = fraction.chars().chain("0000000".chars()).take(7).collect();
-    let ticks = if fraction.bytes().all(|byte| byte.is_ascii_digit()) { number(&digits)? } else { return None };
+    let ticks =
+        if fraction.bytes().all(|byte| byte.is_ascii_digit()) { number(&digits)? } else { return None };
     Some(((hours * 60 + minutes) * 60 + seconds) * TICKS + ticks)
 }
 
@@ -139,7 +140,8 @@ impl Reader {
 
     fn parsed<T>(&mut self, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
         let Some(text) = self.text()? else { return Ok(None) };
-        let wrong = || self.unexpected(expected, format!("the text {:?}", text.chars().take(60).collect::<String>()));
+        let wrong =
+            || self.unexpected(expected, format!("the text {:?}", text.chars().take(60).collect::<String>()));
         parse(&text).map(Some).ok_or_else(wrong)
     }
 
@@ -161,14 +163,26 @@ mod tests {
     #[test]
     fn dates_are_points_in_time() {
         let zone = |text| moment(text).unwrap().unwrap();
-        assert_eq!(utc_text(zone("2020-01-01T15:55:03.3994777+01:00").filetime), "2020-01-01T14:55:03.3994777Z");
+        assert_eq!(
+            utc_text(zone("2020-01-01T15:55:03.3994777+01:00").filetime),
+            "2020-01-01T14:55:03.3994777Z"
+        );
         assert_eq!(zone("2020-01-01T15:55:03.3994777+01:00").bias_minutes, Some(-60));
         assert_eq!(utc_text(zone("2024-02-29T23:30:00-05:30").filetime), "2024-03-01T05:00:00.0000000Z");
         assert_eq!(zone("2024-05-01T10:00:00Z").filetime, 133_590_312_000_000_000);
         assert_eq!(zone("2024-05-01T10:00:00.5").bias_minutes, None);
         assert_eq!(moment("0001-01-01T00:00:00+00:00"), Some(None));
         assert_eq!(moment("9999-12-31T23:59:59.9999999+00:00"), Some(None));
-        for wrong in ["", "2020-01-01", "2020-13-01T00:00:00Z", "2020-01-01T25:00:00Z", "2020-01-01T00:00:00+1", "a-b-cTd", "T", "2020-01-01T1:2:x"] {
+        for wrong in [
+            "",
+            "2020-01-01",
+            "2020-13-01T00:00:00Z",
+            "2020-01-01T25:00:00Z",
+            "2020-01-01T00:00:00+1",
+            "a-b-cTd",
+            "T",
+            "2020-01-01T1:2:x",
+        ] {
             assert_eq!(moment(wrong), None, "{wrong}");
         }
     }
@@ -179,7 +193,8 @@ mod tests {
         for year in 1602..2500 {
             for month in 1..=12 {
                 let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-                let length = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month as usize - 1];
+                let length = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+                    [month as usize - 1];
                 for day in 1..=length {
                     assert_eq!((days_from_1970(year, month, day), date_of(days)), (days, (year, month, day)));
                     days += 1;

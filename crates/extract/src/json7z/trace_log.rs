@@ -85,7 +85,10 @@ impl Events {
                 "Lists" => {
                     reader.object(|reader, name| {
                         let items = reader.all(Reader::text)?;
-                        fields.insert(name.to_owned(), Value::Array(items.into_iter().map(Value::String).collect()));
+                        fields.insert(
+                            name.to_owned(),
+                            Value::Array(items.into_iter().map(Value::String).collect()),
+                        );
                         Ok(())
                     })?;
                 }

@@ -292,7 +292,8 @@ ORDER BY sort_value, cpu_ns, process_key",
 }
 
 /// More than 0 if CPU was sampled. An extract that was made of sums has CPU without numbers of samples.
-pub(super) const SAMPLED: &str = "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
+pub(super) const SAMPLED: &str =
+    "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
 /// Whether there are CPU times, and single rows if a part of the trace is asked.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {

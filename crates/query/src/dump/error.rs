@@ -56,9 +56,9 @@ impl Error {
             Self::Query(error) => error.hint(),
             Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
             Self::Imported { why } => match **why {
-                Self::NotRecorded { .. } => {
-                    Some("ETWAnalyzer stored none: extract the trace itself with `etwkit extract`, if it was recorded")
-                }
+                Self::NotRecorded { .. } => Some(
+                    "ETWAnalyzer stored none: extract the trace itself with `etwkit extract`, if it was recorded",
+                ),
                 _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
             },
             Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
@@ -72,7 +72,10 @@ impl Error {
     pub const fn is_nothing(&self) -> bool {
         matches!(
             self,
-            Self::NotRecorded { .. } | Self::NeedsRows { .. } | Self::NeedsEvents { .. } | Self::Imported { .. }
+            Self::NotRecorded { .. }
+                | Self::NeedsRows { .. }
+                | Self::NeedsEvents { .. }
+                | Self::Imported { .. }
         )
     }
 

@@ -21,7 +21,9 @@ pub(super) fn is_meant(job: &Job) -> bool {
 /// Imports the extract of ETWAnalyzer of a job. Options that choose among single events are refused.
 pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     let [path] = job.traces.as_slice() else {
-        anyhow::bail!("--one-session puts traces together; an extract of ETWAnalyzer (JSON) is imported alone");
+        anyhow::bail!(
+            "--one-session puts traces together; an extract of ETWAnalyzer (JSON) is imported alone"
+        );
     };
     ensure!(
         args.range.is_none(),
@@ -35,7 +37,9 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     );
     let start = Instant::now();
     let input = open_json(path, &input::options(&args.traces))?;
-    if args.no_overwrite && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary).is_some() {
+    if args.no_overwrite
+        && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary).is_some()
+    {
         return Ok(Outcome::Kept);
     }
     let imported = import_json(&input, &job.target, args.no_overwrite)?;
@@ -58,7 +62,12 @@ pub(super) fn object(job: &Job, imported: &FromJson, took: Duration) -> Value {
     })
 }
 
-pub(super) fn text(job: &Job, imported: &FromJson, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+pub(super) fn text(
+    job: &Job,
+    imported: &FromJson,
+    took: Duration,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
     printer.line(&format!(
         "  imported from an extract of ETWAnalyzer, {} bytes of JSON, in {:.1} s: sums without single events",
@@ -69,10 +78,13 @@ pub(super) fn text(job: &Job, imported: &FromJson, took: Duration, printer: &mut
     for d in imported.diagnostics.iter().filter(|d| d.severity != "info") {
         printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
     }
-    let left_out = imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
+    let left_out =
+        imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
     let count = left_out.count();
     if count > 0 {
-        printer.line(&format!("  {count} kinds of information have no place in an extract: see its table diagnostic"))?;
+        printer.line(&format!(
+            "  {count} kinds of information have no place in an extract: see its table diagnostic"
+        ))?;
     }
     Ok(())
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Written, convert, convert_with_tags,
-    default_target,
+    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Written, convert,
+    convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
@@ -205,7 +205,8 @@ fn size(written: &Written) -> u64 {
 
 /// Tables as JSON has them.
 fn tables(written: &Written) -> Vec<Value> {
-    let table = |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
+    let table =
+        |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     written.tables.iter().map(table).collect()
 }
 
