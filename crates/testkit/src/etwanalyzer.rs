@@ -355,9 +355,9 @@ pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     for index in 0..processes * methods / 4 {
         let separator = if index == 0 { "" } else { "," };
         let process = index % processes;
-        write!(
+        writeln!(
             out,
-            "{separator}{{\"ProcessIdx\": {process}, \"Query\": \"host{index}.example.com\", \"Start\": \"{}\", \"Duration\": \"00:00:00.0012345\", \"QueryStatus\": 0}}\n",
+            "{separator}{{\"ProcessIdx\": {process}, \"Query\": \"host{index}.example.com\", \"Start\": \"{}\", \"Duration\": \"00:00:00.0012345\", \"QueryStatus\": 0}}",
             at("2.5")
         )
         .unwrap();

@@ -8,7 +8,7 @@ use super::error::Result;
 use super::import::Import;
 use super::reader::Reader;
 use super::rows::write_all;
-use super::stacks::Named;
+use super::stacks::{Modules, Named};
 use super::times::seconds_ns;
 
 /// Nanoseconds of a millisecond and of a microsecond.
@@ -222,7 +222,7 @@ impl Cpu {
 
     /// Whether CPU is that of samples. Older files do not say it; their CPU is.
     pub(super) fn is_sampled(&self) -> bool {
-        self.has_samples.unwrap_or_else(|| !self.totals.is_empty())
+        self.has_samples.unwrap_or(!self.totals.is_empty())
     }
 
     /// Whether there is CPU of any process.
@@ -270,23 +270,22 @@ impl Cpu {
         }
         write_all(processes, import.writer)?;
         let (names, system) = (&self.names, import.system);
-        let rows =
-            self.costs.iter().map(|cost| method(cost, names, import, (is_sampled, has_switches), system));
-        let rows: Vec<CpuMethod> = rows.collect();
-        write_all(rows, import.writer)
+        let modules = &import.stacks.modules;
+        let row = |cost: &Cost| method(cost, names, modules, (is_sampled, has_switches), system);
+        write_all(self.costs.iter().map(row), import.writer)
     }
 }
 
 fn method(
     cost: &Cost,
     names: &[String],
-    import: &Import<'_>,
+    modules: &Modules,
     (is_sampled, has_switches): (bool, bool),
     system: Option<i32>,
 ) -> CpuMethod {
     let unnamed = format!("method {}", cost.method);
     let named = Named::parse(names.get(cost.method as usize).map_or(&unnamed, String::as_str));
-    let path = |module| import.stacks.modules.path(cost.process, system, module).map(str::to_owned);
+    let path = |module| modules.path(cost.process, system, module).map(str::to_owned);
     let cpu_ns = cost.cpu_ms.saturating_mul(MS);
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
     // The mean is stored, not the sum; of a method without a count one stands for all.

@@ -260,6 +260,7 @@ fn limit(reader: &mut Reader) -> Result<Option<Limit>> {
 
 /// `RefreshRateHz` as `refresh_rate_hz`, as facts of traces are named.
 fn snake_case(name: &str) -> String {
+    let name = &name.replace("IPv", "Ipv");
     let mut snake = String::new();
     let mut before = None::<char>;
     for (at, letter) in name.char_indices() {

@@ -36,7 +36,7 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             }
             "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
             "TotalPdbCount" => {
-                import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?
+                import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?;
             }
             _ => reader.unknown()?,
         }

@@ -1,7 +1,5 @@
 //! `Network`: DNS queries and TCP connections.
 
-use std::cmp::Ordering;
-
 use etwkit_trace::table::{DnsQuery, TcpConnection, TcpRetransmit};
 
 use super::error::Result;
@@ -64,7 +62,7 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         rows.push(row);
         Ok(())
     })?;
-    rows.sort_by(|a, b| a.end_ns.cmp(&b.end_ns).then(Ordering::Equal));
+    rows.sort_by_key(|row| row.end_ns);
     import.lack("dns_query: threads, types of records, options, and queries without an answer", rows.len());
     write_all(rows, import.writer)
 }

@@ -36,6 +36,9 @@ impl<'t> Named<'t> {
     }
 }
 
+/// Modules that no process maps, besides drivers.
+const KERNEL: [&str; 3] = ["ntoskrnl.exe", "ntkrnlmp.exe", "hal.dll"];
+
 /// Modules of processes.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
@@ -44,14 +47,25 @@ pub(super) struct Modules {
     of_process: HashMap<(Option<i32>, String), usize>,
     /// Position of the first one with a file name.
     first: HashMap<String, usize>,
+    /// Positions of those that only a stack has named so far, by file name.
+    only_in_stacks: HashMap<String, usize>,
 }
 
 impl Modules {
-    /// Adds a module of a process and numbers it.
+    /// Adds a module of a process and numbers it. It takes the place of one that a stack named before.
     pub(super) fn add(&mut self, mut row: Module) -> i32 {
+        let name = row.name.to_lowercase();
+        let only_in_stacks = self.only_in_stacks.remove(&name);
+        if let Some(at) = only_in_stacks
+            && let Some(named) = self.rows.get_mut(at)
+        {
+            self.of_process.remove(&(named.process_key, name.clone()));
+            self.of_process.insert((row.process_key, name), at);
+            *named = Module { module_id: named.module_id, ..row };
+            return at as i32;
+        }
         let at = self.rows.len();
         row.module_id = at as i32;
-        let name = row.name.to_lowercase();
         self.of_process.entry((row.process_key, name.clone())).or_insert(at);
         self.first.entry(name).or_insert(at);
         self.rows.push(row);
@@ -70,12 +84,18 @@ impl Modules {
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,
-            None => self.add(Module {
-                process_key,
-                path: name.to_owned(),
-                name: name.to_owned(),
-                ..Module::default()
-            }),
+            None => {
+                let lower = name.to_lowercase();
+                let is_kernel = lower.ends_with(".sys") || KERNEL.contains(&lower.as_str());
+                let at = self.add(Module {
+                    process_key: process_key.filter(|_| !is_kernel),
+                    path: name.to_owned(),
+                    name: name.to_owned(),
+                    ..Module::default()
+                });
+                self.only_in_stacks.insert(lower, at as usize);
+                at
+            }
         }
     }
 }

@@ -249,7 +249,7 @@ fn broken_bytes_end_with_an_error_or_an_extract() {
     let folder = Folder::new();
     let text = serde_json::to_vec(&small().main).unwrap();
     let mut errors = 0;
-    for at in (0..text.len()).step_by(61) {
+    for at in (0..text.len()).step_by(211) {
         let mut broken = text.clone();
         broken[at] = [b'"', b'{', b'9', 0xFF, b'-', b']'][at % 6];
         let path = folder.write("broken.json", &broken);
@@ -258,7 +258,7 @@ fn broken_bytes_end_with_an_error_or_an_extract() {
             errors += 1;
         }
     }
-    assert!(errors > 20, "{errors}");
+    assert!(errors > 10, "{errors}");
 }
 
 #[test]
