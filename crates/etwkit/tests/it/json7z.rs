@@ -42,8 +42,8 @@ fn columns(rows: &[Value], names: &[&str]) -> Value {
 }
 
 #[track_caller]
-fn assert_rows(args: &[&str], names: &[&str], expected: Value) {
-    assert_eq!(columns(&dump(args), names), expected, "dump {args:?}: {names:?}");
+fn assert_rows(args: &[&str], names: &[&str], expected: &Value) {
+    assert_eq!(&columns(&dump(args), names), expected, "dump {args:?}: {names:?}");
 }
 
 #[track_caller]
@@ -59,7 +59,7 @@ fn processes_have_their_lives() {
     assert_rows(
         &["process"],
         &["pid", "name", "start_ns", "stop_ns", "exit_code", "parent", "session_id", "sid", "command_line"],
-        json!([
+        &json!([
             [7, "explorer.exe", null, null, null, "System", null, null, null],
             [0, "Idle", null, null, null, null, null, null, null],
             [4, "System", null, null, null, "Idle", null, null, null],
@@ -87,7 +87,7 @@ fn processes_have_their_lives() {
             ],
         ]),
     );
-    assert_rows(&["process", "--crash"], &["pid"], json!([[200]]));
+    assert_rows(&["process", "--crash"], &["pid"], &json!([[200]]));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn cpu_of_processes_is_that_of_the_file() {
     assert_rows(
         &["cpu"],
         &["pid", "cpu_ns", "priority", "cores", "core_count", "first_ns", "last_ns"],
-        json!([
+        &json!([
             [4, 40_000_000, null, "", 0, 0, 10_000_000_000i64],
             [200, 250_000_000, 8.0, "3", 1, 500_000_000, 8_000_000_000i64],
             [100, 1_500_000_000, 8.5, "0-2,6", 4, 1_000_000_000, 9_500_000_000i64],
@@ -124,7 +124,7 @@ fn costs_of_methods_are_those_of_the_file() {
     assert_rows(
         &["cpu", "--methods", "*", "--include-dll"],
         &names,
-        json!([
+        &json!([
             [
                 200,
                 "<UnknownMethod>",
@@ -205,7 +205,7 @@ fn costs_of_methods_are_those_of_the_file() {
     assert_rows(
         &["cpu", "--methods", "*wait*", "--wait", "2s.."],
         &["name", "wait_ns"],
-        json!([["NtWaitForSingleObject", 2_500_000_000i64]]),
+        &json!([["NtWaitForSingleObject", 2_500_000_000i64]]),
     );
     assert_rows(
         &["cpu", "--methods", "*Main", "--process", "100"],
@@ -221,7 +221,7 @@ fn costs_of_methods_are_those_of_the_file() {
         // 1000 ms at 3600 of 3000 MHz, 200 ms at 1000 of 2000 MHz.
         {
             let row = &dump(&["cpu", "--methods", "*Main", "--process", "100"])[0];
-            json!([[
+            &json!([[
                 row["ready_count"],
                 row["ready_p50_ns"],
                 1_000_000_000,
@@ -256,7 +256,7 @@ fn stack_tags_are_those_of_the_file() {
     assert_rows(
         &["cpu", "--stack-tags", "*"],
         &["pid", "tag_set", "name", "cpu_ns", "wait_ns", "wait_sum_ns", "first_ns", "last_ns"],
-        json!([
+        &json!([
             [200, "default", "Other", 250_000_000, 5_000_000, 5_000_000, 500_000_000, 2_500_000_000i64],
             [
                 100,
@@ -280,7 +280,7 @@ fn disk_io_is_that_of_the_file() {
     assert_rows(
         &["disk", "--dir-level", "100"],
         &names,
-        json!([
+        &json!([
             [null, 0, 0, 0, 0, 2_000_000],
             ["C:\\data\\small.txt", 512, 100_000, 0, 0, 0],
             ["C:\\data\\big.bin", 1_048_576, 1_500_000, 4096, 250_000, 0],
@@ -290,12 +290,12 @@ fn disk_io_is_that_of_the_file() {
     assert_rows(
         &["disk", "--dir-level", "100", "--process", "100"],
         &["path", "read_bytes", "write_bytes", "flush_service_ns"],
-        json!([[null, 0, 0, 2_000_000], ["C:\\data\\big.bin", 1_048_576, 0, 0]]),
+        &json!([[null, 0, 0, 2_000_000], ["C:\\data\\big.bin", 1_048_576, 0, 0]]),
     );
     assert_rows(
         &["disk", "--dir-level", "100", "--operation", "write"],
         &["path", "write_bytes"],
-        json!([["C:\\data\\big.bin", 4096]]),
+        &json!([["C:\\data\\big.bin", 4096]]),
     );
     assert_eq!(
         sql("SELECT path, disk, process_key, priority FROM disk_file ORDER BY path, priority"),
@@ -367,7 +367,7 @@ fn exceptions_have_their_stacks() {
     assert_rows(
         &["exception"],
         &["pid", "exception_type", "message", "count", "threads", "first_ns", "tids", "times_ns"],
-        json!([
+        &json!([
             [
                 100,
                 "System.IO.FileNotFoundException",
@@ -393,7 +393,7 @@ fn modules_have_their_versions() {
     assert_rows(
         &["version", "--process", "100"],
         &["module", "path", "file_version", "product_version", "product_name", "description"],
-        json!([
+        &json!([
             ["advapi32.dll", "advapi32.dll", null, null, null, null],
             ["app.dll", "C:\\app\\app.dll", "1.2.3 (main)", "1.2", "The App", "Does it"],
             ["clr.dll", "clr.dll", null, null, null, null],
@@ -414,7 +414,7 @@ fn dns_queries_and_connections_are_those_of_the_file() {
     assert_rows(
         &["dns"],
         &["name", "count", "sum_ns", "union_ns", "min_ns", "max_ns", "timed_out", "return_codes", "adapters"],
-        json!([[
+        &json!([[
             "www.example.com",
             2,
             550_000_000,
@@ -517,11 +517,15 @@ fn dns_queries_and_connections_are_those_of_the_file() {
 
 #[test]
 fn events_of_one_kind_each_are_there() {
-    assert_rows(&["mark"], &["ts_ns", "text"], json!([[1_000_000_000, "begin"], [2_500_000_000i64, "half"]]));
+    assert_rows(
+        &["mark"],
+        &["ts_ns", "text"],
+        &json!([[1_000_000_000, "begin"], [2_500_000_000i64, "half"]]),
+    );
     assert_rows(
         &["thread-pool"],
         &["pid", "ts_ns", "worker_threads", "since_last_ns", "reason"],
-        json!([
+        &json!([
             [100, 5_000_000_000i64, 9, null, "Starvation"],
             [100, 5_500_000_000i64, 10, 500_000_000, "Starvation"]
         ]),
@@ -614,7 +618,7 @@ fn counters_and_branches_are_those_of_the_file() {
     assert_rows(
         &["pmc"],
         &["pid", "instructions", "cycles", "cpi"],
-        json!([[200, 1000, 4000, 4.0], [100, 8_000_000, 4_000_000, 0.5]]),
+        &json!([[200, 1000, 4000, 4.0], [100, 8_000_000, 4_000_000, 0.5]]),
     );
     let mut rows = dump(&["lbr", "--show-caller", "--include-dll", "--methods", "*"]);
     rows.sort_by_key(|row| row["count"].as_i64());
@@ -642,7 +646,7 @@ fn virtual_memory_and_objects_are_those_of_the_file() {
             "outstanding_commits",
             "outstanding_bytes",
         ],
-        json!([[100, 10, 1_000_000, 500_000, 8, 930_368, 2, 69632]]),
+        &json!([[100, 10, 1_000_000, 500_000, 8, 930_368, 2, 69632]]),
     );
     assert_eq!(
         sql(
