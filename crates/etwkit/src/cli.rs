@@ -76,7 +76,8 @@ const EXTRACT_EXAMPLE: &str = "\
 Example:
   etwkit extract slow-login.etl                        makes slow-login.etwx beside it
   etwkit extract --detail summary --jobs 4 nightly/*.etl --out extracts
-  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx";
+  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
+  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
 
 const DUMP_EXAMPLE: &str = "\
 Example:

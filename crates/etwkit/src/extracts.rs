@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, derive_again, is_current};
+use etwkit_extract::{Extract, derive_again, is_current, is_json_extract};
 use etwkit_query::{Options, Session, Source};
 
 use crate::printer::Printer;
@@ -48,20 +48,22 @@ fn open(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Extract> {
     Ok(Extract::open(path).map_err(etwkit_query::Error::from)?)
 }
 
-/// The extract that a path means: the path itself, or the one in the cache that a trace became.
+/// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of ETWAnalyzer became.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
     noted_extract_of(path, printer.notes())
 }
 
 fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
-    if !is_trace(path) {
+    let (doing, (extract, is_new)) = if is_json_extract(path) {
+        ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
+    } else if is_trace(path) {
+        ("extracted", cache::extract_of(path, &input::open_plain(path)?)?)
+    } else {
         return Ok(path.to_owned());
-    }
-    let input = input::open_plain(path)?;
-    let (extract, is_new) = cache::extract_of(path, &input)?;
+    };
     if is_new {
         notes.push(format!(
-            "extracted {} into {}, which later questions use",
+            "{doing} {} into {}, which later questions use",
             path.display(),
             extract.display()
         ));

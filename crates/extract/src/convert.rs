@@ -289,7 +289,7 @@ fn without_stacks(table: &Table, batch: &RecordBatch) -> Result<RecordBatch, Sin
 }
 
 /// Tables whose files are complete.
-struct Sealed(BTreeMap<String, TableFile>);
+pub(crate) struct Sealed(pub(crate) BTreeMap<String, TableFile>);
 
 impl TableSource for Sealed {
     fn scan(
@@ -392,7 +392,7 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
 pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lower = name.to_lowercase();
-    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession"];
+    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession", ".json7z", ".json"];
     let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
     let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
@@ -409,6 +409,8 @@ mod tests {
             ("slow.ETL.zip", "slow.etwx"),
             ("slow.diagsession", "slow.etwx"),
             ("slow.7z", "slow.etwx"),
+            ("slow.Json7z", "slow.etwx"),
+            ("slow.json", "slow.etwx"),
             ("trace", "trace.etwx"),
             (".etl", ".etl.etwx"),
         ] {

@@ -47,6 +47,11 @@ impl Tables {
         self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
+    /// Whether a source was made of an extract of another program.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.sources.iter().any(|source| source.is_imported())
+    }
+
     /// Reads frames and stacks, for tables and functions alike.
     pub(crate) fn loader(&self) -> &Arc<Loader> {
         &self.loader

@@ -103,6 +103,12 @@ impl Session {
         self.engine.tables().has_rows(table)
     }
 
+    /// Whether an extract was made of one of another program, which holds sums alone.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        self.engine.tables().is_imported()
+    }
+
     /// Frames, methods and modules by number, read at the first call.
     ///
     /// # Errors

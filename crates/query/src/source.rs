@@ -58,6 +58,14 @@ impl Source {
         }
     }
 
+    /// Whether it was made of an extract of another program.
+    pub(crate) fn is_imported(&self) -> bool {
+        match &self.rows {
+            Rows::Batches(_) => false,
+            Rows::Extract(extract) => extract.manifest().imported_from.is_some(),
+        }
+    }
+
     /// Whether a table has rows.
     pub(crate) fn has_rows(&self, table: &str) -> bool {
         match &self.rows {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_extract::Extract;
+use etwkit_extract::{Extract, is_json_extract, looks_like_json_extract};
 use etwkit_query::filter::TextFilter;
 
 use super::Wrong;
@@ -33,7 +33,7 @@ impl Found {
 
     pub(super) fn is_extract(&self) -> bool {
         let name = file_name(&self.path).to_lowercase();
-        EXTRACTS.iter().any(|ending| name.ends_with(ending))
+        EXTRACTS.iter().any(|ending| name.ends_with(ending)) || is_json_extract(&self.path)
     }
 }
 
@@ -69,16 +69,19 @@ fn start(path: &Path) -> Option<i64> {
     Some(extract.manifest().clock.start_filetime)
 }
 
-/// The extract of a trace: beside it in `Extract`, or beside it.
+/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. The latter gives way to ours, too.
 fn extract_of(found: &Found) -> Option<PathBuf> {
-    if found.is_extract() {
+    let is_json = is_json_extract(&found.path);
+    if found.is_extract() && !is_json {
         return None;
     }
     let folder = found.path.parent()?;
-    let stem = found.stem();
+    let stem = &found.stem();
+    let endings = EXTRACTS.iter().chain(if is_json { &[] } else { JSON.as_slice() });
     [folder.join(EXTRACT_FOLDER), folder.to_owned()]
         .iter()
-        .flat_map(|folder| EXTRACTS.map(|ending| folder.join(format!("{stem}{ending}"))))
+        .filter(|of| !is_json || of.as_path() == folder)
+        .flat_map(|folder| endings.clone().map(move |ending| folder.join(format!("{stem}{ending}"))))
         .find(|extract| extract.exists())
 }
 
@@ -173,7 +176,7 @@ fn list(folder: &Path, is_recursive: bool, found: &mut Vec<Found>) -> anyhow::Re
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        if is_extract_folder(&path) || (path.is_file() && ending(&file_name(&path)).is_some()) {
+        if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {
             // Windows writes `dir\name` for what lies in the current folder, without `.\`.
             found.push(Found { path: path.strip_prefix(".").map_or(path.clone(), Path::to_owned) });
         } else if is_recursive && path.is_dir() && !path.is_symlink() {
@@ -187,9 +190,14 @@ fn is_extract_folder(path: &Path) -> bool {
     has_ending(path, ".etwx") && path.is_dir()
 }
 
+/// Whether a file of a folder may be asked. Folders have other files of JSON, and parts of extracts.
+fn is_asked(path: &Path) -> bool {
+    ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
+}
+
 /// The ending of a name that may be asked.
 fn ending(name: &str) -> Option<&'static str> {
-    EXTRACTS.iter().chain(&TRACES).find(|ending| strip_ending(name, ending).is_some()).copied()
+    EXTRACTS.iter().chain(&TRACES).chain(&JSON).find(|ending| strip_ending(name, ending).is_some()).copied()
 }
 
 fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {

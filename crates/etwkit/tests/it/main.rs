@@ -16,6 +16,7 @@ mod evidence;
 mod extracts;
 mod git_bash;
 mod hostile;
+mod json7z;
 mod made;
 mod output;
 mod pe_cores;

@@ -142,7 +142,7 @@ fn ask_one<A>(
     if common.show_full_file_name {
         name.clone_into(&mut info.file_name);
     }
-    Ok((info, question(session)))
+    Ok((info, question(session).map_err(|error| error.of(session))))
 }
 
 #[cfg(test)]
