@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::{Error, Result, error, runtime};
+use crate::{Cancel, Error, Result, error, runtime};
 
 /// Batches that wait for the reader before the engine pauses.
 const BUFFERED_BATCHES: usize = 2;
@@ -21,23 +21,26 @@ const BUFFERED_BATCHES: usize = 2;
 pub struct Answer {
     schema: SchemaRef,
     batches: mpsc::Receiver<Result<RecordBatch>>,
+    cancel: Cancel,
     work: JoinHandle<()>,
 }
 
 impl Answer {
     /// Starts reading the stream.
-    pub(crate) fn start(mut stream: SendableRecordBatchStream) -> Result<Self> {
+    pub(crate) fn start(mut stream: SendableRecordBatchStream, cancel: Cancel) -> Result<Self> {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
+        let given_up = cancel.clone();
         let work = runtime::spawn(async move {
             loop {
-                // A panic of the engine is an error of this answer, not its silent end.
-                let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
-                let next = match next {
-                    Ok(None) => break,
-                    Ok(Some(batch)) => batch.map_err(|e| error::from_execution(&e)),
-                    Err(_) => Err(Error::Stopped),
-                };
+                let next = given_up.or(async {
+                    // A panic of the engine is an error of this answer, not its silent end.
+                    match AssertUnwindSafe(stream.next()).catch_unwind().await {
+                        Ok(batch) => batch.transpose().map_err(|e| error::from_execution(&e)),
+                        Err(_) => Err(Error::Stopped),
+                    }
+                });
+                let Some(next) = next.await.transpose() else { break };
                 let is_last = next.is_err();
                 // The reader may have gone.
                 if sender.send(next).await.is_err() || is_last {
@@ -45,7 +48,7 @@ impl Answer {
                 }
             }
         })?;
-        Ok(Self { schema, batches, work })
+        Ok(Self { schema, batches, cancel, work })
     }
 
     /// Names and types of the columns.
@@ -68,7 +71,15 @@ impl Iterator for Answer {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batches.blocking_recv()
+        // Batches that were computed before the question was given up are not wanted any more.
+        match self.batches.blocking_recv() {
+            Some(Ok(_)) if self.cancel.is_asked() => {
+                self.batches.close();
+                while self.batches.try_recv().is_ok() {}
+                Some(Err(Error::Cancelled))
+            }
+            next => next,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The threads on which questions are planned and answered.
 
 use std::future::Future;
-use std::sync::{OnceLock, mpsc};
+use std::sync::OnceLock;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::{Error, Result};
+use crate::{Cancel, Error, Result};
 
 /// Planning walks expressions and plans recursively; the usual 2 MiB end at a few hundred terms.
 const STACK_BYTES: usize = 16 << 20;
@@ -25,14 +26,22 @@ pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<J
     Ok(runtime()?.spawn(work))
 }
 
-/// Does the work on the threads of the engine and waits for it.
+/// Waits on this thread, which is none of the engine's, for something that its threads do.
+pub(crate) fn block_on<T>(waiting: impl Future<Output = Result<T>>) -> Result<T> {
+    runtime()?.block_on(waiting)
+}
+
+/// Does the work on the threads of the engine and waits for it, or until it is given up. Work that computes goes on to its next pause then.
 pub(crate) fn wait_for<T: Send + 'static>(
+    cancel: &Cancel,
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    let (sender, receiver) = mpsc::channel();
-    spawn(async move {
+    let (sender, receiver) = oneshot::channel();
+    let task = spawn(async move {
         // The caller waits below until this arrives.
         let _ = sender.send(work.await);
     })?;
-    receiver.recv().unwrap_or(Err(Error::Stopped))
+    let done = block_on(cancel.or(async { receiver.await.unwrap_or(Err(Error::Stopped)) }));
+    task.abort();
+    done
 }

@@ -20,7 +20,7 @@ use etwkit_trace::tags::TagSet;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
-use crate::{Answer, Error, Result, Source, error, functions, runtime, statement};
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -31,13 +31,15 @@ pub struct Options {
     pub partitions: usize,
     /// Folder for temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// What gives questions up.
+    pub cancel: Cancel,
 }
 
 impl Default for Options {
     /// 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { memory_bytes: 2 << 30, partitions, temp_dir: None }
+        Self { memory_bytes: 2 << 30, partitions, temp_dir: None, cancel: Cancel::default() }
     }
 }
 
@@ -45,6 +47,7 @@ impl Default for Options {
 pub struct Session {
     context: SessionContext,
     tables: Arc<Tables>,
+    cancel: Cancel,
 }
 
 impl fmt::Debug for Session {
@@ -62,7 +65,19 @@ impl Session {
         if sources.is_empty() {
             return Err(Error::NoSource);
         }
-        let tables = Arc::new(Tables::new(sources.into()));
+        Self::over(Arc::new(Tables::new(sources.into())), options)
+    }
+
+    /// A session over the same extracts that answers in another way. Files that one of them has opened and frames that one has read are there
+    /// for both.
+    ///
+    /// # Errors
+    /// The engine cannot be set up.
+    pub fn again(&self, options: &Options) -> Result<Self> {
+        Self::over(self.tables.clone(), options)
+    }
+
+    fn over(tables: Arc<Tables>, options: &Options) -> Result<Self> {
         let state = state(options).map_err(|e| error::from_execution(&e))?;
         let context = SessionContext::new_with_state(state);
         for function in functions::scalar(tables.loader(), tables.has_trace_id()) {
@@ -70,7 +85,7 @@ impl Session {
         }
         functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
         context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
-        Ok(Self { context, tables })
+        Ok(Self { context, tables, cancel: options.cancel.clone() })
     }
 
     /// A session over the extracts at these paths.
@@ -108,8 +123,10 @@ impl Session {
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
         let (context, loader) = (self.context.clone(), self.tables.loader().clone());
+        let cancel = self.cancel.clone();
         runtime::wait_for(async move {
-            loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
+            let load = async { loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e)) };
+            cancel.or(load).await
         })
     }
 
@@ -131,6 +148,7 @@ impl Session {
 
     fn answer(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<Answer> {
         let (sql, context, loader) = (sql.to_owned(), self.context.clone(), self.tables.loader().clone());
+        let cancel = self.cancel.clone();
         let stream = runtime::wait_for(async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
@@ -146,9 +164,9 @@ impl Session {
                 }
                 context.execute_logical_plan(plan).await?.execute_stream().await
             };
-            planning.await.map_err(|e| error::from_planning(&e))
+            cancel.or(async { planning.await.map_err(|e| error::from_planning(&e)) }).await
         })?;
-        Answer::start(stream)
+        Answer::start(stream, self.cancel.clone())
     }
 }
 

@@ -18,6 +18,7 @@ use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
 use crate::extracts::open_shared;
 use crate::printer::{Align, Printer, Table};
+use crate::shelf::Shelf;
 
 /// What an extract answered.
 pub(super) struct Answered<A> {
@@ -97,9 +98,10 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
+    let shelf = printer.shelf();
     let one = |path: &PathBuf, sessions: usize| {
         let mut notes = Vec::new();
-        let answer = ask_one(common, path, sessions, &mut notes, &question);
+        let answer = ask_one(common, path, (sessions, &*shelf), &mut notes, &question);
         (answer, notes)
     };
     in_order(&common.extracts, one, |(answer, notes)| {
@@ -119,12 +121,12 @@ type OneAnswer<A> = anyhow::Result<(String, TraceInfo, dump::Result<A>)>;
 fn ask_one<A>(
     common: &Common,
     path: &PathBuf,
-    sessions: usize,
+    (sessions, shelf): (usize, &Shelf),
     notes: &mut Vec<String>,
     question: &impl Fn(&Session) -> dump::Result<A>,
 ) -> OneAnswer<A> {
     let name = path.display().to_string();
-    let session = open_shared(std::slice::from_ref(path), sessions, notes)?;
+    let session = open_shared(std::slice::from_ref(path), sessions, shelf, notes)?;
     let mut info = TraceInfo::ask(&session).with_context(|| name.clone())?;
     if common.show_full_file_name {
         info.file_name.clone_from(&name);
