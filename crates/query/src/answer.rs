@@ -30,17 +30,15 @@ impl Answer {
     pub(crate) fn start(mut stream: SendableRecordBatchStream, cancel: Cancel) -> Result<Self> {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
-        let given_up = cancel.clone();
         let work = runtime::spawn(async move {
             loop {
-                let next = given_up.or(async {
-                    // A panic of the engine is an error of this answer, not its silent end.
-                    match AssertUnwindSafe(stream.next()).catch_unwind().await {
-                        Ok(batch) => batch.transpose().map_err(|e| error::from_execution(&e)),
-                        Err(_) => Err(Error::Stopped),
-                    }
-                });
-                let Some(next) = next.await.transpose() else { break };
+                // A panic of the engine is an error of this answer, not its silent end.
+                let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
+                let next = match next {
+                    Ok(None) => break,
+                    Ok(Some(batch)) => batch.map_err(|e| error::from_execution(&e)),
+                    Err(_) => Err(Error::Stopped),
+                };
                 let is_last = next.is_err();
                 // The reader may have gone.
                 if sender.send(next).await.is_err() || is_last {
@@ -71,15 +69,14 @@ impl Iterator for Answer {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // Batches that were computed before the question was given up are not wanted any more.
-        match self.batches.blocking_recv() {
-            Some(Ok(_)) if self.cancel.is_asked() => {
-                self.batches.close();
-                while self.batches.try_recv().is_ok() {}
-                Some(Err(Error::Cancelled))
-            }
-            next => next,
+        // The engine may compute for long without a pause; whoever gives the question up does not wait for that.
+        let next = runtime::block_on(self.cancel.or(async { self.batches.recv().await.transpose() }));
+        if next.is_err() {
+            self.work.abort();
+            self.batches.close();
+            while self.batches.try_recv().is_ok() {}
         }
+        next.transpose()
     }
 }
 

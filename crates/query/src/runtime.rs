@@ -1,9 +1,9 @@
 //! The threads on which questions are planned and answered.
 
 use std::future::Future;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -13,22 +13,40 @@ use crate::{Cancel, Error, Result};
 const STACK_BYTES: usize = 16 << 20;
 
 /// One set of threads for all sessions of the process; they sleep when nothing is asked.
-fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
-    let start = || {
-        Builder::new_multi_thread().thread_name("query").thread_stack_size(STACK_BYTES).enable_all().build()
-    };
-    RUNTIME.get_or_init(start).as_ref().map_err(|error| Error::Threads(error.kind().into()))
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+
+fn handle() -> Result<Handle> {
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = &*runtime {
+        return Ok(runtime.handle().clone());
+    }
+    let mut builder = Builder::new_multi_thread();
+    let started = builder.thread_name("query").thread_stack_size(STACK_BYTES).enable_all().build();
+    let started = started.map_err(Error::Threads)?;
+    let handle = started.handle().clone();
+    *runtime = Some(started);
+    Ok(handle)
+}
+
+/// Leaves the threads that answer questions alone with what they do; later questions get new ones. For whoever has given up all questions that were under way:
+/// a join of everything with everything computes for hours without a pause, and nothing else would be answered meanwhile. Threads end at their next pause.
+///
+/// Questions that are under way end without all their rows.
+pub fn leave_threads() {
+    let left = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(left) = left {
+        left.shutdown_background();
+    }
 }
 
 /// Starts the work on the threads of the engine.
 pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
-    Ok(runtime()?.spawn(work))
+    Ok(handle()?.spawn(work))
 }
 
 /// Waits on this thread, which is none of the engine's, for something that its threads do.
 pub(crate) fn block_on<T>(waiting: impl Future<Output = Result<T>>) -> Result<T> {
-    runtime()?.block_on(waiting)
+    handle()?.block_on(waiting)
 }
 
 /// Does the work on the threads of the engine and waits for it, or until it is given up. Work that computes goes on to its next pause then.

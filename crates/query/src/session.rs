@@ -123,10 +123,8 @@ impl Session {
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
         let (context, loader) = (self.context.clone(), self.tables.loader().clone());
-        let cancel = self.cancel.clone();
-        runtime::wait_for(async move {
-            let load = async { loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e)) };
-            cancel.or(load).await
+        runtime::wait_for(&self.cancel, async move {
+            loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
         })
     }
 
@@ -148,8 +146,7 @@ impl Session {
 
     fn answer(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<Answer> {
         let (sql, context, loader) = (sql.to_owned(), self.context.clone(), self.tables.loader().clone());
-        let cancel = self.cancel.clone();
-        let stream = runtime::wait_for(async move {
+        let stream = runtime::wait_for(&self.cancel, async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
                 let plan = context.state().statement_to_plan(statement).await?;
@@ -164,7 +161,7 @@ impl Session {
                 }
                 context.execute_logical_plan(plan).await?.execute_stream().await
             };
-            cancel.or(async { planning.await.map_err(|e| error::from_planning(&e)) }).await
+            planning.await.map_err(|e| error::from_planning(&e))
         })?;
         Answer::start(stream, self.cancel.clone())
     }

@@ -39,6 +39,7 @@ impl Console {
         let exit = inner.answer(&shelf, |printer| self.answer(line, &words, printer));
         if shelf.cancel().is_asked() {
             report::note(screen.err, "cancelled");
+            etwkit_query::leave_threads();
             return Then::Next(Exit::Interrupted);
         }
         let _ = screen.err.write_all(&errors);

@@ -9,9 +9,11 @@
 
 mod architecture;
 mod compat;
+mod console;
 mod dump;
 mod dump_small;
 mod evidence;
+mod export;
 mod extracts;
 mod git_bash;
 mod hostile;
