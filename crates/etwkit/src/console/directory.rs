@@ -30,6 +30,10 @@ pub(super) fn list(words: &[String], shelf: &Shelf, printer: &mut Printer<'_>) -
         match word.to_lowercase().as_str() {
             "-r" | "-rec" | "-recursive" => is_recursive = true,
             "-od" => by_date = true,
+            "-h" => {
+                printer.line(".dir [-r] [-od] [FOLDER|QUERY]")?;
+                return Ok(Exit::Answered);
+            }
             switch if switch.starts_with('-') => bail!("there is no switch {word} of .dir"),
             _ => place = Some(word.as_str()),
         }

@@ -18,6 +18,8 @@ use crate::{Screen, report};
 const OF_TRACES: [&str; 2] = ["info", "events"];
 /// Commands that only ask. Others may write an extract anew.
 const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
+/// Commands of ETWAnalyzer that may write an extract anew.
+const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
 /// An option of asking commands that writes into extracts.
 const WRITING: &str = "--stack-tag-file";
 
@@ -58,7 +60,9 @@ impl Console {
         let args: Vec<OsString> = words.iter().map(Into::into).collect();
         if first.starts_with('-') {
             // Whole lines of ETWAnalyzer, over files of the disk.
-            self.set.borrow().close();
+            if words.iter().any(|word| WRITING_LINES.iter().any(|name| word.eq_ignore_ascii_case(name))) {
+                self.set.borrow().close();
+            }
             return run(&args, printer);
         }
         if Cli::command().find_subcommand(first).is_none() {

@@ -388,7 +388,7 @@ fn stacks_become_profiles_for_speedscope() {
         "cores",
     );
     assert_eq!(symbols.exit, 0, "{}", symbols.text);
-    assert!(symbols.out.contains("Converted File: Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
+    assert!(symbols.out.contains("Converted File: ./Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
     for (line, expected) in [
         ("-pid 1", "-convert needs traces"),
         ("-fd SlowSystem -pid", "-pid needs a value"),
