@@ -19,7 +19,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// `.timefmt [FORMAT [DIGITS]]`; without a format the one of the commands holds.
+    /// `.timefmt [FORMAT [DIGITS]]`; without a format format and digits of the commands hold.
     pub(super) fn time_format(&mut self, words: &[String]) -> anyhow::Result<String> {
         let (format, digits) = match words {
             [] => (None, None),
@@ -32,6 +32,8 @@ impl Settings {
         }
         if let Some(digits) = digits {
             self.time_digits = Some(checked_digits(digits)?);
+        } else if format.is_none() {
+            self.time_digits = None;
         }
         self.time_format = format.cloned();
         Ok(told("times", self.time_format.as_deref()))
@@ -143,7 +145,6 @@ mod tests {
         assert!(settings.time_format(&words("never")).is_err());
         assert!(settings.process_format(&words("None")).is_ok());
         settings.time_format(&[]).unwrap();
-        settings.time_digits(&[]).unwrap();
         settings.clip(&words("0")).unwrap();
         assert_eq!(added(&settings, "dump cpu x"), "dump cpu --process-format=None x");
         assert_eq!(settings.full_names(), "whole paths of extracts: on");
