@@ -189,6 +189,7 @@ fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
     let stem = stem.strip_suffix(".etwx").unwrap_or(&stem);
     let file = format!("{stem}_{name}.speedscope");
     match out {
+        Some(folder) if folder == Path::new(".") => PathBuf::from(file),
         Some(folder) if folder.is_dir() => folder.join(file),
         Some(file) => file.to_owned(),
         None => path.with_file_name(file),
@@ -229,8 +230,10 @@ fn told(
     printer.line(&format!("Converted File: {file}"))?;
     let ms = grouped(rounded(written.total_ns, 1_000_000).unsigned_abs());
     printer.line(&format!(
-        "  {ms} ms of {processes} processes in {} stacks, {} names",
-        written.stacks, written.frames
+        "  {ms} ms of {processes} {} in {} stacks, {} names",
+        if processes == 1 { "process" } else { "processes" },
+        written.stacks,
+        written.frames
     ))?;
     Ok(())
 }

@@ -110,7 +110,11 @@ fn collect(folder: &Path, is_recursive: bool, shelf: &Shelf, entries: &mut Vec<E
 fn size(extract: &Path) -> u64 {
     let folders = [extract.to_owned(), extract.join("derived")];
     let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).filter(|file| file.is_file()).map(|file| file.len()).sum()
+    files
+        .filter_map(|file| file.metadata().ok())
+        .filter(std::fs::Metadata::is_file)
+        .map(|file| file.len())
+        .sum()
 }
 
 /// A time of this machine.

@@ -44,7 +44,6 @@ fn session() -> Session {
         stack_id: stack,
         samples,
         cpu_ns: samples * WEIGHT,
-        ..CpuStack::default()
     };
     let sample = |key, thread, stack| CpuSample {
         process_key: Some(key),

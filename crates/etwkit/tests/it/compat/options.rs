@@ -367,7 +367,7 @@ fn stacks_become_profiles_for_speedscope() {
     let one = of(&format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"), "temp");
     assert_eq!(one.exit, 0, "{}", one.text);
     let name = format!("SlowSystem_bash_{pid}.speedscope");
-    assert!(one.out.starts_with(&format!("Converted File: ./{name}\n")), "{}", one.text);
+    assert!(one.out.starts_with(&format!("Converted File: {name}\n")), "{}", one.text);
     assert!(
         one.text.contains("note: etwkit export --format=speedscope --force --out=. --pid="),
         "{}",
@@ -388,7 +388,7 @@ fn stacks_become_profiles_for_speedscope() {
         "cores",
     );
     assert_eq!(symbols.exit, 0, "{}", symbols.text);
-    assert!(symbols.out.contains("Converted File: ./Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
+    assert!(symbols.out.contains("Converted File: Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
     for (line, expected) in [
         ("-pid 1", "-convert needs traces"),
         ("-fd SlowSystem -pid", "-pid needs a value"),
