@@ -383,10 +383,8 @@ fn stacks_become_profiles_for_speedscope() {
     assert_eq!(all.exit, 1, "traces without samples have no profile: {}", all.text);
     assert!(file("more/Marks_AllProcesses.speedscope").contains("\"gamma.exe (1488)\""), "{}", all.text);
     // Symbols are looked for first; there are none in this folder.
-    let symbols = of(
-        &format!("-fd Hybrid -pid -1 -symserver c:\\temp -symfolder c:\\temp -symcache c:\\temp"),
-        "cores",
-    );
+    let symbols =
+        of("-fd Hybrid -pid -1 -symserver c:\\temp -symfolder c:\\temp -symcache c:\\temp", "cores");
     assert_eq!(symbols.exit, 0, "{}", symbols.text);
     assert!(symbols.out.contains("Converted File: Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
     for (line, expected) in [
