@@ -25,7 +25,7 @@ pub(crate) fn open_alone(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow
     Ok(open_extracts(paths, printer)?.again(&options(1, &printer.shelf()))?)
 }
 
-/// The same for one of so many sessions that are asked at a time: each has its share of processors and memory.
+/// The same for one of so many sessions that are asked at a time.
 pub(crate) fn open_shared(
     paths: &[PathBuf],
     sessions: usize,
@@ -36,13 +36,19 @@ pub(crate) fn open_shared(
     shelf.session(paths, &options, || {
         let mut sources = Vec::new();
         for path in paths {
-            sources.push(Source::from(open(&noted_extract_of(path, notes)?, notes)?));
+            sources.push(source(path, notes)?);
         }
         Ok(Session::new(sources, &options)?)
     })
 }
 
-fn options(sessions: usize, shelf: &Shelf) -> Options {
+/// The rows of what an argument names.
+pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Source> {
+    Ok(Source::from(open(&noted_extract_of(path, notes)?, notes)?))
+}
+
+/// Options of one of so many sessions that are asked at a time: each has its share of processors and memory.
+pub(crate) fn options(sessions: usize, shelf: &Shelf) -> Options {
     let all = Options { temp_dir: temp_dir(), cancel: shelf.cancel().clone(), ..Options::default() };
     let share = |whole: usize| (whole / sessions.max(1)).max(1);
     Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }

@@ -75,7 +75,8 @@ impl Shelf {
         Ok(session)
     }
 
-    fn is_wanted(&self, paths: &[PathBuf]) -> bool {
+    /// Whether extracts stay open once they were asked.
+    pub(crate) fn is_wanted(&self, paths: &[PathBuf]) -> bool {
         let wanted = lock(&self.wanted);
         !paths.is_empty() && paths.iter().all(|path| wanted.contains(path))
     }

@@ -3,6 +3,7 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
@@ -47,6 +48,12 @@ impl Answer {
             }
         })?;
         Ok(Self { schema, batches, cancel, work })
+    }
+
+    /// Rows that are there already.
+    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Result<Self> {
+        let rows = futures::stream::iter(batches.into_iter().map(Ok));
+        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), cancel)
     }
 
     /// Names and types of the columns.

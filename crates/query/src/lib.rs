@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod batch;
 mod cancel;
 mod catalog;
 pub mod dump;
@@ -34,6 +35,7 @@ mod views;
 pub mod win32_error;
 
 pub use answer::Answer;
+pub use batch::Known;
 pub use cancel::Cancel;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
