@@ -21,7 +21,7 @@ use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
-use crate::{Answer, Error, Result, Source, error, functions, runtime, statement};
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -32,13 +32,15 @@ pub struct Options {
     pub partitions: usize,
     /// Folder for temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// What gives questions up.
+    pub cancel: Cancel,
 }
 
 impl Default for Options {
     /// 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { memory_bytes: 2 << 30, partitions, temp_dir: None }
+        Self { memory_bytes: 2 << 30, partitions, temp_dir: None, cancel: Cancel::default() }
     }
 }
 
@@ -66,6 +68,18 @@ impl Session {
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone());
+        engine.context()?;
+        Ok(Self { engine, batch: None })
+    }
+
+    /// A session over the same extracts that answers in another way. Files that one of them has opened and frames that one has read are there
+    /// for both.
+    ///
+    /// # Errors
+    /// The engine cannot be set up.
+    pub fn again(&self, options: &Options) -> Result<Self> {
+        let tables = self.engine.tables().clone();
+        let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
         engine.context()?;
         Ok(Self { engine, batch: None })
     }
@@ -115,7 +129,7 @@ impl Session {
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
         let (context, loader) = (self.engine.context()?.clone(), self.engine.tables().loader().clone());
-        runtime::wait_for(async move {
+        runtime::wait_for(&self.engine.options.cancel, async move {
             loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
         })
     }
@@ -127,7 +141,7 @@ impl Session {
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         let Some(member) = &self.batch else { return self.engine.run(self.engine.plan(sql, Vec::new())?) };
         if let Some((schema, batches)) = member.answer(sql) {
-            return Answer::of(schema, batches);
+            return Answer::of(schema, batches, self.engine.options.cancel.clone());
         }
         let plan = self.engine.plan(sql, Vec::new())?;
         member.learn(sql, &plan, plan_needs_frames(&plan).unwrap_or(true));
@@ -185,7 +199,7 @@ impl Engine {
     /// The plan of one statement.
     fn plan(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
-        runtime::wait_for(async move {
+        runtime::wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
                 let plan = context.state().statement_to_plan(statement).await?;
@@ -204,7 +218,7 @@ impl Engine {
     /// Starts answering.
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
-        let stream = runtime::wait_for(async move {
+        let stream = runtime::wait_for(&self.options.cancel, async move {
             let starting = async {
                 if plan_needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
@@ -213,7 +227,7 @@ impl Engine {
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
-        Answer::start(stream)
+        Answer::start(stream, self.options.cancel.clone())
     }
 }
 

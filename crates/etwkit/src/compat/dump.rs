@@ -1,11 +1,13 @@
 //! `-dump`: a line becomes arguments of `etwkit dump`.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 
 use super::line::{Line, Word};
 use super::switch::{Native, find, pair};
 use super::tables::{self, Dump};
-use super::{Wrong, files};
+use super::{Find, Wrong, files};
 
 /// A line that was understood.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ struct Files {
 }
 
 /// Translates the words behind the name of the program.
-pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
+pub(super) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Translated> {
     let (dump, rest) = sub_command(words)?;
     let mut native: Native = ["dump".into(), dump.native.into()].into();
     let (mut notes, mut files) = (Vec::new(), Files::default());
@@ -45,21 +47,26 @@ pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
         pair(&mut native, "--etwanalyzer-csv", dump.native);
         pair(&mut native, "--etwanalyzer-line", &words.join(" "));
     }
-    if files.queries.is_empty() {
-        files.queries.push(".".to_owned());
-    }
-    let extracts = files::extracts(&files.queries, files.is_recursive)?;
+    let extracts = find(&files.queries, files.is_recursive)?;
+    native.push("--".into());
+    native.extend(extracts.into_iter().map(Into::into));
+    Ok(Translated { native, notes })
+}
+
+/// The files of the disk that queries name; without any those of the current folder.
+pub(super) fn in_files(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let here = [".".to_owned()];
+    let queries = if queries.is_empty() { &here } else { queries };
+    let extracts = files::extracts(queries, is_recursive)?;
     if extracts.is_empty() {
-        let query = files.queries.join(" -fd ");
+        let query = queries.join(" -fd ");
         return Err(Wrong::new(
             format!("no file fits -fd {query}"),
             "a query is compared with whole paths: begin it with *",
         )
         .into());
     }
-    native.push("--".into());
-    native.extend(extracts.into_iter().map(Into::into));
-    Ok(Translated { native, notes })
+    Ok(extracts)
 }
 
 /// The sub command, and the words without it and without `-dump`.

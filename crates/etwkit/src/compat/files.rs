@@ -124,7 +124,7 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
 }
 
 /// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
-fn named(path: &Path) -> Option<PathBuf> {
+pub(super) fn named(path: &Path) -> Option<PathBuf> {
     let name = file_name(path);
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
     let same = Some(path.to_owned()).filter(is_file);
@@ -163,7 +163,7 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
 }
 
 /// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
-fn fits(filter: &TextFilter, path: &Path) -> bool {
+pub(super) fn fits(filter: &TextFilter, path: &Path) -> bool {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let aliases = EXTRACTS.iter().find_map(|ending| strip_ending(&full, ending)).into_iter();
     let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
@@ -210,7 +210,7 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     strip_ending(&file_name(path), ending).is_some()
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 

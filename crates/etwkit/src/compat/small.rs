@@ -3,9 +3,9 @@
 use anyhow::{bail, ensure};
 
 use super::extract::symbols;
-use super::files;
 use super::line::{Line, Word};
-use super::switch::{Native, Switch, To, find};
+use super::switch::{self, Native, Switch, To};
+use super::{Find, files};
 
 /// Switches that both have and that change nothing.
 const QUIET: &[Switch] =
@@ -31,12 +31,12 @@ const CONVERT_TIME: &[Switch] = &[
 
 /// `-loadsymbol -fd X -symserver MS`.
 pub(super) fn load_symbol(words: &[String]) -> anyhow::Result<Native> {
-    translate(words, "loadsymbol", LOAD_SYMBOL, &["symbols", "load"])
+    translate(words, "loadsymbol", LOAD_SYMBOL, &["symbols", "load"], None)
 }
 
-/// `-converttime -fd X -time "..."`.
-pub(super) fn convert_time(words: &[String]) -> anyhow::Result<Native> {
-    let native = translate(words, "converttime", CONVERT_TIME, &["dump", "time"])?;
+/// `-converttime -fd X -time "..."`; `find` chooses others than files of the disk.
+pub(super) fn convert_time(words: &[String], find: Option<Find<'_>>) -> anyhow::Result<Native> {
+    let native = translate(words, "converttime", CONVERT_TIME, &["dump", "time"], find)?;
     let has_time = native.iter().any(|arg| arg.to_string_lossy().starts_with("--time="));
     ensure!(has_time, "-converttime needs a time: add -time \"2022-10-02 17:47:38.416\"");
     Ok(native)
@@ -47,6 +47,7 @@ fn translate(
     command: &str,
     switches: &[Switch],
     native: &[&str],
+    find: Option<Find<'_>>,
 ) -> anyhow::Result<Native> {
     let mut native: Native = native.iter().map(Into::into).collect();
     let (mut queries, mut is_recursive) = (Vec::new(), false);
@@ -59,14 +60,22 @@ fn translate(
                 queries.push(line.required(&name)?);
             }
             Word::Switch(name) if name == "recursive" => is_recursive = true,
-            Word::Switch(name) => match find(&[switches, QUIET], &name) {
+            Word::Switch(name) => match switch::find(&[switches, QUIET], &name) {
                 Some(switch) => switch.apply(&name, &mut line, &mut native)?,
                 None => bail!("there is no switch -{name} of -{command}"),
             },
         }
     }
-    ensure!(!queries.is_empty(), "-{command} needs extracts: add -fd with a file, a folder or a query");
-    let extracts = files::extracts(&queries, is_recursive)?;
+    let extracts = match find {
+        Some(find) => find(&queries, is_recursive)?,
+        None => {
+            ensure!(
+                !queries.is_empty(),
+                "-{command} needs extracts: add -fd with a file, a folder or a query"
+            );
+            files::extracts(&queries, is_recursive)?
+        }
+    };
     ensure!(!extracts.is_empty(), "no file fits -fd {}", queries.join(" -fd "));
     native.push("--".into());
     native.extend(extracts.into_iter().map(Into::into));

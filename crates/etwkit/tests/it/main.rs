@@ -9,10 +9,12 @@
 
 mod architecture;
 mod compat;
+mod console;
 mod dump;
 mod dump_small;
 mod dump_window;
 mod evidence;
+mod export;
 mod extracts;
 mod git_bash;
 mod hostile;

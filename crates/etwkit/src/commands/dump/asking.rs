@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Common;
 use super::in_order::in_order;
-use crate::extracts::{options, source};
+use crate::extracts::{open_shared, options, source};
+use crate::shelf::Shelf;
 
 /// Extracts that one worker asks together, at most.
 const MOST_TOGETHER: usize = 64;
@@ -33,13 +34,15 @@ pub(super) struct Asked<A> {
 /// so that its rows are there at once.
 pub(super) fn ask_in_order<A: Send>(
     common: &Common,
+    shelf: &Shelf,
     question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
     mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let known = Arc::new(Known::default());
     let groups = groups(&common.extracts, workers);
-    let ask = |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, sessions, &known, question);
+    let ask =
+        |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, (sessions, shelf), &known, question);
     let bar = bar(common.extracts.len());
     let asked = in_order(&groups, ask, |asked| {
         bar.inc(asked.len() as u64);
@@ -77,30 +80,39 @@ fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
 fn ask_group<A>(
     common: &Common,
     paths: &[PathBuf],
-    sessions: usize,
+    (sessions, shelf): (usize, &Shelf),
     known: &Arc<Known>,
     question: &impl Fn(&Session) -> dump::Result<A>,
 ) -> Vec<Asked<A>> {
+    let at_a_time = (sessions, shelf);
     let mut asked = Vec::with_capacity(paths.len());
     let mut together = Together { sources: Vec::new(), bytes: 0, of: Vec::new() };
     for path in paths {
         let (name, mut notes) = (path.display().to_string(), Vec::new());
+        if shelf.is_wanted(std::slice::from_ref(path)) {
+            // One that stays open is asked by itself.
+            together.ask(common, at_a_time, known, question, &mut asked);
+            let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
+            let answer = session.and_then(|session| ask_one(common, &session, &name, question));
+            asked.push(Asked { name, notes, answer });
+            continue;
+        }
         match source(path, &mut notes) {
             Ok(source) => {
                 if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
-                    together.ask(common, sessions, known, question, &mut asked);
+                    together.ask(common, at_a_time, known, question, &mut asked);
                 }
                 together.bytes += source.size_bytes();
                 together.sources.push(source);
                 together.of.push((name, notes));
             }
             Err(error) => {
-                together.ask(common, sessions, known, question, &mut asked);
+                together.ask(common, at_a_time, known, question, &mut asked);
                 asked.push(Asked { name, notes, answer: Err(error) });
             }
         }
     }
-    together.ask(common, sessions, known, question, &mut asked);
+    together.ask(common, at_a_time, known, question, &mut asked);
     asked
 }
 
@@ -117,14 +129,14 @@ impl Together {
     fn ask<A>(
         &mut self,
         common: &Common,
-        sessions: usize,
+        (sessions, shelf): (usize, &Shelf),
         known: &Arc<Known>,
         question: &impl Fn(&Session) -> dump::Result<A>,
         asked: &mut Vec<Asked<A>>,
     ) {
         let (sources, of) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.of));
         self.bytes = 0;
-        let sessions = known.sessions(sources, &options(sessions));
+        let sessions = known.sessions(sources, &options(sessions, shelf));
         asked.extend(sessions.iter().zip(of).map(|(session, (name, notes))| {
             let answer = ask_one(common, session, &name, question);
             Asked { name, notes, answer }

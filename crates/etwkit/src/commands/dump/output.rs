@@ -96,7 +96,8 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
-    ask_in_order(common, &question, |asked| {
+    let shelf = printer.shelf();
+    ask_in_order(common, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
         let (name, (info, answer)) = (asked.name, asked.answer?);
         match answer {
