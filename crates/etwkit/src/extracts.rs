@@ -14,24 +14,24 @@ const TEMP_DIR: &str = "ETWKIT_TMP";
 
 /// Opens what the arguments name, as one session. Traces are extracted into the cache first, and the printer notes that.
 pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Session> {
-    open_shared(paths, 1, printer.notes())
-}
-
-/// The same for one of so many sessions that are asked at a time: each has its share of processors and memory.
-pub(crate) fn open_shared(
-    paths: &[PathBuf],
-    sessions: usize,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<Session> {
     let mut sources = Vec::new();
     for path in paths {
-        sources.push(Source::from(open(&noted_extract_of(path, notes)?, notes)?));
+        sources.push(source(path, printer.notes())?);
     }
+    Ok(Session::new(sources, &options(1))?)
+}
+
+/// The rows of what an argument names.
+pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Source> {
+    Ok(Source::from(open(&noted_extract_of(path, notes)?, notes)?))
+}
+
+/// Options of one of so many sessions that are asked at a time: each has its share of processors and memory.
+pub(crate) fn options(sessions: usize) -> Options {
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
     let all = Options { temp_dir, ..Options::default() };
     let share = |whole: usize| (whole / sessions.max(1)).max(1);
-    let options = Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all };
-    Ok(Session::new(sources, &options)?)
+    Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }
 }
 
 /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed extract stays as it is.

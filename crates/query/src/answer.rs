@@ -3,6 +3,7 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
@@ -46,6 +47,12 @@ impl Answer {
             }
         })?;
         Ok(Self { schema, batches, work })
+    }
+
+    /// Rows that are there already.
+    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
+        let rows = futures::stream::iter(batches.into_iter().map(Ok));
+        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 
     /// Names and types of the columns.

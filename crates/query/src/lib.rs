@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod batch;
 mod catalog;
 pub mod dump;
 mod error;
@@ -33,6 +34,7 @@ mod views;
 pub mod win32_error;
 
 pub use answer::Answer;
+pub use batch::Known;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
 pub use etwkit_trace::tags::DEFAULT_SET as DEFAULT_TAG_SET;

@@ -23,6 +23,7 @@ mod sql;
 mod support;
 mod synth;
 mod terminal;
+mod together;
 mod transcripts;
 mod truth;
 mod typed;

@@ -1,6 +1,7 @@
 //! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
 
 pub(crate) mod args;
+mod asking;
 mod below;
 mod chain;
 mod cores;
