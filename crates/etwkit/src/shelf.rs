@@ -75,8 +75,14 @@ impl Shelf {
         Ok(session)
     }
 
+    /// Whether an extract stays open once it was asked: where more are loaded than can stay, they are rather asked together each time.
+    pub(crate) fn keeps(&self, path: &Path) -> bool {
+        let wanted = lock(&self.wanted);
+        wanted.len() <= MAX_OPEN && wanted.contains(path)
+    }
+
     /// Whether extracts stay open once they were asked.
-    pub(crate) fn is_wanted(&self, paths: &[PathBuf]) -> bool {
+    fn is_wanted(&self, paths: &[PathBuf]) -> bool {
         let wanted = lock(&self.wanted);
         !paths.is_empty() && paths.iter().all(|path| wanted.contains(path))
     }
@@ -158,5 +164,6 @@ mod tests {
             shelf.session(std::slice::from_ref(path), &Options::default(), session).unwrap();
         }
         assert_eq!(shelf.open_count(), MAX_OPEN);
+        assert!(!shelf.keeps(&paths[0]), "more than can stay are asked together");
     }
 }

@@ -89,7 +89,7 @@ fn ask_group<A>(
     let mut together = Together { sources: Vec::new(), bytes: 0, of: Vec::new() };
     for path in paths {
         let (name, mut notes) = (path.display().to_string(), Vec::new());
-        if shelf.is_wanted(std::slice::from_ref(path)) {
+        if shelf.keeps(path) {
             // One that stays open is asked by itself.
             together.ask(common, at_a_time, known, question, &mut asked);
             let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
