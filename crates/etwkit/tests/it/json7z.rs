@@ -371,7 +371,7 @@ fn exceptions_have_their_stacks() {
     );
     let stack = sql("SELECT DISTINCT t.text FROM exception e JOIN stack_text t USING (stack_id)");
     assert_eq!(stack, json!([["clr.dll!IL_Throw\napp.dll!App.Load\napp.dll!App.Main"]]));
-    assert_eq!(dump(&["exception", "--stack", "*App.Load*"]).len(), 2);
+    assert_eq!(dump(&["exception", "--stack-filter", "*App.Load*"]).len(), 2);
 }
 
 #[test]
