@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::{RecordBatch, new_null_array};
-use arrow_schema::Field;
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
-    GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample,
-    Row, Stack, Syscall, Table, TcpEvent, UiDelay, UserLock, VirtualAlloc, VirtualRange,
+    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, Exception, FileIo, FileMap,
+    Frame, GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc,
+    PmcSample, Row, Stack, Syscall, Table, TcpEvent, ThreadPool, UiDelay, UserLock, VirtualAlloc,
+    VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -80,11 +78,8 @@ const ROW_TABLES: [&Table; 22] = [
     GenericEvent::TABLE,
 ];
 
-/// Tables that a summary keeps without the stacks of their rows.
-const STACKLESS_TABLES: [&Table; 2] = [DnsQuery::TABLE, UiDelay::TABLE];
-
-/// Column of such a stack.
-const STACK_ID: &str = "stack_id";
+/// Tables with stacks whose rows a summary keeps.
+const STACK_TABLES: [&Table; 4] = [DnsQuery::TABLE, Exception::TABLE, ThreadPool::TABLE, UiDelay::TABLE];
 
 /// Why a trace could not be made an extract.
 #[derive(Debug, thiserror::Error)]
@@ -257,16 +252,10 @@ fn base(extract: &crate::Extract) -> Sealed {
 fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
     derive::derive(sealed, sets, &mut sink)?;
-    let stacks = sink.finish(sealed)?;
-    for table in STACKLESS_TABLES {
-        let mut kept = Vec::new();
-        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        sealed.scan(table, &columns, &mut |batch| {
-            kept.push(without_stacks(table, batch)?);
-            Ok(())
-        })?;
+    let stacks = sink.finish(sealed, &STACK_TABLES)?;
+    for (table, rows) in STACK_TABLES.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
-        kept.into_iter().try_for_each(|rows| writer.write(table, rows))?;
+        rows.into_iter().try_for_each(|rows| writer.write(table, rows))?;
     }
     for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
@@ -275,17 +264,6 @@ fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<()
     writer.write(Stack::TABLE, stacks.stack)?;
     writer.write(CpuStack::TABLE, stacks.cpu_stack)?;
     Ok(())
-}
-
-/// The rows with nothing in the column of stacks.
-fn without_stacks(table: &Table, batch: &RecordBatch) -> Result<RecordBatch, SinkError> {
-    let schema = table.schema();
-    let column = |field: &Arc<Field>| match batch.column_by_name(field.name()) {
-        Some(values) if field.name() != STACK_ID => Arc::clone(values),
-        _ => new_null_array(field.data_type(), batch.num_rows()),
-    };
-    let columns = schema.fields().iter().map(column).collect();
-    Ok(RecordBatch::try_new(Arc::clone(&schema), columns)?)
 }
 
 /// Tables whose files are complete.

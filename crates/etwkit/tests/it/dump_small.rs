@@ -437,3 +437,18 @@ fn chosen_extracts_are_copied() {
     let onto_itself = run(&["dump", "test-run", from, "--copy-files-to", from, "--overwrite"]);
     assert!(onto_itself.err.contains("onto itself"), "{}", onto_itself.err);
 }
+
+#[test]
+fn a_summary_has_the_stacks_of_the_rows_that_it_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = |detail: &str| {
+        let out = folder.path().join(format!("{detail}.etwx"));
+        let out = out.to_str().unwrap();
+        let extracted = run(&["extract", &trace("dotnet-5.etl"), "--detail", detail, "--out", out]);
+        assert_eq!(extracted.exit, Exit::Answered, "{}", extracted.err);
+        run(&["dump", "exception", "--sort-by", "time", "--show-stack", out]).out
+    };
+    let (full, summary) = (answer("full"), answer("summary"));
+    assert!(full.contains("(no stack)") || full.lines().count() > 20, "{full}");
+    assert_eq!(full, summary);
+}

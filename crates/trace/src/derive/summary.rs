@@ -1,12 +1,14 @@
-//! What a summary keeps of stacks: those with CPU samples, numbered anew.
+//! What a summary keeps of stacks: those with CPU samples and those of rows that it keeps, numbered anew.
 
-use arrow_array::RecordBatch;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, int32, int64, text};
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, CpuStack, Frame, Row, Stack};
+use crate::table::{Columns, CpuStack, Frame, Row, Stack, Table};
 
 /// Rows of `cpu_stack`, held back until their stacks have new numbers. Everything else goes on at once.
 pub struct SummarySink<'s> {
@@ -15,7 +17,7 @@ pub struct SummarySink<'s> {
 }
 
 impl Sink for SummarySink<'_> {
-    fn write(&mut self, table: &'static crate::table::Table, rows: RecordBatch) -> Result<(), SinkError> {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
         if table.name != CpuStack::TABLE.name {
             return self.sink.write(table, rows);
         }
@@ -42,18 +44,26 @@ impl<'s> SummarySink<'s> {
         Self { sink, held: Vec::new() }
     }
 
-    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`.
+    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`, and those of the tables `kept`, which
+    /// have a column `stack_id`.
     ///
     /// # Errors
     /// Those of the source.
-    pub fn finish(self, source: &dyn TableSource) -> Result<SummaryStacks, SinkError> {
+    pub fn finish(
+        self,
+        source: &dyn TableSource,
+        kept: &[&'static Table],
+    ) -> Result<SummaryStacks, SinkError> {
         let nodes = read_nodes(source)?;
         let mut wanted = vec![false; nodes.len()];
-        for batch in &self.held {
-            let stacks = int32(batch, "stack_id")?;
-            for row in 0..batch.num_rows() {
-                mark(&nodes, &mut wanted, stacks.get(row));
-            }
+        let mut mark_rows = |batch: &RecordBatch| {
+            let stacks = int32(batch, STACK_ID)?;
+            (0..batch.num_rows()).for_each(|row| mark(&nodes, &mut wanted, stacks.get(row)));
+            Ok(())
+        };
+        self.held.iter().try_for_each(&mut mark_rows)?;
+        for table in kept {
+            source.scan(table, &[STACK_ID], &mut mark_rows)?;
         }
         let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
         let mut rows = <Stack as Row>::Columns::default();
@@ -70,6 +80,7 @@ impl<'s> SummarySink<'s> {
         Ok(SummaryStacks {
             frame: read_frames(source, &frames)?,
             cpu_stack: renumber(&self.held, &stacks)?,
+            kept: kept.iter().map(|table| renumbered(source, table, &stacks)).collect::<Result<_, _>>()?,
             stack: rows.take(),
         })
     }
@@ -84,7 +95,12 @@ pub struct SummaryStacks {
     pub stack: RecordBatch,
     /// Rows of `cpu_stack`.
     pub cpu_stack: RecordBatch,
+    /// Rows of the other tables with stacks, in the order in which they were named.
+    pub kept: Vec<Vec<RecordBatch>>,
 }
+
+/// Name of the column of stacks.
+const STACK_ID: &str = "stack_id";
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -155,6 +171,29 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
     Ok(columns.take())
 }
 
+/// All rows of a table, with the new numbers of their stacks.
+fn renumbered(
+    source: &dyn TableSource,
+    table: &'static Table,
+    stacks: &Renumbered,
+) -> Result<Vec<RecordBatch>, SinkError> {
+    let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let mut rows = Vec::new();
+    source.scan(table, &columns, &mut |batch| {
+        let old = int32(batch, STACK_ID)?;
+        let new = (0..batch.num_rows()).map(|row| stacks.0.get(&old.get(row)?).copied());
+        let new: ArrayRef = Arc::new(new.collect::<Int32Array>());
+        let of_name = |column: &&str| {
+            if *column == STACK_ID { Some(new.clone()) } else { batch.column_by_name(column).cloned() }
+        };
+        let all: Option<Vec<ArrayRef>> = columns.iter().map(of_name).collect();
+        let all = all.ok_or("the table lacks a column")?;
+        rows.push(RecordBatch::try_new(table.schema(), all)?);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
 fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut columns = <CpuStack as Row>::Columns::default();
     for batch in held {
@@ -176,36 +215,52 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Exception;
 
     fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32, depth: i32) -> Stack {
         Stack { stack_id, parent_id, frame_id, depth }
     }
 
     #[test]
-    fn only_sampled_stacks_and_their_callers_are_kept() {
+    fn stacks_of_samples_and_of_kept_rows_are_kept_with_their_callers() {
         let mut stacks = <Stack as Row>::Columns::default();
-        let rows =
-            [stack(0, None, 5, 0), stack(1, Some(0), 6, 1), stack(2, None, 7, 0), stack(3, Some(2), 5, 1)];
+        let rows = [
+            stack(0, None, 5, 0),
+            stack(1, Some(0), 6, 1),
+            stack(2, None, 7, 0),
+            stack(3, Some(2), 5, 1),
+            stack(4, Some(2), 4, 1),
+        ];
         rows.iter().for_each(|row| stacks.push(row));
         let mut frames = <Frame as Row>::Columns::default();
         (0..8).for_each(|id| {
             frames.push(&Frame { frame_id: id, address: 100 + i64::from(id), ..Frame::default() });
         });
-        let source = vec![(Stack::TABLE, stacks.take()), (Frame::TABLE, frames.take())];
+        let mut thrown = <Exception as Row>::Columns::default();
+        for stack_id in [Some(4), None] {
+            thrown.push(&Exception { ts_ns: 9, stack_id, ..Exception::default() });
+        }
+        let source = vec![
+            (Stack::TABLE, stacks.take()),
+            (Frame::TABLE, frames.take()),
+            (Exception::TABLE, thrown.take()),
+        ];
         let mut cpu = <CpuStack as Row>::Columns::default();
         cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
         let mut others: Vec<(&'static crate::table::Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
         sink.write(CpuStack::TABLE, cpu.take()).unwrap();
-        let kept = sink.finish(&source).unwrap();
+        let kept = sink.finish(&source, &[Exception::TABLE]).unwrap();
         let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
-        assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1)]);
-        assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0)]);
+        assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1), Some(2)]);
+        assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0), Some(0)]);
         assert_eq!(ints(&kept.cpu_stack, "stack_id"), [Some(1)]);
+        assert_eq!(ints(&kept.kept[0][0], "stack_id"), [Some(2), None]);
+        assert_eq!(int64(&kept.kept[0][0], "ts_ns").unwrap().iter().collect::<Vec<_>>(), [Some(9), Some(9)]);
         let addresses: Vec<_> = int64(&kept.frame, "address").unwrap().iter().collect();
         assert_eq!(
             (ints(&kept.stack, "frame_id"), addresses),
-            (vec![Some(0), Some(1)], vec![Some(107), Some(105)])
+            (vec![Some(0), Some(1), Some(2)], vec![Some(107), Some(105), Some(104)])
         );
     }
 }
