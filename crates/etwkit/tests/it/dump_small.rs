@@ -10,7 +10,7 @@ use etwkit_trace::table::{
     Process, Row, Stack, Thread, ThreadPool, Trace,
 };
 
-use crate::support::{Answer, Exit, run};
+use crate::support::{Answer, Exit, run, trace};
 use crate::transcripts::compare;
 
 const MS: i64 = 1_000_000;
