@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod chosen;
 mod compat;
 mod dump;
 mod dump_small;

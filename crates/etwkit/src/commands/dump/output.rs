@@ -102,7 +102,11 @@ pub(super) fn ask_each<A: Send>(
         let answer = ask_one(common, path, sessions, &mut notes, &question);
         (answer, notes)
     };
-    in_order(&common.extracts, one, |(answer, notes)| {
+    let extracts = common.chosen()?;
+    if extracts.is_empty() {
+        printer.note("no recording fits the choice of tests");
+    }
+    in_order(&extracts, one, |(answer, notes)| {
         notes.iter().for_each(|note| printer.note(note));
         let (name, info, answer) = answer?;
         match answer {
