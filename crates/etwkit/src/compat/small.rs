@@ -3,7 +3,7 @@
 use anyhow::{bail, ensure};
 
 use super::extract::symbols;
-use super::files;
+use super::files::Queries;
 use super::line::{Line, Word};
 use super::switch::{Native, Switch, To, find};
 
@@ -49,16 +49,13 @@ fn translate(
     native: &[&str],
 ) -> anyhow::Result<Native> {
     let mut native: Native = native.iter().map(Into::into).collect();
-    let (mut queries, mut is_recursive) = (Vec::new(), false);
+    let mut queries = Queries::default();
     let mut line = Line::new(words.iter().cloned());
     while let Some(word) = line.next() {
         match word {
             Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
             Word::Switch(name) if name == command => {}
-            Word::Switch(name) if matches!(name.as_str(), "fd" | "filedir") => {
-                queries.push(line.required(&name)?);
-            }
-            Word::Switch(name) if name == "recursive" => is_recursive = true,
+            Word::Switch(name) if queries.take(&name, &mut line)? => {}
             Word::Switch(name) => match find(&[switches, QUIET], &name) {
                 Some(switch) => switch.apply(&name, &mut line, &mut native)?,
                 None => bail!("there is no switch -{name} of -{command}"),
@@ -66,9 +63,7 @@ fn translate(
         }
     }
     ensure!(!queries.is_empty(), "-{command} needs extracts: add -fd with a file, a folder or a query");
-    let extracts = files::extracts(&queries, is_recursive)?;
-    ensure!(!extracts.is_empty(), "no file fits -fd {}", queries.join(" -fd "));
     native.push("--".into());
-    native.extend(extracts.into_iter().map(Into::into));
+    native.extend(queries.extracts()?.into_iter().map(Into::into));
     Ok(native)
 }
