@@ -25,6 +25,7 @@ pub mod socket;
 pub mod tables;
 pub mod tcpip;
 pub mod tracelogging;
+pub mod win32k;
 
 pub use bounds::Problems;
 pub use decoder::Decoder;

@@ -10,7 +10,9 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertOptions, Extract, Input, convert, default_target};
+use etwkit_extract::{
+    ConvertError, ConvertOptions, Extract, Input, JsonInput, convert, default_target, import_json,
+};
 
 use crate::interrupt::Stoppable;
 use crate::symbols;
@@ -25,21 +27,38 @@ const MAX_BYTES: u64 = 20_000_000_000;
 
 /// The extract of a trace: the one that is there, else a new one. Returns whether it is new.
 pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf, bool)> {
+    cached(trace, &input.source_hash()?, Detail::Full, &|target| {
+        let stoppable = Stoppable::begin();
+        let mut progress = |_| {
+            if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let names = symbols::names_beside(trace, &|_, _| {});
+        let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
+        convert(input, target, options, &mut progress).map(|_| ())
+    })
+}
+
+/// The same for an extract of ETWAnalyzer.
+pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<(PathBuf, bool)> {
+    cached(json, &input.source_hash()?, Detail::Summary, &|target| {
+        import_json(input, target, false).map(|_| ())
+    })
+}
+
+fn cached(
+    source: &Path,
+    hash: &str,
+    detail: Detail,
+    make: &dyn Fn(&Path) -> Result<(), ConvertError>,
+) -> anyhow::Result<(PathBuf, bool)> {
     let folder = folder()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let hash = input.source_hash()?;
-    let target = folder.join(name(trace, &hash));
-    if Extract::same_source(&target, &hash, Detail::Full).is_some() {
+    let target = folder.join(name(source, hash));
+    if Extract::same_source(&target, hash, detail).is_some() {
         touch(&target);
         return Ok((target, false));
     }
-    let stoppable = Stoppable::begin();
-    let mut progress = |_| {
-        if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let names = symbols::names_beside(trace, &|_, _| {});
-    let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
-    convert(input, &target, options, &mut progress)?;
+    make(&target)?;
     make_room(&folder, &target, MAX_BYTES);
     Ok((target, true))
 }

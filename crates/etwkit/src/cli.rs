@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
+use crate::commands::export::ExportArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
@@ -49,6 +50,12 @@ pub(crate) enum Command {
         override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
     )]
     Sql(SqlArgs),
+    /// Ask one question after the other: extracts stay open, words are completed
+    #[command(after_help = CONSOLE_EXAMPLE)]
+    Console(ConsoleArgs),
+    /// Write stacks of processes as a profile that other programs show
+    #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
+    Export(Box<ExportArgs>),
     /// Give native code its names: from symbol files in folders, stores and on servers
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
@@ -76,7 +83,8 @@ const EXTRACT_EXAMPLE: &str = "\
 Example:
   etwkit extract slow-login.etl                        makes slow-login.etwx beside it
   etwkit extract --detail summary --jobs 4 nightly/*.etl --out extracts
-  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx";
+  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
+  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
 
 const DUMP_EXAMPLE: &str = "\
 Example:
@@ -98,6 +106,21 @@ Example:
   etwkit sql --show-schema process
 
 The tables, functions and the library are described in docs/sql.md.";
+
+const CONSOLE_EXAMPLE: &str = "\
+Example:
+  etwkit console slow-login.etwx
+  > dump cpu --top 5                    the commands of etwkit, without naming the extract
+  > .dump cpu -topn 5                   those of ETWAnalyzer
+  > .help
+
+Lines of a pipe or file are run one after the other; the exit code is then that of the worst answer.";
+
+const EXPORT_EXAMPLE: &str = "\
+Example:
+  etwkit export slow-login.etwx                             lists the processes
+  etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
+  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx";
 
 const DEMO_EXAMPLE: &str = "\
 Example:
@@ -261,6 +284,16 @@ pub(crate) enum SqlFormat {
     Json,
     /// A Parquet file
     Parquet,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConsoleArgs {
+    /// Extracts and traces to begin with: files, folders or queries such as '*slow*'
+    #[arg(value_name = "EXTRACT")]
+    pub(crate) extracts: Vec<String>,
+    /// Neither read nor write the file that remembers lines
+    #[arg(long)]
+    pub(crate) no_history: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,12 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The one of two that says more is wrong.
+    #[must_use]
+    pub(crate) const fn worse(self, other: Self) -> Self {
+        if other.code() > self.code() { other } else { self }
+    }
+
     /// The exit code.
     #[must_use]
     pub const fn code(self) -> u8 {

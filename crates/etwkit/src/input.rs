@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etwkit_extract::{Input, Limits, Options};
+use etwkit_extract::{Input, JsonInput, Limits, Options};
 
 use crate::cli::{MAX_UNPACKED_GIB, TraceArgs};
 
@@ -16,16 +16,26 @@ pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Input> {
 
 /// Opens some of what the arguments name, as one session.
 pub(crate) fn open_paths(paths: &[PathBuf], args: &TraceArgs) -> anyhow::Result<Input> {
+    Ok(etwkit_extract::open(paths, &options(args))?)
+}
+
+/// How inputs are opened.
+pub(crate) fn options(args: &TraceArgs) -> Options {
     let limits = Limits { total_bytes: args.max_unpacked.saturating_mul(1 << 30), ..Limits::default() };
     let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
-    let options = Options { mmap: !args.no_mmap, temp_dir, limits };
-    Ok(etwkit_extract::open(paths, &options)?)
+    Options { mmap: !args.no_mmap, temp_dir, limits }
 }
 
 /// Opens a trace as it is opened if no option says otherwise.
 pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
-    open_paths(
-        &[path.to_owned()],
-        &TraceArgs { traces: Vec::new(), no_mmap: false, max_unpacked: MAX_UNPACKED_GIB },
-    )
+    open_paths(&[path.to_owned()], &plain())
+}
+
+/// Opens an extract of ETWAnalyzer in the same way.
+pub(crate) fn open_plain_json(path: &Path) -> anyhow::Result<JsonInput> {
+    Ok(etwkit_extract::open_json(path, &options(&plain()))?)
+}
+
+const fn plain() -> TraceArgs {
+    TraceArgs { traces: Vec::new(), no_mmap: false, max_unpacked: MAX_UNPACKED_GIB }
 }

@@ -1,16 +1,35 @@
-//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first.
+//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in the console a command ends, and the console
+//! goes on.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use etwkit_query::Cancel;
 
 use crate::Exit;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
+/// What gives up the questions of a console, while one is open.
+static CONSOLE: Mutex<Option<Cancel>> = Mutex::new(None);
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// A command of the console that did not stop is ended with everything else when Ctrl-C is pressed that often.
+const ENOUGH: usize = 3;
 
 /// Takes over Ctrl-C; for the program, not for those who call [`run`](crate::run). A second Ctrl-C ends the process in any case.
 pub fn install() {
     // Where the system has no such signal there is nothing to take over.
     let _ = ctrlc::set_handler(|| {
+        let console = console();
+        if let Some(cancel) = &*console {
+            ASKED.store(true, Ordering::SeqCst);
+            cancel.ask();
+            if PRESSED.fetch_add(1, Ordering::SeqCst) + 1 < ENOUGH {
+                return;
+            }
+            end();
+        }
         if ASKED.swap(true, Ordering::SeqCst) || WORKERS.load(Ordering::SeqCst) == 0 {
             end();
         }
@@ -20,6 +39,35 @@ pub fn install() {
 #[expect(clippy::exit, reason = "a signal ends the process, wherever it is")]
 fn end() -> ! {
     std::process::exit(Exit::Interrupted.code().into())
+}
+
+fn console() -> MutexGuard<'static, Option<Cancel>> {
+    CONSOLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A console in which Ctrl-C ends commands and not the process, while this lives.
+#[derive(Debug)]
+pub(crate) struct OfConsole(Cancel);
+
+impl OfConsole {
+    pub(crate) fn begin(cancel: &Cancel) -> Self {
+        *console() = Some(cancel.clone());
+        Self(cancel.clone())
+    }
+
+    /// Forgets what was pressed before, when a command begins.
+    pub(crate) fn command(&self) {
+        PRESSED.store(0, Ordering::SeqCst);
+        ASKED.store(false, Ordering::SeqCst);
+        self.0.reset();
+    }
+}
+
+impl Drop for OfConsole {
+    fn drop(&mut self) {
+        *console() = None;
+        self.command();
+    }
 }
 
 /// Work that is asked to stop, while this lives.

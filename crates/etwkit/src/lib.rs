@@ -9,6 +9,7 @@ mod cache;
 mod cli;
 mod commands;
 mod compat;
+mod console;
 mod exit;
 mod extracts;
 mod input;
@@ -17,12 +18,14 @@ mod out_file;
 mod printer;
 mod report;
 mod sanitize;
+mod shelf;
 mod symbols;
 mod tags;
 mod time_range;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -31,6 +34,7 @@ pub use sanitize::{json_text, text};
 
 use cli::{Cli, Command};
 use printer::{Printer, WriteError};
+use shelf::Shelf;
 
 /// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
 /// flushed; errors go to `err`.
@@ -51,28 +55,66 @@ pub fn run_on_screen<T>(
 where
     T: Into<OsString> + Clone,
 {
-    let mut printer = Printer::new(out).with_width(width);
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let result = match Cli::try_parse_from(&args) {
-        _ if compat::is_line(&args) => compat::run(&args, &mut printer),
-        Ok(cli) => dispatch(&cli, &mut printer),
-        Err(usage) if usage.use_stderr() => {
-            report::lines(err, &usage.render().to_string());
-            return Exit::Error;
-        }
-        Err(help) => printer.block(&help.render().to_string()).map(|()| Exit::Answered).map_err(Into::into),
-    };
-    let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
-    for note in printer.take_notes() {
-        report::note(err, &note);
+    let mut screen = Screen { out, err, width };
+    match console::request(&args) {
+        Some(request) => console::run(request, &mut screen),
+        None => screen.answer(&Arc::default(), |printer| line(&args, printer)),
     }
-    result.unwrap_or_else(|error| {
-        if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
-            return Exit::Answered;
+}
+
+/// Where answers and errors go.
+pub(crate) struct Screen<'w> {
+    pub(crate) out: &'w mut dyn Write,
+    pub(crate) err: &'w mut dyn Write,
+    /// Columns, if `out` is a terminal.
+    pub(crate) width: Option<usize>,
+}
+
+impl Screen<'_> {
+    /// Prints what the work answers, then its notes or its error.
+    pub(crate) fn answer(
+        &mut self,
+        shelf: &Arc<Shelf>,
+        work: impl FnOnce(&mut Printer<'_>) -> anyhow::Result<Exit>,
+    ) -> Exit {
+        let mut printer = Printer::new(self.out).with_width(self.width).with_shelf(shelf.clone());
+        let result = work(&mut printer);
+        let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
+        for note in printer.take_notes() {
+            report::note(self.err, &note);
         }
-        report::error(err, &error);
-        Exit::Error
-    })
+        result.unwrap_or_else(|error| {
+            if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
+                return Exit::Answered;
+            }
+            match error.downcast_ref::<Usage>() {
+                Some(Usage(usage)) => report::lines(self.err, usage),
+                None => report::error(self.err, &error),
+            }
+            Exit::Error
+        })
+    }
+}
+
+/// What is wrong with a command line, in several lines.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// Runs a command line, its first item being the name of the program.
+pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if compat::is_line(args) {
+        return compat::run(args, printer);
+    }
+    match Cli::try_parse_from(args) {
+        Ok(cli) => dispatch(&cli, printer),
+        Err(usage) if usage.use_stderr() => Err(Usage(usage.render().to_string()).into()),
+        Err(help) => {
+            printer.block(&help.render().to_string())?;
+            Ok(Exit::Answered)
+        }
+    }
 }
 
 /// Runs one command that was parsed.
@@ -84,6 +126,8 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
         Command::Dump(args) => commands::dump::run(args, printer),
         Command::CriticalPath(args) => commands::dump::critical_path::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
+        Command::Export(args) => commands::export::run(args, printer),
+        Command::Console(_) => anyhow::bail!("this is a console already"),
         Command::Sql(args) => commands::sql::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),

@@ -3,10 +3,12 @@
 //! There are no colours, whether `NO_COLOR` is set or not.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::sanitize;
+use crate::shelf::Shelf;
 
 /// The answer could not be written.
 #[derive(Debug)]
@@ -46,16 +48,28 @@ pub(crate) struct Printer<'w> {
     started: bool,
     /// What the reader of the answer should know, for the error stream.
     notes: Vec<String>,
+    /// Extracts that are open already.
+    shelf: Arc<Shelf>,
 }
 
 impl<'w> Printer<'w> {
     pub(crate) fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, width: None, started: false, notes: Vec::new() }
+        Self { out, width: None, started: false, notes: Vec::new(), shelf: Arc::default() }
     }
 
     /// The same, writing to a terminal with that many columns.
     pub(crate) fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
+    }
+
+    /// The same, for a command that finds extracts on this shelf.
+    pub(crate) fn with_shelf(self, shelf: Arc<Shelf>) -> Self {
+        Self { shelf, ..self }
+    }
+
+    /// Extracts that are open already.
+    pub(crate) fn shelf(&self) -> Arc<Shelf> {
+        self.shelf.clone()
     }
 
     /// Keeps a note for the error stream.

@@ -12,8 +12,8 @@ use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
-    GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack,
-    Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
+    GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample,
+    Row, Stack, Syscall, Table, TcpEvent, UiDelay, UserLock, VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -55,7 +55,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 20] = [
+const ROW_TABLES: [&Table; 22] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -75,11 +75,13 @@ const ROW_TABLES: [&Table; 20] = [
     FileMap::TABLE,
     VirtualAlloc::TABLE,
     VirtualRange::TABLE,
+    UserLock::TABLE,
+    GdiUserObject::TABLE,
     GenericEvent::TABLE,
 ];
 
 /// Tables that a summary keeps without the stacks of their rows.
-const STACKLESS_TABLES: [&Table; 1] = [DnsQuery::TABLE];
+const STACKLESS_TABLES: [&Table; 2] = [DnsQuery::TABLE, UiDelay::TABLE];
 
 /// Column of such a stack.
 const STACK_ID: &str = "stack_id";
@@ -287,7 +289,7 @@ fn without_stacks(table: &Table, batch: &RecordBatch) -> Result<RecordBatch, Sin
 }
 
 /// Tables whose files are complete.
-struct Sealed(BTreeMap<String, TableFile>);
+pub(crate) struct Sealed(pub(crate) BTreeMap<String, TableFile>);
 
 impl TableSource for Sealed {
     fn scan(
@@ -390,7 +392,7 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
 pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lower = name.to_lowercase();
-    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession"];
+    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession", ".json7z", ".json"];
     let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
     let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
@@ -407,6 +409,8 @@ mod tests {
             ("slow.ETL.zip", "slow.etwx"),
             ("slow.diagsession", "slow.etwx"),
             ("slow.7z", "slow.etwx"),
+            ("slow.Json7z", "slow.etwx"),
+            ("slow.json", "slow.etwx"),
             ("trace", "trace.etwx"),
             (".etl", ".etl.etwx"),
         ] {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::json7z::JsonError;
+
 /// Why an input could not be opened. Names are shown as the user gave them; those of archive members come
 /// from the archive and are to be escaped before a terminal sees them.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +164,9 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// An extract of ETWAnalyzer cannot be read.
+    #[error(transparent)]
+    Json(#[from] JsonError),
     /// A symbol file cannot be written where it should be kept.
     #[error("cannot write the symbol file {}", path.display())]
     Keep {
@@ -195,6 +200,10 @@ impl Error {
                  so unpack what can be unpacked and name that"
             }
             Self::Encrypted { .. } => "unpack it with its password and name the .etl files",
+            Self::Json(error) => return error.hint(),
+            Self::NoTrace { archive, .. } if archive.to_lowercase().ends_with(".json7z") => {
+                "this is an extract of ETWAnalyzer: `etwkit extract` and `etwkit dump` read it"
+            }
             Self::NoTrace { .. } => "name an archive that holds .etl files",
             Self::TooMany { .. } => "unpack it and name the .etl files of one session",
             Self::TooLarge { .. } => "raise the limit (--max-unpacked), or unpack it and name the .etl files",

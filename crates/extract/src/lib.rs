@@ -10,6 +10,8 @@
 //! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
 //! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
+//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`import_json`]).
+//!
 //! This crate knows files and archives; it does not know what the events mean.
 
 #![deny(unsafe_code)]
@@ -18,6 +20,7 @@ mod archive;
 mod convert;
 mod error;
 mod hash;
+mod json7z;
 mod kind;
 pub mod manifest;
 mod names;
@@ -37,6 +40,10 @@ pub use convert::{
     derive_with_tags, has_tags, is_current, name_again,
 };
 pub use error::{Error, Result};
+pub use json7z::{
+    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, looks_like_json_extract,
+    open_json,
+};
 pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};

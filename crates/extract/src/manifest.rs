@@ -76,6 +76,9 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
+    /// The extract of another program that it was made of, instead of a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<ImportedFrom>,
     /// What was and what was not recorded.
     #[serde(default)]
     pub topics: Vec<Topic>,
@@ -98,6 +101,7 @@ impl Manifest {
             source,
             clock,
             machine,
+            imported_from: None,
             topics: Vec::new(),
             diagnostics: Vec::new(),
             tables: BTreeMap::new(),
@@ -160,6 +164,22 @@ pub struct Machine {
     pub os_version: Option<String>,
     /// Number of processors.
     pub processors: i32,
+}
+
+/// Value of [`ImportedFrom::format`] for the JSON of ETWAnalyzer.
+pub const ETWANALYZER: &str = "etwanalyzer-json";
+
+/// An extract of another program.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedFrom {
+    /// Its format: [`ETWANALYZER`].
+    pub format: String,
+    /// The trace that it was made of, as it names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The command line that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<String>,
 }
 
 /// A kind of information that a trace can hold.

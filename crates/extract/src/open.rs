@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use etwkit_etl::Session;
 use etwkit_etl::source::ByteSource;
 
-use crate::archive::{self, Archive};
+use crate::archive::{self, Archive, Wanted};
 use crate::hash::source_hash;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
@@ -160,7 +160,8 @@ fn open_one(
         }
         Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
         kind @ (Kind::Zip | Kind::SevenZip) => {
-            let found = archive::unpack(kind, Archive { file, size, name: name.clone() }, spool)?;
+            let archive = Archive { file, size, name: name.clone(), wanted: Wanted::Traces };
+            let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
                 let source = Source::new(member.file, member.size, options.mmap);
                 opened.push((part(member.name, member.size, Some(name.clone())), source));
@@ -170,7 +171,7 @@ fn open_one(
     }
 }
 
-fn open_file(path: &Path) -> Result<(File, u64)> {
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let failed = |source| Error::Open { path: path.to_owned(), source };
     // Asked before opening: opening a pipe waits for its writer.
     let metadata = path.metadata().map_err(failed)?;
@@ -194,7 +195,7 @@ fn count_traces(dir: &Path) -> usize {
     std::fs::read_dir(dir).map_or(0, |entries| entries.flatten().filter(is_trace).count())
 }
 
-fn base_name(path: &Path) -> String {
+pub(crate) fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 

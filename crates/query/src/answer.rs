@@ -3,12 +3,13 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::{Error, Result, error, runtime};
+use crate::{Cancel, Error, Result, error, runtime};
 
 /// Batches that wait for the reader before the engine pauses.
 const BUFFERED_BATCHES: usize = 2;
@@ -21,12 +22,13 @@ const BUFFERED_BATCHES: usize = 2;
 pub struct Answer {
     schema: SchemaRef,
     batches: mpsc::Receiver<Result<RecordBatch>>,
+    cancel: Cancel,
     work: JoinHandle<()>,
 }
 
 impl Answer {
     /// Starts reading the stream.
-    pub(crate) fn start(mut stream: SendableRecordBatchStream) -> Result<Self> {
+    pub(crate) fn start(mut stream: SendableRecordBatchStream, cancel: Cancel) -> Result<Self> {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
         let work = runtime::spawn(async move {
@@ -45,7 +47,13 @@ impl Answer {
                 }
             }
         })?;
-        Ok(Self { schema, batches, work })
+        Ok(Self { schema, batches, cancel, work })
+    }
+
+    /// Rows that are there already.
+    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Result<Self> {
+        let rows = futures::stream::iter(batches.into_iter().map(Ok));
+        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), cancel)
     }
 
     /// Names and types of the columns.
@@ -68,7 +76,14 @@ impl Iterator for Answer {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batches.blocking_recv()
+        // The engine may compute for long without a pause; whoever gives the question up does not wait for that.
+        let next = runtime::block_on(self.cancel.or(async { self.batches.recv().await.transpose() }));
+        if next.is_err() {
+            self.work.abort();
+            self.batches.close();
+            while self.batches.try_recv().is_ok() {}
+        }
+        next.transpose()
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Int32Array, RecordBatch, StringArray};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
-use datafusion::datasource::MemTable;
+use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::error::Result;
+use datafusion::logical_expr::TableSource;
 use etwkit_trace::table::{DERIVED, TABLES};
 
 use crate::frames::Loader;
@@ -23,13 +24,13 @@ pub(crate) const SCHEMA: &str = "extract";
 /// The tables of a session.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    sources: Arc<[Source]>,
+    sources: Arc<[Arc<Source>]>,
     declared: HashMap<&'static str, Arc<DeclaredTable>>,
     loader: Arc<Loader>,
 }
 
 impl Tables {
-    pub(crate) fn new(sources: Arc<[Source]>) -> Self {
+    pub(crate) fn new(sources: Arc<[Arc<Source>]>) -> Self {
         let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone()));
         let declared = TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
@@ -46,9 +47,29 @@ impl Tables {
         self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
+    /// Whether a source was made of an extract of another program.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.sources.iter().any(|source| source.is_imported())
+    }
+
     /// Reads frames and stacks, for tables and functions alike.
     pub(crate) fn loader(&self) -> &Arc<Loader> {
         &self.loader
+    }
+
+    /// A declared table.
+    pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        self.declared.get(name).map(|table| table.clone() as _)
+    }
+
+    /// How many extracts there are.
+    pub(crate) fn source_count(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The table [`EXTRACT`] for plans.
+    pub(crate) fn extract_source(&self) -> Result<Arc<dyn TableSource>> {
+        Ok(provider_as_source(Arc::new(self.extracts()?)))
     }
 
     fn unrolled(&self, unrolled: Unrolled) -> Arc<dyn TableProvider> {
@@ -58,7 +79,9 @@ impl Tables {
     /// The table `extract`: one row for each source.
     fn extracts(&self) -> Result<MemTable> {
         let schema = EXTRACT.schema();
-        let texts = |text: fn(&Source) -> &str| StringArray::from_iter_values(self.sources.iter().map(text));
+        let texts = |text: fn(&Source) -> &str| {
+            StringArray::from_iter_values(self.sources.iter().map(|source| text(source)))
+        };
         let batch = RecordBatch::try_new(
             schema.clone(),
             vec![
@@ -83,7 +106,7 @@ impl SchemaProvider for Tables {
         }
         Ok(match Unrolled::named(name) {
             Some(unrolled) => Some(self.unrolled(unrolled)),
-            None => self.declared.get(name).map(|table| table.clone() as _),
+            None => self.declared(name),
         })
     }
 

@@ -73,6 +73,9 @@ pub enum Error {
         /// What asked for it.
         message: String,
     },
+    /// Whoever asked has given the question up, see [`Cancel`](crate::Cancel).
+    #[error("the question was given up")]
+    Cancelled,
     /// Computing the answer failed.
     #[error("{message}")]
     Failed {

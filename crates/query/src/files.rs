@@ -17,7 +17,7 @@ use datafusion::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, Parq
 use datafusion::parquet::file::reader::ChunkReader;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use etwkit_extract::{Slice, TableFile};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
 /// An opened table file. What its end says is read once.
@@ -103,11 +103,14 @@ impl AsyncFileReader for FileReader {
     }
 }
 
-/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed.
+/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed; what is in memory is there at once.
 fn blocking<T: Send + 'static>(
     file: Arc<OpenFile>,
     read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,
 ) -> BoxFuture<'static, ParquetResult<T>> {
+    if file.slice.is_in_memory() {
+        return ready(read(&file)).boxed();
+    }
     let ended = |e| ParquetError::External(Box::new(e));
     tokio::task::spawn_blocking(move || read(&file)).map_err(ended).map(Result::flatten).boxed()
 }

@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod batch;
+mod cancel;
 mod catalog;
 pub mod dump;
 mod error;
@@ -33,9 +35,12 @@ mod views;
 pub mod win32_error;
 
 pub use answer::Answer;
+pub use batch::Known;
+pub use cancel::Cancel;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
 pub use etwkit_trace::tags::DEFAULT_SET as DEFAULT_TAG_SET;
+pub use runtime::leave_threads;
 pub use session::{Options, Session};
 pub use source::Source;
 pub use views::tables;

@@ -46,13 +46,13 @@ pub(crate) fn schema_of(table: &Table, has_trace_id: bool) -> SchemaRef {
 pub(crate) struct DeclaredTable {
     table: &'static Table,
     schema: SchemaRef,
-    sources: Arc<[Source]>,
+    sources: Arc<[Arc<Source>]>,
     /// Its files, opened by the first question that names it.
     opened: Mutex<Option<Vec<PartitionedFile>>>,
 }
 
 impl DeclaredTable {
-    pub(crate) fn new(table: &'static Table, sources: Arc<[Source]>) -> Self {
+    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>) -> Self {
         let schema = schema_of(table, sources.len() > 1);
         Self { table, schema, sources, opened: Mutex::default() }
     }
@@ -97,7 +97,8 @@ impl DeclaredTable {
 
     /// The order of the rows of the only file, as far as its manifest knows it.
     fn ordering(&self, schema: &SchemaRef) -> Option<LexOrdering> {
-        let [Source { rows: Rows::Extract(extract), .. }] = &*self.sources else { return None };
+        let [source] = &*self.sources else { return None };
+        let Rows::Extract(extract) = &source.rows else { return None };
         let sorted_by = &extract.table(self.table.name)?.sorted_by;
         let ascending = SortOptions { descending: false, nulls_first: false };
         let column = |name: &String| Column::new_with_schema(name, schema).ok();

@@ -1,38 +1,65 @@
 //! The threads on which questions are planned and answered.
 
 use std::future::Future;
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Mutex, PoisonError};
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::{Error, Result};
+use crate::{Cancel, Error, Result};
 
 /// Planning walks expressions and plans recursively; the usual 2 MiB end at a few hundred terms.
 const STACK_BYTES: usize = 16 << 20;
 
 /// One set of threads for all sessions of the process; they sleep when nothing is asked.
-fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
-    let start = || {
-        Builder::new_multi_thread().thread_name("query").thread_stack_size(STACK_BYTES).enable_all().build()
-    };
-    RUNTIME.get_or_init(start).as_ref().map_err(|error| Error::Threads(error.kind().into()))
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+
+fn handle() -> Result<Handle> {
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = &*runtime {
+        return Ok(runtime.handle().clone());
+    }
+    let mut builder = Builder::new_multi_thread();
+    let started = builder.thread_name("query").thread_stack_size(STACK_BYTES).enable_all().build();
+    let started = started.map_err(Error::Threads)?;
+    let handle = started.handle().clone();
+    *runtime = Some(started);
+    Ok(handle)
+}
+
+/// Leaves the threads that answer questions alone with what they do; later questions get new ones. For whoever has given up all questions that were under way:
+/// a join of everything with everything computes for hours without a pause, and nothing else would be answered meanwhile. Threads end at their next pause.
+///
+/// Questions that are under way end without all their rows.
+pub fn leave_threads() {
+    let left = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(left) = left {
+        left.shutdown_background();
+    }
 }
 
 /// Starts the work on the threads of the engine.
 pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
-    Ok(runtime()?.spawn(work))
+    Ok(handle()?.spawn(work))
 }
 
-/// Does the work on the threads of the engine and waits for it.
+/// Waits on this thread, which is none of the engine's, for something that its threads do.
+pub(crate) fn block_on<T>(waiting: impl Future<Output = Result<T>>) -> Result<T> {
+    handle()?.block_on(waiting)
+}
+
+/// Does the work on the threads of the engine and waits for it, or until it is given up. Work that computes goes on to its next pause then.
 pub(crate) fn wait_for<T: Send + 'static>(
+    cancel: &Cancel,
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    let (sender, receiver) = mpsc::channel();
-    spawn(async move {
+    let (sender, receiver) = oneshot::channel();
+    let task = spawn(async move {
         // The caller waits below until this arrives.
         let _ = sender.send(work.await);
     })?;
-    receiver.recv().unwrap_or(Err(Error::Stopped))
+    let done = block_on(cancel.or(async { receiver.await.unwrap_or(Err(Error::Stopped)) }));
+    task.abort();
+    done
 }

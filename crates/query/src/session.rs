@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
@@ -17,10 +17,11 @@ use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_trace::table::Table;
 use etwkit_trace::tags::TagSet;
 
+use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
-use crate::{Answer, Error, Result, Source, error, functions, runtime, statement};
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -31,20 +32,23 @@ pub struct Options {
     pub partitions: usize,
     /// Folder for temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// What gives questions up.
+    pub cancel: Cancel,
 }
 
 impl Default for Options {
     /// 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { memory_bytes: 2 << 30, partitions, temp_dir: None }
+        Self { memory_bytes: 2 << 30, partitions, temp_dir: None, cancel: Cancel::default() }
     }
 }
 
 /// Answers questions about one or several extracts.
 pub struct Session {
-    context: SessionContext,
-    tables: Arc<Tables>,
+    engine: Engine,
+    /// The extracts that are asked together with this one.
+    batch: Option<Member>,
 }
 
 impl fmt::Debug for Session {
@@ -62,15 +66,27 @@ impl Session {
         if sources.is_empty() {
             return Err(Error::NoSource);
         }
-        let tables = Arc::new(Tables::new(sources.into()));
-        let state = state(options).map_err(|e| error::from_execution(&e))?;
-        let context = SessionContext::new_with_state(state);
-        for function in functions::scalar(tables.loader(), tables.has_trace_id()) {
-            context.register_udf(function);
-        }
-        functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
-        context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
-        Ok(Self { context, tables })
+        let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
+        let engine = Engine::new(sources.into(), options.clone());
+        engine.context()?;
+        Ok(Self { engine, batch: None })
+    }
+
+    /// A session over the same extracts that answers in another way. Files that one of them has opened and frames that one has read are there
+    /// for both.
+    ///
+    /// # Errors
+    /// The engine cannot be set up.
+    pub fn again(&self, options: &Options) -> Result<Self> {
+        let tables = self.engine.tables().clone();
+        let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
+        engine.context()?;
+        Ok(Self { engine, batch: None })
+    }
+
+    /// One of several that are asked together.
+    pub(crate) const fn of_batch(engine: Engine, member: Member) -> Self {
+        Self { engine, batch: Some(member) }
     }
 
     /// A session over the extracts at these paths.
@@ -92,14 +108,19 @@ impl Session {
 
     /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones before are forgotten.
     pub fn use_tags(&self, sets: Arc<[TagSet]>) {
-        let tables = &self.tables;
-        self.context.register_udf(functions::tag(tables.loader().clone(), tables.has_trace_id(), sets));
+        self.engine.use_tags(sets);
     }
 
     /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
     #[must_use]
     pub fn has_rows(&self, table: &str) -> Option<bool> {
-        self.tables.has_rows(table)
+        self.engine.tables().has_rows(table)
+    }
+
+    /// Whether an extract was made of one of another program, which holds sums alone.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        self.engine.tables().is_imported()
     }
 
     /// Frames, methods and modules by number, read at the first call.
@@ -107,8 +128,8 @@ impl Session {
     /// # Errors
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
-        let (context, loader) = (self.context.clone(), self.tables.loader().clone());
-        runtime::wait_for(async move {
+        let (context, loader) = (self.engine.context()?.clone(), self.engine.tables().loader().clone());
+        runtime::wait_for(&self.engine.options.cancel, async move {
             loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
         })
     }
@@ -118,7 +139,13 @@ impl Session {
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
-        self.answer(sql, Vec::new())
+        let Some(member) = &self.batch else { return self.engine.run(self.engine.plan(sql, Vec::new())?) };
+        if let Some((schema, batches)) = member.answer(sql) {
+            return Answer::of(schema, batches, self.engine.options.cancel.clone());
+        }
+        let plan = self.engine.plan(sql, Vec::new())?;
+        member.learn(sql, &plan, plan_needs_frames(&plan).unwrap_or(true));
+        self.engine.run(plan)
     }
 
     /// Answers a question of the library. Parameters are given by name, their values as text; others have their defaults.
@@ -126,12 +153,53 @@ impl Session {
     /// # Errors
     /// A parameter that the question does not have, or a value of the wrong type.
     pub fn ask(&self, query: &Query, parameters: &[(String, String)]) -> Result<Answer> {
-        self.answer(&query.sql(self.tables.has_trace_id()), query.bind(parameters)?)
+        let sql = query.sql(self.engine.tables().has_trace_id());
+        self.engine.run(self.engine.plan(&sql, query.bind(parameters)?)?)
+    }
+}
+
+/// Plans questions and answers them; set up when it is first needed.
+pub(crate) struct Engine {
+    tables: Arc<Tables>,
+    options: Options,
+    context: OnceLock<SessionContext>,
+}
+
+impl Engine {
+    pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options) -> Self {
+        Self { tables: Arc::new(Tables::new(sources)), options, context: OnceLock::new() }
     }
 
-    fn answer(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<Answer> {
-        let (sql, context, loader) = (sql.to_owned(), self.context.clone(), self.tables.loader().clone());
-        let stream = runtime::wait_for(async move {
+    pub(crate) const fn tables(&self) -> &Arc<Tables> {
+        &self.tables
+    }
+
+    fn context(&self) -> Result<&SessionContext> {
+        if let Some(context) = self.context.get() {
+            return Ok(context);
+        }
+        let state = state(&self.options).map_err(|e| error::from_execution(&e))?;
+        let (context, tables) = (SessionContext::new_with_state(state), &self.tables);
+        for function in functions::scalar(tables.loader(), tables.has_trace_id()) {
+            context.register_udf(function);
+        }
+        functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
+        context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
+        Ok(self.context.get_or_init(|| context))
+    }
+
+    fn use_tags(&self, sets: Arc<[TagSet]>) {
+        let tables = &self.tables;
+        // Where setting up fails, the question that follows says so.
+        if let Ok(context) = self.context() {
+            context.register_udf(functions::tag(tables.loader().clone(), tables.has_trace_id(), sets));
+        }
+    }
+
+    /// The plan of one statement.
+    fn plan(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<LogicalPlan> {
+        let (sql, context) = (sql.to_owned(), self.context()?.clone());
+        runtime::wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
                 let plan = context.state().statement_to_plan(statement).await?;
@@ -141,14 +209,25 @@ impl Session {
                     .with_allow_dml(false)
                     .with_allow_statements(false);
                 asks.verify_plan(&plan)?;
+                Ok(plan)
+            };
+            planning.await.map_err(|e| error::from_planning(&e))
+        })
+    }
+
+    /// Starts answering.
+    pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
+        let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
+        let stream = runtime::wait_for(&self.options.cancel, async move {
+            let starting = async {
                 if plan_needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
                 }
                 context.execute_logical_plan(plan).await?.execute_stream().await
             };
-            planning.await.map_err(|e| error::from_planning(&e))
+            starting.await.map_err(|e| error::from_planning(&e))
         })?;
-        Answer::start(stream)
+        Answer::start(stream, self.options.cancel.clone())
     }
 }
 

@@ -49,6 +49,23 @@ impl Source {
         Ok(Extract::open(path)?.into())
     }
 
+    /// Bytes of its tables; of rows in memory none are counted.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        match &self.rows {
+            Rows::Batches(_) => 0,
+            Rows::Extract(extract) => extract.tables().map(|table| table.length).sum(),
+        }
+    }
+
+    /// Whether it was made of an extract of another program.
+    pub(crate) fn is_imported(&self) -> bool {
+        match &self.rows {
+            Rows::Batches(_) => false,
+            Rows::Extract(extract) => extract.manifest().imported_from.is_some(),
+        }
+    }
+
     /// Whether a table has rows.
     pub(crate) fn has_rows(&self, table: &str) -> bool {
         match &self.rows {

@@ -3,6 +3,7 @@
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`. Where it is
 //! not set, tests that need it say so and pass; under `CI` that is a failure.
 
+#![recursion_limit = "512"]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,6 +14,7 @@
 
 mod compare;
 mod corrupt;
+pub mod etwanalyzer;
 
 pub use compare::Comparison;
 pub use corrupt::{KINDS, Random, buffer_starts, corrupt};

@@ -5,6 +5,7 @@ pub(crate) mod damage;
 pub(crate) mod demo;
 pub(crate) mod dump;
 pub(crate) mod events;
+pub(crate) mod export;
 pub(crate) mod extract;
 mod health;
 pub(crate) mod info;

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 
+use super::Find;
 use super::csv;
 use super::files::Queries;
 use super::line::{Line, Word};
@@ -20,7 +21,7 @@ pub(super) struct Translated {
 }
 
 /// Translates the words behind the name of the program.
-pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
+pub(super) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Translated> {
     let (dump, rest) = sub_command(words)?;
     let native = ["dump".into(), dump.native.into()].into();
     let mut translated = Translated { native, notes: Vec::new(), is_debug: false };
@@ -46,7 +47,7 @@ pub(super) fn translate(words: &[String]) -> anyhow::Result<Translated> {
         }
     }
     native.push("--".into());
-    native.extend(queries.extracts()?.into_iter().map(Into::into));
+    native.extend(queries.found(find)?.into_iter().map(Into::into));
     Ok(translated)
 }
 

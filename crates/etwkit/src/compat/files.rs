@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_extract::manifest_of;
+use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
 use etwkit_query::filter::TextFilter;
 
-use super::Wrong;
 use super::drive::local;
 use super::line::Line;
+use super::{Find, Wrong};
 
 /// Endings of what may be asked, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
@@ -46,20 +46,25 @@ impl Queries {
         traces(&self.all, self.is_recursive)
     }
 
-    /// Extracts and traces that are asked; those of the current folder if none are named.
-    pub(super) fn extracts(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let here = [".".to_owned()];
-        let queries = if self.all.is_empty() { &here[..] } else { &self.all };
-        let extracts = extracts(queries, self.is_recursive)?;
-        if extracts.is_empty() {
-            return Err(Wrong::new(
-                format!("no file fits -fd {}", queries.join(" -fd ")),
-                "a query is compared with whole paths: begin it with *",
-            )
-            .into());
-        }
-        Ok(extracts)
+    /// What is asked, found in that way.
+    pub(super) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
+        find(&self.all, self.is_recursive)
     }
+}
+
+/// The files of the disk that queries name; without any those of the current folder.
+pub(super) fn in_files(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let here = [".".to_owned()];
+    let queries = if queries.is_empty() { &here } else { queries };
+    let extracts = extracts(queries, is_recursive)?;
+    if extracts.is_empty() {
+        return Err(Wrong::new(
+            format!("no file fits -fd {}", queries.join(" -fd ")),
+            "a query is compared with whole paths: begin it with *",
+        )
+        .into());
+    }
+    Ok(extracts)
 }
 
 /// A file that a query found.
@@ -77,7 +82,7 @@ impl Found {
 
     pub(super) fn is_extract(&self) -> bool {
         let name = file_name(&self.path).to_lowercase();
-        EXTRACTS.iter().any(|ending| name.ends_with(ending))
+        EXTRACTS.iter().any(|ending| name.ends_with(ending)) || is_json_extract(&self.path)
     }
 }
 
@@ -93,7 +98,7 @@ fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Found>> 
 }
 
 /// What queries ask: the extract of each trace that has one, else the trace; by the start of the recording.
-fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut seen = BTreeSet::new();
     let mut dated = Vec::new();
     for found in all(queries, is_recursive)? {
@@ -112,16 +117,19 @@ fn start(path: &Path) -> Option<i64> {
     Some(manifest_of(path).ok()?.clock.start_filetime)
 }
 
-/// The extract of a trace: beside it in `Extract`, or beside it.
+/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. The latter gives way to ours, too.
 fn extract_of(found: &Found) -> Option<PathBuf> {
-    if found.is_extract() {
+    let is_json = is_json_extract(&found.path);
+    if found.is_extract() && !is_json {
         return None;
     }
     let folder = found.path.parent()?;
-    let stem = found.stem();
+    let stem = &found.stem();
+    let endings = EXTRACTS.iter().chain(if is_json { &[] } else { JSON.as_slice() });
     [folder.join(EXTRACT_FOLDER), folder.to_owned()]
         .iter()
-        .flat_map(|folder| EXTRACTS.map(|ending| folder.join(format!("{stem}{ending}"))))
+        .filter(|of| !is_json || of.as_path() == folder)
+        .flat_map(|folder| endings.clone().map(move |ending| folder.join(format!("{stem}{ending}"))))
         .find(|extract| extract.exists())
 }
 
@@ -164,7 +172,7 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
 }
 
 /// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
-fn named(path: &Path) -> Option<PathBuf> {
+pub(super) fn named(path: &Path) -> Option<PathBuf> {
     let name = file_name(path);
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
     let same = Some(path.to_owned()).filter(is_file);
@@ -203,7 +211,7 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<Found>> {
 }
 
 /// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
-fn fits(filter: &TextFilter, path: &Path) -> bool {
+pub(super) fn fits(filter: &TextFilter, path: &Path) -> bool {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let aliases = EXTRACTS.iter().find_map(|ending| strip_ending(&full, ending)).into_iter();
     let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
@@ -216,7 +224,7 @@ fn list(folder: &Path, is_recursive: bool, found: &mut Vec<Found>) -> anyhow::Re
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        if is_extract_folder(&path) || (path.is_file() && ending(&file_name(&path)).is_some()) {
+        if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {
             // Windows writes `dir\name` for what lies in the current folder, without `.\`.
             found.push(Found { path: path.strip_prefix(".").map_or(path.clone(), Path::to_owned) });
         } else if is_recursive && path.is_dir() && !path.is_symlink() {
@@ -230,9 +238,14 @@ fn is_extract_folder(path: &Path) -> bool {
     has_ending(path, ".etwx") && path.is_dir()
 }
 
+/// Whether a file of a folder may be asked. Folders have other files of JSON, and parts of extracts.
+fn is_asked(path: &Path) -> bool {
+    ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
+}
+
 /// The ending of a name that may be asked.
 fn ending(name: &str) -> Option<&'static str> {
-    EXTRACTS.iter().chain(&TRACES).find(|ending| strip_ending(name, ending).is_some()).copied()
+    EXTRACTS.iter().chain(&TRACES).chain(&JSON).find(|ending| strip_ending(name, ending).is_some()).copied()
 }
 
 fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
@@ -245,7 +258,7 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     strip_ending(&file_name(path), ending).is_some()
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 

@@ -3,6 +3,8 @@
 //! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. It becomes arguments of our own
 //! commands by the tables in `tables`; no number is computed here.
 
+pub(crate) mod console;
+mod convert;
 pub(crate) mod csv;
 mod drive;
 mod dump;
@@ -15,9 +17,9 @@ mod switch;
 mod tables;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Parser;
 
 use crate::cli::Cli;
@@ -25,11 +27,13 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 
 /// Words that choose a command; the last one in a line counts.
-const COMMANDS: [(&str, Command); 5] = [
+const COMMANDS: [(&str, Command); 7] = [
     ("-extract", Command::Extract),
     ("-dump", Command::Dump),
     ("-loadsymbol", Command::LoadSymbol),
     ("-converttime", Command::ConvertTime),
+    ("-convert", Command::Convert),
+    ("-console", Command::Console),
     ("-help", Command::Help),
 ];
 
@@ -54,6 +58,8 @@ enum Command {
     Dump,
     LoadSymbol,
     ConvertTime,
+    Convert,
+    Console,
     Help,
 }
 
@@ -81,7 +87,7 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
         None | Some(Command::Help) => help::print(&words, printer),
         Some(Command::Extract) => extract::run(&words, printer),
         Some(Command::Dump) => {
-            let translated = dump::translate(&words)?;
+            let translated = dump::translate(&words, &files::in_files)?;
             translated.notes.iter().for_each(|note| printer.note(note));
             if translated.is_debug {
                 printer.note(&shell_line(&translated.native));
@@ -89,9 +95,14 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
             native(&translated.native, printer)
         }
         Some(Command::LoadSymbol) => native(&small::load_symbol(&words)?, printer),
-        Some(Command::ConvertTime) => native(&small::convert_time(&words)?, printer),
+        Some(Command::ConvertTime) => native(&small::convert_time(&words, None)?, printer),
+        Some(Command::Convert) => convert::run(&words, printer),
+        Some(Command::Console) => bail!("this is a console already"),
     }
 }
+
+/// Finds what the queries of `-fd` name, of the current folder if there are none; with `true` in folders of folders, too.
+type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
 
 /// Runs arguments of our own.
 fn native(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {

@@ -2,10 +2,11 @@
 
 use anyhow::{bail, ensure};
 
+use super::Find;
 use super::extract::symbols;
-use super::files::Queries;
+use super::files::{self, Queries};
 use super::line::{Line, Word};
-use super::switch::{Native, Switch, To, find};
+use super::switch::{self, Native, Switch, To};
 
 /// Switches that both have and that change nothing.
 const QUIET: &[Switch] =
@@ -31,12 +32,12 @@ const CONVERT_TIME: &[Switch] = &[
 
 /// `-loadsymbol -fd X -symserver MS`.
 pub(super) fn load_symbol(words: &[String]) -> anyhow::Result<Native> {
-    translate(words, "loadsymbol", LOAD_SYMBOL, &["symbols", "load"])
+    translate(words, "loadsymbol", LOAD_SYMBOL, &["symbols", "load"], None)
 }
 
-/// `-converttime -fd X -time "..."`.
-pub(super) fn convert_time(words: &[String]) -> anyhow::Result<Native> {
-    let native = translate(words, "converttime", CONVERT_TIME, &["dump", "time"])?;
+/// `-converttime -fd X -time "..."`; `find` chooses others than files of the disk.
+pub(super) fn convert_time(words: &[String], find: Option<Find<'_>>) -> anyhow::Result<Native> {
+    let native = translate(words, "converttime", CONVERT_TIME, &["dump", "time"], find)?;
     let has_time = native.iter().any(|arg| arg.to_string_lossy().starts_with("--time="));
     ensure!(has_time, "-converttime needs a time: add -time \"2022-10-02 17:47:38.416\"");
     Ok(native)
@@ -47,6 +48,7 @@ fn translate(
     command: &str,
     switches: &[Switch],
     native: &[&str],
+    find: Option<Find<'_>>,
 ) -> anyhow::Result<Native> {
     let mut native: Native = native.iter().map(Into::into).collect();
     let mut queries = Queries::default();
@@ -56,14 +58,23 @@ fn translate(
             Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
             Word::Switch(name) if name == command => {}
             Word::Switch(name) if queries.take(&name, &mut line)? => {}
-            Word::Switch(name) => match find(&[switches, QUIET], &name) {
+            Word::Switch(name) => match switch::find(&[switches, QUIET], &name) {
                 Some(switch) => switch.apply(&name, &mut line, &mut native)?,
                 None => bail!("there is no switch -{name} of -{command}"),
             },
         }
     }
-    ensure!(!queries.is_empty(), "-{command} needs extracts: add -fd with a file, a folder or a query");
+    let extracts = match find {
+        Some(find) => queries.found(find)?,
+        None => {
+            ensure!(
+                !queries.is_empty(),
+                "-{command} needs extracts: add -fd with a file, a folder or a query"
+            );
+            queries.found(&files::in_files)?
+        }
+    };
     native.push("--".into());
-    native.extend(queries.extracts()?.into_iter().map(Into::into));
+    native.extend(extracts.into_iter().map(Into::into));
     Ok(native)
 }

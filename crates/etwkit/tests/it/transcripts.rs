@@ -59,11 +59,17 @@ fn help() {
         "syscall",
         "objectref",
         "virtual-alloc",
+        "user-lock",
+        "gdi-user",
+        "ui-delay",
+        "focus",
     ];
     for dump in dumps {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
     }
     check(&["critical-path", "--help"], "help-critical-path");
+    check(&["console", "--help"], "help-console");
+    check(&["export", "--help"], "help-export");
     check(&["sql", "--help"], "help-sql");
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");

@@ -6,6 +6,7 @@ mod zip;
 use std::fs::File;
 use std::sync::Arc;
 
+use crate::json7z::JsonError;
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
 use crate::symbols::Symbol;
@@ -27,6 +28,26 @@ pub(crate) struct Archive {
     pub(crate) size: u64,
     /// How messages name it.
     pub(crate) name: String,
+    /// What is looked for in it.
+    pub(crate) wanted: Wanted,
+}
+
+/// What is looked for in an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Traces.
+    Traces,
+    /// Files of an extract of ETWAnalyzer.
+    Json,
+}
+
+impl Wanted {
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Traces => "etl",
+            Self::Json => "json",
+        }
+    }
 }
 
 /// What was found in an archive.
@@ -62,7 +83,7 @@ fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool
         match crate::open::sniff(&member.file) {
             nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {
                 let name = format!("{} in {}", member.name, archive.name);
-                let inner = Archive { file: member.file, size: member.size, name };
+                let inner = Archive { file: member.file, size: member.size, name, wanted: archive.wanted };
                 let inside = unpack_at(depth + 1, nested, &Arc::new(inner), spool)?;
                 found.members.extend(inside.members);
                 found.symbols.extend(inside.symbols);
@@ -103,12 +124,18 @@ impl Entry {
 fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
-    let (traces, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|e| has_ending(&e.path, &["etl"]));
+    let (traces, others): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending()]));
     let chosen = if traces.is_empty() {
         others.into_iter().filter(|e| has_ending(&e.path, &["zip", "7z", "diagsession"])).collect()
     } else {
         traces
     };
+    if chosen.is_empty() && archive.wanted == Wanted::Json {
+        let inside: Vec<String> = inside;
+        let found = if inside.is_empty() { "nothing".to_owned() } else { inside.join(", ") };
+        return Err(JsonError::Members { archive: archive.name.clone(), found }.into());
+    }
     if chosen.is_empty() {
         return Err(Error::NoTrace { archive: archive.name.clone(), inside, total });
     }

@@ -18,6 +18,9 @@ use super::pages;
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 
+/// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look at its pages.
+const MAX_IN_MEMORY: u64 = 256 << 10;
+
 /// Where the Parquet file of a table lies, and what the manifest says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableFile {
@@ -46,10 +49,17 @@ impl TableFile {
     /// # Errors
     /// If the system cannot open the file.
     pub fn open(&self) -> StoreResult<Slice> {
-        let failed = StoreError::io("open", &self.path);
         let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (size, file) = opened.map_err(failed)?;
-        Ok(Slice { source: Source::new(file, size, false), offset: self.offset, length: self.length })
+        let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
+        let source = Source::new(file, size, false);
+        let slice = Slice { source, offset: self.offset, length: self.length, memory: None };
+        if self.length > MAX_IN_MEMORY {
+            return Ok(slice);
+        }
+        let mut all = vec![0; usize::try_from(self.length).unwrap_or(0)];
+        let read = slice.read_at(0, &mut all).map_err(StoreError::io("read", &self.path))?;
+        all.truncate(read);
+        Ok(Slice { memory: Some(all.into()), ..slice })
     }
 
     /// Reads the description of its row groups and columns from its end.
@@ -122,9 +132,17 @@ pub struct Slice {
     source: Source,
     offset: u64,
     length: u64,
+    /// All of it, if it is small.
+    memory: Option<Bytes>,
 }
 
 impl Slice {
+    /// Whether reading it does not wait for the disk.
+    #[must_use]
+    pub const fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// Looks at what the headers of all pages claim, before a decoder takes memory for it.
     ///
     /// # Errors
@@ -138,6 +156,10 @@ impl Slice {
     /// # Errors
     /// What the system reports.
     pub fn read_at(&self, position: u64, buf: &mut [u8]) -> io::Result<usize> {
+        if let Some(memory) = &self.memory {
+            let from = usize::try_from(position).ok().and_then(|position| memory.get(position..));
+            return from.unwrap_or_default().read(buf);
+        }
         let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
         let wanted = buf.len().min(left);
         let buf = buf.get_mut(..wanted).unwrap_or_default();
@@ -164,6 +186,12 @@ impl ChunkReader for Slice {
         if end.is_none() {
             let text = format!("{length} bytes from {start} on reach behind the end, {} bytes", self.length);
             return Err(ParquetError::EOF(text));
+        }
+        let range = usize::try_from(start).ok().map(|start| start..start.saturating_add(length));
+        if let Some((memory, range)) = self.memory.as_ref().zip(range)
+            && range.end <= memory.len()
+        {
+            return Ok(memory.slice(range));
         }
         let mut all = vec![0; length];
         let read = self.read_at(start, &mut all)?;

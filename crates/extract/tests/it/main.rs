@@ -13,6 +13,7 @@ mod child;
 mod elsewhere;
 mod files;
 mod hostile;
+mod json7z;
 mod naming;
 mod packed;
 mod real;

@@ -10,7 +10,7 @@ use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
 
 /// A 7z archive of these members, each packed on its own.
-fn packed(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn packed(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
     for (name, bytes) in members {
         writer.push_archive_entry(ArchiveEntry::new_file(name), Some(*bytes)).unwrap();

@@ -214,7 +214,7 @@ impl CpuRequest {
         // One source for all processes of a trace, whatever part of it is asked.
         let whole = self.time.is_unlimited();
         let (with, table, samples) = if whole {
-            (String::new(), "cpu_process", "SELECT coalesce(sum(samples), 0) FROM cpu_process")
+            (String::new(), "cpu_process", SAMPLED)
         } else {
             (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
         };
@@ -291,6 +291,10 @@ ORDER BY sort_value, cpu_ns, process_key",
     }
 }
 
+/// More than 0 if CPU was sampled. An extract that was made of sums has CPU without numbers of samples.
+pub(super) const SAMPLED: &str =
+    "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
+
 /// Whether there are CPU times, and single rows if a part of the trace is asked.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     let has_events =
@@ -316,7 +320,8 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
 /// # Errors
 /// There are none; the query fails.
 pub fn check_waits(session: &Session) -> Result<()> {
-    let sql = "SELECT count(run_ns) AS rows FROM cpu_process";
+    // An extract that was made of sums tells waits of methods alone.
+    let sql = "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
     let counts: Vec<super::Count> = ask(session, sql)?;
     if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {
         return Ok(());

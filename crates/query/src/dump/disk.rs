@@ -220,9 +220,10 @@ ORDER BY sort_value, total_service_ns, path, process_key",
 
     fn limits(&self) -> Vec<String> {
         let operation = self.operation.map(|operation| match operation {
-            DiskOperation::Read => "reads > 0",
-            DiskOperation::Write => "writes > 0",
-            DiskOperation::Flush => "flushes > 0",
+            // An extract that was made of sums has times without numbers of operations.
+            DiskOperation::Read => "(reads > 0 OR read_service_ns > 0 OR read_bytes > 0)",
+            DiskOperation::Write => "(writes > 0 OR write_service_ns > 0 OR write_bytes > 0)",
+            DiskOperation::Flush => "(flushes > 0 OR flush_service_ns > 0)",
         });
         let limits = [
             ("read_bytes", self.read_size),

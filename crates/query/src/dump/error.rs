@@ -1,5 +1,7 @@
 //! Why a dump has no answer.
 
+use crate::Session;
+
 /// Result of a dump.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -32,6 +34,12 @@ pub enum Error {
         /// How to ask for less.
         how: &'static str,
     },
+    /// The extract was made of one of ETWAnalyzer, which does not hold what is asked for.
+    #[error("{why}; this extract was imported from one of ETWAnalyzer (JSON)")]
+    Imported {
+        /// What an extract of a trace would say.
+        why: Box<Error>,
+    },
     /// The extract holds sums only, and the question is about single events.
     #[error("the question needs the single {what}, of which this extract keeps only sums")]
     NeedsEvents {
@@ -47,6 +55,12 @@ impl Error {
         match self {
             Self::Query(error) => error.hint(),
             Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
+            Self::Imported { why } => match **why {
+                Self::NotRecorded { .. } => Some(
+                    "ETWAnalyzer stored none: extract the trace itself with `etwkit extract`, if it was recorded",
+                ),
+                _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
+            },
             Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
                 Some("extract the trace again with `etwkit extract --detail full`")
             }
@@ -56,6 +70,18 @@ impl Error {
     /// Whether the question was understood and there just is nothing to answer.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
-        matches!(self, Self::NotRecorded { .. } | Self::NeedsRows { .. } | Self::NeedsEvents { .. })
+        matches!(
+            self,
+            Self::NotRecorded { .. }
+                | Self::NeedsRows { .. }
+                | Self::NeedsEvents { .. }
+                | Self::Imported { .. }
+        )
+    }
+
+    /// The same, with the reason why a session lacks what it lacks.
+    #[must_use]
+    pub fn of(self, session: &Session) -> Self {
+        if self.is_nothing() && session.is_imported() { Self::Imported { why: Box::new(self) } } else { self }
     }
 }

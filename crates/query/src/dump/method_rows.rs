@@ -2,6 +2,7 @@
 //!
 //! All have the columns of [`COLUMNS`] in that order.
 
+use super::cpu::SAMPLED;
 use super::cpu_fact;
 use super::method::By;
 use super::sql::ProcessQuery;
@@ -35,13 +36,14 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     }
 }
 
-/// Rows of stack tags whose path passes a condition on `tag`.
+/// Rows of stack tags whose path passes a condition on `tag`. An extract that was made of sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
     let condition = condition.map(|condition| format!("\n  WHERE {condition}")).unwrap_or_default();
     format!(
         "
   SELECT 'tag' AS kind, process_key, CAST(NULL AS INT) AS tid, tag_set, CAST(NULL AS VARCHAR) AS module, tag AS method,
-    CAST(NULL AS VARCHAR) AS module_path, cpu_ns, CAST(NULL AS BIGINT) AS exclusive_ns, wait_ns, ready_ns, wait_sum_ns,
+    CAST(NULL AS VARCHAR) AS module_path, cpu_ns, CAST(NULL AS BIGINT) AS exclusive_ns, coalesce(wait_ns, wait_sum_ns) AS wait_ns,
+    ready_ns, wait_sum_ns,
     ready_sum_ns, CAST(NULL AS BIGINT) AS ready_count, switches, threads, CAST(NULL AS DOUBLE) AS depth, first_ns, last_ns
   FROM cpu_tag{condition}"
     )
@@ -49,12 +51,13 @@ pub(super) fn tags(condition: Option<&str>) -> String {
 
 /// Rows of stored sums. Without samples in the trace, CPU is what context switches say.
 fn methods() -> String {
-    "
+    format!(
+        "
   SELECT 'method' AS kind, process_key, CAST(NULL AS INT) AS tid, CAST(NULL AS VARCHAR) AS tag_set, module, method, module_path,
-    CASE WHEN (SELECT coalesce(sum(samples), 0) FROM cpu_process) > 0 THEN cpu_ns ELSE coalesce(run_ns, 0) END AS cpu_ns,
+    CASE WHEN ({SAMPLED}) > 0 THEN cpu_ns ELSE coalesce(run_ns, 0) END AS cpu_ns,
     exclusive_ns, wait_ns, ready_ns, wait_sum_ns, ready_sum_ns, ready_count, switches, threads, depth, first_ns, last_ns
   FROM cpu_method"
-        .to_owned()
+    )
 }
 
 /// A summary has no single events, but CPU by stack: without threads and times.

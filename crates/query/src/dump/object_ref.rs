@@ -89,14 +89,19 @@ pub struct ObjectEvents {
 }
 
 /// Every event of objects and mapped files. `step` is by how much it changes the number of open handles.
+///
+/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by columns that are constant in each part
+/// only by the others, and then refuses its own plan.
 const EVENTS: &str = "event AS (
-  SELECT FALSE AS is_map, h.object_id AS id, h.open_ns AS ts_ns, concat('handle_', h.origin) AS event, 1 AS step,
+  SELECT h.open_ns IS NULL AS is_map, h.object_id AS id, h.open_ns AS ts_ns, concat('handle_', h.origin) AS event,
+    CASE WHEN h.open_ns IS NULL THEN 0 ELSE 1 END AS step,
     h.open_process_key AS by_key, h.open_thread_key AS thread_key, h.handle AS handle, h.process_key AS owner_key,
     h.source_process_key AS source_key, h.source_handle AS source_handle, h.outcome = 'open' AS is_leaked,
     CAST(NULL AS BIGINT) AS count, CAST(NULL AS VARCHAR) AS tag, h.open_stack_id AS stack_id
   FROM handle h WHERE h.open_ns IS NOT NULL
   UNION ALL
-  SELECT FALSE AS is_map, h.object_id AS id, h.close_ns AS ts_ns, 'handle_close' AS event, -1 AS step,
+  SELECT h.close_ns IS NULL AS is_map, h.object_id AS id, h.close_ns AS ts_ns, 'handle_close' AS event,
+    CASE WHEN h.close_ns IS NULL THEN 0 ELSE -1 END AS step,
     h.close_process_key AS by_key, h.close_thread_key AS thread_key, h.handle AS handle, h.process_key AS owner_key,
     CAST(NULL AS INT) AS source_key, CAST(NULL AS BIGINT) AS source_handle, FALSE AS is_leaked,
     CAST(NULL AS BIGINT) AS count, CAST(NULL AS VARCHAR) AS tag, h.close_stack_id AS stack_id
@@ -108,13 +113,15 @@ const EVENTS: &str = "event AS (
     r.count AS count, r.tag AS tag, r.stack_id AS stack_id
   FROM object_ref r
   UNION ALL
-  SELECT TRUE AS is_map, m.map_id AS id, m.map_ns AS ts_ns, 'map' AS event, 1 AS step,
+  SELECT m.map_ns IS NOT NULL AS is_map, m.map_id AS id, m.map_ns AS ts_ns, 'map' AS event,
+    CASE WHEN m.map_ns IS NULL THEN 0 ELSE 1 END AS step,
     m.process_key AS by_key, m.map_thread_key AS thread_key, CAST(NULL AS BIGINT) AS handle, m.process_key AS owner_key,
     CAST(NULL AS INT) AS source_key, CAST(NULL AS BIGINT) AS source_handle, m.outcome = 'open' AS is_leaked,
     CAST(NULL AS BIGINT) AS count, CAST(NULL AS VARCHAR) AS tag, m.map_stack_id AS stack_id
   FROM file_map m WHERE m.map_ns IS NOT NULL
   UNION ALL
-  SELECT TRUE AS is_map, m.map_id AS id, m.unmap_ns AS ts_ns, 'unmap' AS event, -1 AS step,
+  SELECT m.unmap_ns IS NOT NULL AS is_map, m.map_id AS id, m.unmap_ns AS ts_ns, 'unmap' AS event,
+    CASE WHEN m.unmap_ns IS NULL THEN 0 ELSE -1 END AS step,
     m.process_key AS by_key, m.unmap_thread_key AS thread_key, CAST(NULL AS BIGINT) AS handle, m.process_key AS owner_key,
     CAST(NULL AS INT) AS source_key, CAST(NULL AS BIGINT) AS source_handle, FALSE AS is_leaked,
     CAST(NULL AS BIGINT) AS count, CAST(NULL AS VARCHAR) AS tag, m.unmap_stack_id AS stack_id

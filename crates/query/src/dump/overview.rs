@@ -125,10 +125,15 @@ UNION ALL SELECT 3, 'tracelog', count(*) FROM generic_event WHERE described_by I
 UNION ALL SELECT 4, 'memory', count(*) FROM memory_sample
 UNION ALL SELECT 5, 'power', count(*) FROM power_setting
 UNION ALL SELECT 6, 'mark', count(*) FROM mark
+UNION ALL SELECT 7, 'user-lock', count(*) FROM user_lock_process
+UNION ALL SELECT 8, 'gdi-user', count(*) FROM gdi_user_type
+UNION ALL SELECT 9, 'ui-delay', count(*) FROM ui_delay
+UNION ALL SELECT 10, 'focus', count(*) FROM focus_change
 ) WHERE n > 0 ORDER BY at";
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
-       (SELECT count(switches) FROM cpu_process) > 0 AS has_switches, (SELECT sum(samples) FROM cpu_process) > 0 AS has_samples,
+       (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,
+       (SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process) > 0 AS has_samples,
        (SELECT count(*) FROM dns_query) > 0 AS has_dns, (SELECT count(*) FROM tcp_connection) > 0 AS has_tcp,
        (SELECT count(*) FROM syscall_function) > 0 AS has_syscalls, (SELECT count(*) FROM handle_type) > 0 AS has_handles,
        (SELECT count(*) FROM virtual_alloc_process) > 0 AS has_virtual_memory

@@ -116,6 +116,23 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
 }
 
+/// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no text.
+pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
+    if !wanted {
+        return (format!("CAST(NULL AS VARCHAR) AS {name}"), String::new());
+    }
+    (
+        format!("{name}_text.text AS {name}"),
+        format!("\nLEFT JOIN stack_text {name}_text ON {name}_text.stack_id = {stack}"),
+    )
+}
+
+/// The condition that a number is there and lies in a range; none for no limit.
+pub(super) fn told_condition(expression: &str, range: Range) -> Vec<String> {
+    let within = range_condition(expression, range);
+    within.into_iter().flat_map(|within| [format!("{expression} IS NOT NULL"), within]).collect()
+}
+
 /// The condition that a number lies in a range; a missing one is 0.
 #[must_use]
 pub fn range_condition(expression: &str, range: Range) -> Option<String> {

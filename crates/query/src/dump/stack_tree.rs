@@ -8,7 +8,7 @@ use super::call_tree::{CallTree, Fold, Line};
 use super::cpu::{check, check_waits};
 use super::group::Top;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
-use super::{Error, Result, ask, cpu_fact, has_rows};
+use super::{Error, FromRows, Result, ask, cpu_fact, has_rows};
 use crate::Session;
 use crate::filter::TextFilter;
 use crate::frames::TraceFrames;
@@ -84,7 +84,7 @@ pub struct StackTreeRequest {
 
 rows! {
     /// What a stack weighs in a process or thread.
-    struct StackRow {
+    pub struct StackRow {
         /// Process key.
         process_key: Option<i64>,
         /// Process id.
@@ -250,6 +250,16 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         groups.sort_by_key(|group| group.total_ns);
         self.top.cut(&mut groups);
         Ok(groups)
+    }
+
+    /// What each stack weighs, by process, thread and stack, as it comes; whatever the shape.
+    ///
+    /// # Errors
+    /// As [`StackTreeRequest::ask`] has; what goes wrong later is an item.
+    pub fn rows(&self, session: &Session) -> Result<impl Iterator<Item = Result<Vec<StackRow>>>> {
+        self.check(session)?;
+        let answer = session.sql(&self.sql())?;
+        Ok(answer.map(|batch| Ok(StackRow::read(&batch?)?)))
     }
 
     fn check(&self, session: &Session) -> Result<()> {

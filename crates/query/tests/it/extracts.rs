@@ -97,7 +97,8 @@ fn files_and_rows_in_memory_together() {
 fn sorting_more_than_memory_goes_to_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "one.etwx", vec![rows(&samples(600_000))]);
-    let options = Options { memory_bytes: 24 << 20, partitions: 2, temp_dir: Some(folder.path().to_owned()) };
+    let temp_dir = Some(folder.path().to_owned());
+    let options = Options { memory_bytes: 24 << 20, partitions: 2, temp_dir, ..Options::default() };
     let session = Session::new(vec![Source::open(&path).unwrap()], &options).unwrap();
     let sql = "SELECT * FROM cpu_sample ORDER BY process_key, ts_ns DESC";
     let mut count = 0;

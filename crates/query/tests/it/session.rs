@@ -1,7 +1,7 @@
 //! Sessions: which tables there are, several extracts, errors.
 
 use etwkit_query::arrow::array::RecordBatch;
-use etwkit_query::{Options, Session, Source};
+use etwkit_query::{Cancel, Error, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, DERIVED, Process, TABLES};
 
 use crate::support::{ask, error, rows};
@@ -161,4 +161,31 @@ fn hostile_questions_end_in_errors_or_answers() {
     }
     let list = vec!["1"; 20_000].join(",");
     assert_eq!(ask(&session, &format!("SELECT count(*) FROM process WHERE pid IN ({list})")), "0");
+}
+
+#[test]
+fn a_question_is_given_up_and_the_next_one_is_answered() {
+    let cancel = Cancel::default();
+    let samples: Vec<CpuSample> = (0..200).map(|weight| sample(0, weight)).collect();
+    let source = Source::batches("a", vec![rows(&samples)]);
+    let options = Options { cancel: cancel.clone(), ..Options::default() };
+    let session = Session::new(vec![source], &options).unwrap();
+    let sql = "SELECT a.weight_ns FROM cpu_sample a, cpu_sample b, cpu_sample c";
+    let mut answer = session.sql(sql).unwrap();
+    assert!(answer.next().unwrap().unwrap().num_rows() < 8_000_000, "one batch of several");
+    cancel.ask();
+    assert!(matches!(answer.next(), Some(Err(Error::Cancelled))));
+    assert!(!matches!(answer.next(), Some(Ok(_))));
+    assert!(matches!(session.sql("SELECT 1"), Err(Error::Cancelled)));
+    assert!(matches!(session.frames(), Err(Error::Cancelled)));
+    cancel.reset();
+    assert_eq!(ask(&session, "SELECT count(*) FROM cpu_sample"), "200");
+}
+
+#[test]
+fn sessions_over_the_same_extracts_share_what_was_read() {
+    let first = one();
+    let second = first.again(&Options { partitions: 1, ..Options::default() }).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&first.frames().unwrap(), &second.frames().unwrap()));
+    assert_eq!(ask(&second, "SELECT count(*) FROM process"), "2");
 }

@@ -374,7 +374,7 @@ fn row(
         module_path: path.as_deref().map(str::to_owned),
         samples: group.samples,
         cpu_ns: group.cpu_ns,
-        exclusive_ns: sum.exclusive_ns,
+        exclusive_ns: Some(sum.exclusive_ns),
         run_ns: switched(group.run_ns),
         wait_ns: switched(sum.wait.total()),
         ready_ns: switched(sum.ready.total()),

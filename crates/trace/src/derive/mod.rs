@@ -1,5 +1,6 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers; CPU by kind of core, counters by thread; system calls by function, handles by type, virtual memory by process.
+//! drivers; CPU by kind of core, counters by thread; system calls by function, handles by type, virtual memory by process; the lock and the objects of
+//! the window manager.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
@@ -25,6 +26,7 @@ mod states;
 mod summary;
 mod tag;
 mod union;
+mod win32k;
 
 use arrow_array::RecordBatch;
 
@@ -73,6 +75,7 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         counters::derive(source, &mut rows)?;
         calls::derive(source, &mut rows)?;
         objects::derive(source, &mut rows)?;
+        win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));

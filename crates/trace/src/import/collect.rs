@@ -8,7 +8,7 @@ use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::virtual_memory::{Allocation, opcode};
 use etwkit_decode::kernel::{Hook, group, net};
-use etwkit_decode::{Decoder, clr, tcpip};
+use etwkit_decode::{Decoder, clr, tcpip, win32k};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
@@ -92,6 +92,9 @@ impl Ahead {
             None => {
                 self.pids.extend(event.process_id());
                 self.pids.extend(tcpip::owner(event));
+                if let Some(told) = win32k::Event::read(event) {
+                    self.pids.extend(told.processes().into_iter().filter(|pid| *pid != 0));
+                }
                 self.runtime_stacks |= clr::is_stack(event);
             }
             Some(hook) => match hook.group {

@@ -52,6 +52,12 @@ pub(super) enum Pending {
     FileMap(Box<table::FileMap>, Option<Seq>),
     /// Virtual memory.
     VirtualAlloc(Box<table::VirtualAlloc>),
+    /// An acquisition of the global lock of the window manager, whose stack it takes.
+    UserLock(Box<table::UserLock>, Option<Seq>),
+    /// A GDI or USER object, with its creation; what destroyed it has the stack of the row itself.
+    GdiUserObject(Box<table::GdiUserObject>, Option<Seq>),
+    /// A delay of a program with windows.
+    UiDelay(Box<table::UiDelay>),
     /// An exception.
     Exception(Box<table::Exception>),
     /// An event of a thread pool.

@@ -4,7 +4,7 @@
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
 //! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
-//!   `dotnet`, `generic`, `machine`: one importer for each topic
+//!   `win32k` (with `user_lock`, `gdi_user` and `focus`), `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -18,6 +18,8 @@ mod counters;
 mod dns;
 mod dotnet;
 mod dpc;
+mod focus;
+mod gdi_user;
 mod generic;
 mod handles;
 mod identity;
@@ -40,8 +42,10 @@ mod switches;
 mod tables;
 mod tcp;
 mod tcp_connection;
+mod user_lock;
 mod virtual_memory;
 mod walk;
+mod win32k;
 
 use std::ops::ControlFlow;
 

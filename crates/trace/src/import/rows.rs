@@ -185,6 +185,18 @@ impl<'d> Rows<'d> {
                 row.stack_id = stack;
                 t.virtual_alloc.push(&row, sink)
             }
+            Pending::UserLock(mut row, acquisition) => {
+                row.stack_id = taken(&mut self.resolved, acquisition);
+                t.user_lock.push(&row, sink)
+            }
+            Pending::GdiUserObject(mut row, creation) => {
+                (row.create_stack_id, row.destroy_stack_id) = (taken(&mut self.resolved, creation), stack);
+                t.gdi_user_object.push(&row, sink)
+            }
+            Pending::UiDelay(mut row) => {
+                row.stack_id = stack;
+                t.ui_delay.push(&row, sink)
+            }
             Pending::Exception(mut row) => {
                 row.stack_id = stack;
                 t.exception.push(&row, sink)

@@ -35,6 +35,7 @@ use super::stacks::Stacks;
 use super::switches::Switches;
 use super::tcp::Tcp;
 use super::virtual_memory::VirtualMemory;
+use super::win32k::Win32k;
 use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
@@ -60,6 +61,7 @@ struct Importers<'a> {
     dotnet: Dotnet,
     dns: Dns,
     tcp: Tcp,
+    win32k: Win32k,
     generic: Generic,
     kernel_network: bool,
     /// References to stacks that are defined nowhere.
@@ -173,6 +175,7 @@ impl<'a> Importers<'a> {
             dotnet: Dotnet::default(),
             dns: Dns::default(),
             tcp: Tcp::default(),
+            win32k: Win32k::new(session),
             generic: Generic::new(decoder, attributor, options.keep_payload),
             kernel_network: c.kernel_network,
             unresolved: 0,
@@ -287,6 +290,7 @@ impl Importers<'_> {
         }
         if settings::provider(event, &mut self.context, sink)?
             || self.memory.provider(event, &mut self.context, sink)?
+            || self.win32k.event(event, &mut self.context, sink)?
         {
             return Ok(true);
         }
@@ -353,6 +357,7 @@ impl Importers<'_> {
         self.dotnet.finish(context, sink)?;
         self.dns.finish(collected.end, context);
         self.tcp.finish(context, sink)?;
+        not_followed += self.win32k.finish(collected.end, context, sink)?;
         self.power.finish(collected.end, context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
@@ -384,7 +389,7 @@ impl Importers<'_> {
                 "warning",
                 "object_not_followed",
                 not_followed,
-                "handles, objects, mapped files or commits that were not followed, because too many were there at the same time",
+                "handles, objects, mapped files, commits or locks that were not followed, because too many were there at the same time",
             ),
             (
                 "info",

@@ -142,8 +142,8 @@ tables! {
         samples: i64;
         /// Sampled CPU with the method in the stack.
         cpu_ns: i64, "ns";
-        /// Sampled CPU with the method as innermost frame.
-        exclusive_ns: i64, "ns";
+        /// Sampled CPU with the method as innermost frame; null in an extract that was made of sums without it.
+        exclusive_ns: Option<i64>, "ns";
         /// CPU from context switches: of stays whose thread was switched in with the method in its stack; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
         /// Union of the waits of stacks with the method, over all threads.

@@ -21,6 +21,7 @@ mod net;
 mod objects;
 mod power;
 mod virtual_memory;
+mod window;
 
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub use net::*;
 pub use objects::*;
 pub use power::*;
 pub use virtual_memory::*;
+pub use window::*;
 
 /// The declaration of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +140,10 @@ pub static TABLES: &[&Table] = &[
     FileMap::TABLE,
     VirtualAlloc::TABLE,
     VirtualRange::TABLE,
+    UserLock::TABLE,
+    GdiUserObject::TABLE,
+    UiDelay::TABLE,
+    FocusChange::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,
@@ -164,6 +170,8 @@ pub static DERIVED: &[&Table] = &[
     SyscallFunction::TABLE,
     HandleType::TABLE,
     VirtualAllocProcess::TABLE,
+    UserLockProcess::TABLE,
+    GdiUserType::TABLE,
     DriverCategory::TABLE,
 ];
 

@@ -21,3 +21,4 @@ mod objects;
 mod rules;
 mod schedule;
 mod tags;
+mod win32k;

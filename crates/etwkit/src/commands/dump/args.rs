@@ -63,6 +63,14 @@ pub(crate) enum Dump {
     /// Virtual memory that processes committed and did not give back
     #[command(visible_alias = "virtualalloc")]
     VirtualAlloc(super::virtual_alloc::VirtualAllocArgs),
+    /// The global lock of the window manager: who waited for it, who had it
+    UserLock(super::user_lock::UserLockArgs),
+    /// GDI and USER objects: created, destroyed, outstanding, and by which stacks
+    GdiUser(super::gdi_user::GdiUserArgs),
+    /// Delays of programs with windows: input and messages that waited, wait cursors
+    UiDelay(super::ui_delay::UiDelayArgs),
+    /// Which program had the focus, from when to when
+    Focus(super::focus::FocusArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// Runs of automated tests, by the names of their files

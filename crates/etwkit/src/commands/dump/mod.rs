@@ -1,6 +1,7 @@
 //! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
 
 pub(crate) mod args;
+mod asking;
 mod below;
 mod chain;
 mod cores;
@@ -14,6 +15,8 @@ mod dns;
 mod exception;
 mod file;
 mod first_last;
+mod focus;
+mod gdi_user;
 mod in_order;
 mod lbr;
 mod mark;
@@ -39,6 +42,8 @@ mod text;
 mod thread_pool;
 mod time;
 mod trace_log;
+mod ui_delay;
+mod user_lock;
 mod version;
 mod virtual_alloc;
 mod wait;
@@ -77,6 +82,10 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Syscall(args) => syscall::run(args, printer),
         Dump::ObjectRef(args) => object_ref::run(args, printer),
         Dump::VirtualAlloc(args) => virtual_alloc::run(args, printer),
+        Dump::UserLock(args) => user_lock::run(args, printer),
+        Dump::GdiUser(args) => gdi_user::run(args, printer),
+        Dump::UiDelay(args) => ui_delay::run(args, printer),
+        Dump::Focus(args) => focus::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),

@@ -1,6 +1,6 @@
 //! Rows of all dumps as text, JSON lines or CSV.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use etwkit_query::Session;
@@ -13,10 +13,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
-use super::in_order::in_order;
+use super::asking::ask_in_order;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
-use crate::extracts::open_shared;
 use crate::printer::{Align, Printer, Table};
 
 /// What an extract answered.
@@ -97,44 +96,20 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
-    let one = |path: &PathBuf, sessions: usize| {
-        let mut notes = Vec::new();
-        let answer = ask_one(common, path, sessions, &mut notes, &question);
-        (answer, notes)
-    };
     let extracts = common.chosen()?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
-    in_order(&extracts, one, |(answer, notes)| {
-        notes.iter().for_each(|note| printer.note(note));
-        let (name, info, answer) = answer?;
+    let shelf = printer.shelf();
+    ask_in_order(common, &extracts, &shelf, &question, |asked| {
+        asked.notes.iter().for_each(|note| printer.note(note));
+        let (name, (info, answer)) = (asked.name, asked.answer?);
         match answer {
             Ok(answer) => on_answer(printer, Answered { info, answer }),
             Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing),
             Err(error) => Err(anyhow::Error::new(error).context(name)),
         }
     })
-}
-
-/// Name of an extract, its trace, and what it answers.
-type OneAnswer<A> = anyhow::Result<(String, TraceInfo, dump::Result<A>)>;
-
-fn ask_one<A>(
-    common: &Common,
-    path: &PathBuf,
-    sessions: usize,
-    notes: &mut Vec<String>,
-    question: &impl Fn(&Session) -> dump::Result<A>,
-) -> OneAnswer<A> {
-    let name = path.display().to_string();
-    let session = open_shared(std::slice::from_ref(path), sessions, notes)?;
-    let mut info = TraceInfo::ask(&session).with_context(|| name.clone())?;
-    if common.show_full_file_name {
-        info.file_name.clone_from(&name);
-    }
-    let answer = question(&session);
-    Ok((name, info, answer))
 }
 
 /// Asks as [`ask`] does, with another zero of times; what the reader should know of it becomes notes.

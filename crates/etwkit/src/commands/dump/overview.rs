@@ -226,13 +226,17 @@ fn health(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()> 
 }
 
 /// What the smaller dumps tell.
-const SMALLER: [(&str, &str); 6] = [
+const SMALLER: [(&str, &str); 10] = [
     ("exception", "exceptions of .NET programs"),
     ("thread-pool", "thread pools that starved"),
     ("tracelog", "events that describe themselves"),
     ("memory", "memory of processes"),
     ("power", "power settings"),
     ("mark", "marks and the time between them"),
+    ("user-lock", "who waited for the lock of all windows, and who had it"),
+    ("gdi-user", "windows, menus, fonts and bitmaps that are left"),
+    ("ui-delay", "programs that did not look after their windows"),
+    ("focus", "what the user was working with"),
 ];
 
 /// Questions that go on from here, ready to paste.

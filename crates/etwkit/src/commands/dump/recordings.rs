@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use etwkit_extract::manifest_of;
+use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
 use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
 /// From 1601, where file times begin, to 1970, in units of 100 ns.
@@ -63,15 +63,15 @@ fn is_extract(path: &Path) -> bool {
 /// Adds a trace, archive or extract; other files are none of ours.
 fn add(path: &Path, found: &mut Found) -> anyhow::Result<()> {
     let full = file_name(path);
-    let is_extract = is_extract(path);
+    let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
+    if is_json && !looks_like_json_extract(path) {
+        return Ok(());
+    }
     let stem = match stem(&full) {
         Some(stem) => stem.to_owned(),
         None if is_extract => full.clone(),
         None => return Ok(()),
     };
-    if full.to_ascii_lowercase().contains(".json") {
-        return Ok(());
-    }
     let name = TestName::parse(&full);
     let performed_at = match &name {
         Some(name) => name.performed_at,
@@ -79,7 +79,10 @@ fn add(path: &Path, found: &mut Found) -> anyhow::Result<()> {
     };
     let key = (beside(path), stem.clone());
     let file = found.entry(key).or_insert(TestFile { stem, trace: None, extract: None, name, performed_at });
-    if is_extract {
+    if is_json {
+        // One of ours comes first.
+        file.extract.get_or_insert_with(|| path.to_owned());
+    } else if is_extract {
         (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);
     } else {
         file.trace = Some(path.to_owned());

@@ -7,6 +7,8 @@ use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::dns::DnsQueryRow;
 use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
 use etwkit_query::dump::file::FileRow;
+use etwkit_query::dump::focus::{FocusRow, FocusStay};
+use etwkit_query::dump::gdi_user::{GdiUserObjectRow, GdiUserRow};
 use etwkit_query::dump::lbr::LbrRow;
 use etwkit_query::dump::memory::MemoryRow;
 use etwkit_query::dump::method::MethodRow;
@@ -18,6 +20,8 @@ use etwkit_query::dump::tcp_post::PostIssueRow;
 use etwkit_query::dump::thread_pool::ThreadPoolRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::trace_log::{EventRow, ProviderRow};
+use etwkit_query::dump::ui_delay::{UiDelayEvent, UiDelayRow};
+use etwkit_query::dump::user_lock::{UserLockEvent, UserLockRow};
 use etwkit_query::dump::version::ModuleRow;
 use etwkit_query::dump::virtual_alloc::{VirtualAllocRow, VirtualEvent, VirtualStackRow};
 use etwkit_query::dump::zero::ZeroTime;
@@ -90,7 +94,15 @@ process_of!(
     HandleTypeRow,
     VirtualAllocRow,
     VirtualStackRow,
-    VirtualEvent
+    VirtualEvent,
+    UserLockRow,
+    UserLockEvent,
+    GdiUserRow,
+    GdiUserObjectRow,
+    UiDelayRow,
+    UiDelayEvent,
+    FocusRow,
+    FocusStay
 );
 
 impl Text {

@@ -1,5 +1,6 @@
 //! `etwkit extract`: traces become extracts, several at a time.
 
+mod json;
 mod plan;
 mod progress;
 
@@ -10,8 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_extract::manifest::Detail as Kept;
+use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Extract, NameFrom, convert, convert_with_tags, default_target,
+    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Written, convert,
+    convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
@@ -29,6 +32,7 @@ use progress::Bars;
 /// What became of a trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
+    Imported(Box<FromJson>, Duration),
     Kept,
     Interrupted,
 }
@@ -135,6 +139,9 @@ fn one(
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
     }
+    if json::is_meant(job) {
+        return json::import(job, args);
+    }
     let start = Instant::now();
     let input = input::open_paths(&job.traces, &args.traces)?;
     if options.no_overwrite
@@ -161,17 +168,17 @@ fn one(
 }
 
 fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-    let Outcome::Extracted(converted, took) = outcome else {
-        return if json {
+    match (outcome, json) {
+        (Outcome::Extracted(converted, took), true) => Ok(printer.json(&object(job, converted, *took))?),
+        (Outcome::Extracted(converted, took), false) => text(job, converted, *took, printer),
+        (Outcome::Imported(imported, took), true) => Ok(printer.json(&json::object(job, imported, *took))?),
+        (Outcome::Imported(imported, took), false) => json::text(job, imported, *took, printer),
+        (Outcome::Kept | Outcome::Interrupted, true) => {
             Ok(printer.json(&json!({"trace": job.label(), "extract": job.target, "kept": true}))?)
-        } else {
+        }
+        (Outcome::Kept | Outcome::Interrupted, false) => {
             Ok(printer.line(&format!("{} is up to date", job.target.display()))?)
-        };
-    };
-    if json {
-        Ok(printer.json(&object(job, converted, *took))?)
-    } else {
-        text(job, converted, *took, printer)
+        }
     }
 }
 
@@ -192,8 +199,28 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Bytes of all tables.
-fn size(converted: &Converted) -> u64 {
-    converted.written.tables.iter().map(|table| table.bytes).sum()
+fn size(written: &Written) -> u64 {
+    written.tables.iter().map(|table| table.bytes).sum()
+}
+
+/// Tables as JSON has them.
+fn tables(written: &Written) -> Vec<Value> {
+    let table =
+        |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
+    written.tables.iter().map(table).collect()
+}
+
+/// Tables with rows and bytes.
+fn listed(written: &Written) -> Table {
+    let right = Align::Right;
+    let mut table =
+        Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
+    for t in &written.tables {
+        let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
+        let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };
+        table.row([name, grouped(t.rows), grouped(t.bytes), each]);
+    }
+    table
 }
 
 fn ratio(of: i64, to: u64) -> f64 {
@@ -202,8 +229,6 @@ fn ratio(of: i64, to: u64) -> f64 {
 
 fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
     let trace = &converted.imported.trace;
-    let tables = converted.written.tables.iter();
-    let table = |t: &etwkit_extract::writer::WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     json!({
         "trace": job.label(),
         "extract": job.target,
@@ -211,16 +236,16 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
         "events": trace.events,
         "trace_bytes": trace.size_bytes,
         "event_bytes": trace.decompressed_bytes,
-        "extract_bytes": size(converted),
-        "ratio": ratio(trace.decompressed_bytes, size(converted)),
+        "extract_bytes": size(&converted.written),
+        "ratio": ratio(trace.decompressed_bytes, size(&converted.written)),
         "seconds": took.as_secs_f64(),
-        "tables": tables.map(table).collect::<Vec<_>>(),
+        "tables": tables(&converted.written),
     })
 }
 
 fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let trace = &converted.imported.trace;
-    let bytes = size(converted);
+    let bytes = size(&converted.written);
     printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
     let per_second = trace.events as f64 / took.as_secs_f64().max(1e-9);
     printer.line(&format!(
@@ -238,15 +263,7 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
     if let Some(naming) = converted.naming.as_ref().filter(|naming| naming.found() > 0) {
         printer.line(&format!("  {}", summary_line(naming)))?;
     }
-    let right = Align::Right;
-    let mut table =
-        Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
-    for t in &converted.written.tables {
-        let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
-        let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };
-        table.row([name, grouped(t.rows), grouped(t.bytes), each]);
-    }
-    printer.table(&table)?;
+    printer.table(&listed(&converted.written))?;
     for d in converted.imported.diagnostics.iter().filter(|d| d.severity != "info") {
         printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
     }

@@ -12,7 +12,7 @@ use etwkit_query::Answer;
 
 use crate::cli::{SqlArgs, SqlFormat};
 use crate::exit::Exit;
-use crate::extracts::open_extracts;
+use crate::extracts::{open_alone, open_extracts};
 use crate::out_file;
 use crate::printer::{Printer, grouped};
 use rows::{Rows, Target};
@@ -37,10 +37,14 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     }
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
     let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
-    let session = open_extracts(&extracts, printer)?;
-    if let Some(sets) = sets {
-        session.use_tags(sets.into());
-    }
+    let session = match sets {
+        None => open_extracts(&extracts, printer)?,
+        Some(sets) => {
+            let session = open_alone(&extracts, printer)?;
+            session.use_tags(sets.into());
+            session.into()
+        }
+    };
     let answer = question.ask(&session)?;
     let rows = match &args.out {
         Some(out) => {

@@ -31,6 +31,25 @@ const DUMPS: &[&str] = &[
 const NO_TRACE: &[(&str, &str)] =
     &[("lbr", "*"), ("memory", "*"), ("tracelog", "*"), ("objectref", "-showref"), ("file", "-showallfiles")];
 
+/// Commands that are no dumps, and the switches that the test below, those of the console and the unit tests of the translation show.
+const SMALL: &[(&str, &[&str])] = &[
+    (
+        "convert",
+        &[
+            "-filedir",
+            "-fd",
+            "-dir",
+            "-pid",
+            "-perthread",
+            "-symserver",
+            "-symfolder",
+            "-recursive",
+            "-debug",
+        ],
+    ),
+    ("console", &["FILE...", "-filedir", "-fd", "-dir", "-recursive"]),
+];
+
 /// A line and a switch that is added to it.
 const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -fd SlowSystem", "-topn 3"),
@@ -376,6 +395,57 @@ fn what_is_not_understood_is_told() {
     assert!(help.exit == 0 && help.text.contains("-firstlastduration -fld"), "{}", help.text);
 }
 
+#[test]
+fn stacks_become_profiles_for_speedscope() {
+    let of = |line: &str, folder: &str| run(&format!("ETWAnalyzer -convert {line}"), folder);
+    let file = |name: &str| super::written(&drive().join(name));
+    let listed = of("-fd SlowSystem", "options");
+    assert_eq!(listed.exit, 2, "{}", listed.text);
+    assert!(
+        listed.out.starts_with("No process was chosen") && listed.out.contains("bash.exe"),
+        "{}",
+        listed.text
+    );
+    let unknown = of("-fd SlowSystem -pid 77777", "options");
+    assert_eq!(unknown.exit, 1, "{}", unknown.text);
+    assert!(unknown.out.starts_with("There is no such process"), "{}", unknown.text);
+    let row = listed.out.lines().find(|line| line.ends_with("  bash.exe")).unwrap();
+    let pid = row.split_whitespace().rev().nth(1).unwrap();
+    // Beside the trace, not in the folder of extracts.
+    let one = of(&format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"), "temp");
+    assert_eq!(one.exit, 0, "{}", one.text);
+    let name = format!("SlowSystem_bash_{pid}.speedscope");
+    assert!(one.out.starts_with(&format!("Converted File: {name}\n")), "{}", one.text);
+    assert!(
+        one.text.contains("note: etwkit export --format=speedscope --force --out=. --pid="),
+        "{}",
+        one.text
+    );
+    assert!(!file(&format!("temp/{name}")).contains("\"Thread  "));
+    let threads = of(&format!("-filedir Extract\\SlowSystem.json -pid {pid} -PerThread"), "temp");
+    assert_eq!(threads.exit, 0, "an older one is replaced: {}", threads.text);
+    let of_pid = format!(" - Process {pid}\"");
+    let text = file(&format!("temp/{name}"));
+    assert!(text.contains("{\"name\":\"Thread  ") && text.contains(&of_pid), "{}", threads.text);
+    let all = of("-dir . -pid -1 -recursive -nocolor", "more");
+    assert_eq!(all.exit, 1, "traces without samples have no profile: {}", all.text);
+    assert!(file("more/Marks_AllProcesses.speedscope").contains("\"gamma.exe (1488)\""), "{}", all.text);
+    // Symbols are looked for first; there are none in this folder.
+    let symbols =
+        of("-fd Hybrid -pid -1 -symserver c:\\temp -symfolder c:\\temp -symcache c:\\temp", "cores");
+    assert_eq!(symbols.exit, 0, "{}", symbols.text);
+    assert!(symbols.out.contains("Converted File: Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
+    for (line, expected) in [
+        ("-pid 1", "-convert needs traces"),
+        ("-fd SlowSystem -pid", "-pid needs a value"),
+        ("-fd SlowSystem -speed", "there is no switch -speed of -convert"),
+        ("-fd *nothing*", "no file fits"),
+    ] {
+        let wrong = of(line, "options");
+        assert!(wrong.exit == 2 && wrong.text.contains(expected), "{expected}: {}", wrong.text);
+    }
+}
+
 /// The page on what works: every switch of every sub command, by what the tests above show.
 #[test]
 fn the_page_on_switches_tells_what_is_shown() {
@@ -403,6 +473,25 @@ fn the_page_on_switches_tells_what_is_shown() {
             } else {
                 untested.push(format!("-dump {dump} {names}"));
                 continue;
+            };
+            let becomes = if meaning.starts_with("--") { format!("`{meaning}`") } else { String::new() };
+            page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));
+        }
+    }
+    for (command, shown) in SMALL {
+        let help = run(&format!("ETWAnalyzer -help {command}"), "options");
+        page += &format!("\n## `-{command}`\n\n| switch | becomes | state |\n|---|---|---|\n");
+        for line in help.out.lines().skip(1) {
+            let (names, meaning) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+            let meaning = meaning.trim();
+            let is_shown = names.split(' ').all(|name| shown.contains(&name));
+            let state = match meaning.strip_prefix("changes nothing: ") {
+                Some(why) => format!("taken, changes nothing: {why}"),
+                None if is_shown => "works".to_owned(),
+                None => {
+                    untested.push(format!("-{command} {names}"));
+                    continue;
+                }
             };
             let becomes = if meaning.starts_with("--") { format!("`{meaning}`") } else { String::new() };
             page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));

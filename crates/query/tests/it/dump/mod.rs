@@ -18,6 +18,7 @@ mod stats;
 mod tcp;
 mod thread_pool;
 mod trace_log;
+mod win32k;
 mod zero;
 
 use etwkit_trace::table::{Process, Trace};

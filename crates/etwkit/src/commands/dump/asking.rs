@@ -1,0 +1,176 @@
+//! Asks extracts, several at a time and many together; answers come in their order.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use etwkit_query::dump::{self, trace::TraceInfo};
+use etwkit_query::{Known, Session, Source};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::Common;
+use super::in_order::in_order;
+use crate::extracts::{open_shared, options, source};
+use crate::shelf::Shelf;
+
+/// Extracts that one worker asks together, at most.
+const MOST_TOGETHER: usize = 64;
+/// Bytes of extracts that are asked together: those that are larger have enough to read for a plan of their own.
+const BYTES_TOGETHER: u64 = 64 << 20;
+
+/// What became of the question to an extract.
+pub(super) struct Asked<A> {
+    /// Name of the extract.
+    pub(super) name: String,
+    /// What the reader should know.
+    pub(super) notes: Vec<String>,
+    /// Its trace, and the answer; an error if it cannot be asked.
+    pub(super) answer: anyhow::Result<(TraceInfo, dump::Result<A>)>,
+}
+
+/// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of it are there; the first one is asked alone,
+/// so that its rows are there at once.
+pub(super) fn ask_in_order<A: Send>(
+    common: &Common,
+    extracts: &[PathBuf],
+    shelf: &Shelf,
+    question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
+    mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let known = Arc::new(Known::default());
+    let groups = groups(extracts, workers);
+    let ask =
+        |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, (sessions, shelf), &known, question);
+    let bar = bar(extracts.len());
+    let asked = in_order(&groups, ask, |asked| {
+        bar.inc(asked.len() as u64);
+        // What is printed does not end up behind the bar.
+        bar.suspend(|| asked.into_iter().try_for_each(&mut take))
+    });
+    bar.finish_and_clear();
+    asked
+}
+
+/// How many extracts are done, on the error stream if somebody looks at it and has waited for a while.
+fn bar(extracts: usize) -> ProgressBar {
+    if extracts < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(extracts as u64);
+    let style = ProgressStyle::with_template("{bar:20} {pos} of {len} extracts, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+/// Groups that grow from a single extract on, and stay so small that all workers have several.
+fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
+    let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
+    let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
+    while !rest.is_empty() {
+        let (group, behind) = rest.split_at(size.min(rest.len()));
+        groups.push(group);
+        (rest, size) = (behind, (size * 2).min(most));
+    }
+    groups
+}
+
+fn ask_group<A>(
+    common: &Common,
+    paths: &[PathBuf],
+    (sessions, shelf): (usize, &Shelf),
+    known: &Arc<Known>,
+    question: &impl Fn(&Session) -> dump::Result<A>,
+) -> Vec<Asked<A>> {
+    let at_a_time = (sessions, shelf);
+    let mut asked = Vec::with_capacity(paths.len());
+    let mut together = Together { sources: Vec::new(), bytes: 0, of: Vec::new() };
+    for path in paths {
+        let (name, mut notes) = (path.display().to_string(), Vec::new());
+        if shelf.keeps(path) {
+            // One that stays open is asked by itself.
+            together.ask(common, at_a_time, known, question, &mut asked);
+            let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
+            let answer = session.and_then(|session| ask_one(common, &session, &name, question));
+            asked.push(Asked { name, notes, answer });
+            continue;
+        }
+        match source(path, &mut notes) {
+            Ok(source) => {
+                if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
+                    together.ask(common, at_a_time, known, question, &mut asked);
+                }
+                together.bytes += source.size_bytes();
+                together.sources.push(source);
+                together.of.push((name, notes));
+            }
+            Err(error) => {
+                together.ask(common, at_a_time, known, question, &mut asked);
+                asked.push(Asked { name, notes, answer: Err(error) });
+            }
+        }
+    }
+    together.ask(common, at_a_time, known, question, &mut asked);
+    asked
+}
+
+/// Opened extracts that are asked together.
+struct Together {
+    sources: Vec<Source>,
+    bytes: u64,
+    /// Names and notes of them.
+    of: Vec<(String, Vec<String>)>,
+}
+
+impl Together {
+    /// Asks those that have come together, and begins anew.
+    fn ask<A>(
+        &mut self,
+        common: &Common,
+        (sessions, shelf): (usize, &Shelf),
+        known: &Arc<Known>,
+        question: &impl Fn(&Session) -> dump::Result<A>,
+        asked: &mut Vec<Asked<A>>,
+    ) {
+        let (sources, of) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.of));
+        self.bytes = 0;
+        let sessions = known.sessions(sources, &options(sessions, shelf));
+        asked.extend(sessions.iter().zip(of).map(|(session, (name, notes))| {
+            let answer = ask_one(common, session, &name, question);
+            Asked { name, notes, answer }
+        }));
+    }
+}
+
+fn ask_one<A>(
+    common: &Common,
+    session: &Session,
+    name: &str,
+    question: &impl Fn(&Session) -> dump::Result<A>,
+) -> anyhow::Result<(TraceInfo, dump::Result<A>)> {
+    let mut info = TraceInfo::ask(session).with_context(|| name.to_owned())?;
+    if common.show_full_file_name {
+        name.clone_into(&mut info.file_name);
+    }
+    Ok((info, question(session).map_err(|error| error.of(session))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_grow_and_leave_work_for_all() {
+        let sizes = |extracts: usize| {
+            let paths = vec![PathBuf::new(); extracts];
+            groups(&paths, 2).iter().map(|group| group.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(0), Vec::<usize>::new());
+        assert_eq!(sizes(3), [1, 1, 1]);
+        assert_eq!(sizes(16), [1, 2, 4, 4, 4, 1]);
+        assert_eq!(sizes(600), [1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64, 64, 64, 25]);
+    }
+}

@@ -1,0 +1,263 @@
+//! `etwkit export`: stacks of processes as a profile of another program.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use etwkit_export::speedscope::{SpeedscopeRequest, Written};
+use etwkit_extract::default_target;
+use etwkit_query::Session;
+use etwkit_query::dump::ProcessQuery;
+use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
+use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::range::{Range, Unit};
+use serde_json::json;
+
+use super::dump::rounded;
+use crate::exit::Exit;
+use crate::extracts::{open_extracts, temp_dir};
+use crate::out_file;
+use crate::printer::{Align, Printer, Table, grouped};
+
+/// Bytes that are collected before they go to the disk.
+const OUT_BUFFER: usize = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first; each becomes a file of its own
+    #[arg(value_name = "EXTRACT", required = true)]
+    extracts: Vec<PathBuf>,
+    /// What is written
+    #[arg(long, value_enum, default_value_t = Format::Speedscope)]
+    format: Format,
+    #[command(flatten)]
+    which: Which,
+    /// Tell threads apart: stacks begin with their thread
+    #[arg(long)]
+    per_thread: bool,
+    /// What stacks weigh
+    #[arg(long, value_enum, default_value_t = Weight::Cpu)]
+    metric: Weight,
+    /// Only this part of the trace (s): A..B, A.. or ..B
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.speedscope beside the extract or trace
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object for each file
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which processes. Without any of these the processes are listed.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Which {
+    /// Only the process with this id
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    process: Option<String>,
+    /// All processes but the idle one
+    #[arg(long)]
+    all_processes: bool,
+}
+
+/// Formats of other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// JSON for speedscope (www.speedscope.app), and for what reads its files
+    Speedscope,
+}
+
+/// What stacks weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Weight {
+    /// Sampled CPU, without any samples CPU from context switches
+    Cpu,
+    /// Waits that ended with the stack
+    Wait,
+    /// Times ready before the stack was switched in
+    Ready,
+}
+
+impl Which {
+    fn is_given(&self) -> bool {
+        self.pid.is_some() || self.process.is_some() || self.all_processes
+    }
+
+    fn query(&self) -> ProcessQuery {
+        let process = self.pid.map(|pid| pid.to_string()).or_else(|| self.process.clone());
+        ProcessQuery { process, ..ProcessQuery::default() }
+    }
+
+    /// What a file of these processes is called, behind the name of the trace.
+    fn name(&self, processes: &[CpuRow]) -> String {
+        let of = |row: &CpuRow| {
+            let process = row.process.as_deref().unwrap_or("unknown");
+            let name = process.strip_suffix(".exe").unwrap_or(process);
+            format!("{name}_{}", row.pid.unwrap_or(-1))
+        };
+        let name = match (processes, &self.process) {
+            _ if self.all_processes => "AllProcesses".to_owned(),
+            ([one], _) => of(one),
+            (_, Some(filter)) => filter.clone(),
+            // Instances that had the id one after the other.
+            (several, None) => several.first().map(of).unwrap_or_default(),
+        };
+        // Names come out of the trace and may not leave the folder.
+        name.chars().map(|c| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect()
+    }
+}
+
+impl ExportArgs {
+    fn metric(&self) -> Metric {
+        match self.metric {
+            Weight::Cpu => Metric::Cpu,
+            Weight::Wait => Metric::Wait,
+            Weight::Ready => Metric::Ready,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let text = args.range.as_deref();
+    let time = text.map(|text| Range::parse(text, Unit::Seconds).context("--range")).transpose()?;
+    let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
+    ensure!(
+        !names_file || args.extracts.len() == 1,
+        "--out names one file, and {} extracts become a file each",
+        args.extracts.len()
+    );
+    if args.json {
+        printer.json_start("export")?;
+    }
+    let mut exit = Exit::Answered;
+    for path in &args.extracts {
+        exit = exit.worse(one(args, path, time.unwrap_or_default(), printer)?);
+    }
+    Ok(exit)
+}
+
+/// One extract.
+fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let session = open_extracts(&[path.to_owned()], printer)?;
+    let request =
+        CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
+    let processes = match request.ask(&session) {
+        Ok(answer) => answer.rows,
+        Err(nothing) if nothing.is_nothing() => {
+            printer.line(&format!("{}: {nothing}", path.display()))?;
+            printer.line(&format!("hint: {}", nothing.hint().unwrap_or_default()))?;
+            return Ok(Exit::Nothing);
+        }
+        Err(error) => return Err(error).with_context(|| path.display().to_string()),
+    };
+    if !args.which.is_given() || processes.is_empty() {
+        return not_chosen(args, &session, printer);
+    }
+    let name = args.which.name(&processes);
+    let target = target(args.out.as_deref(), path, &name);
+    out_file::check(&target, args.force)?;
+    let request = SpeedscopeRequest {
+        name,
+        processes: args.which.query(),
+        metric: args.metric(),
+        time,
+        process_roots: processes.len() > 1,
+        thread_roots: args.per_thread,
+        temp_dir: temp_dir(),
+    };
+    let Format::Speedscope = args.format;
+    let written = write(&request, &session, &target, args.force)?;
+    told(args, &target, processes.len(), written, printer)?;
+    Ok(if written.stacks > 0 { Exit::Answered } else { Exit::Nothing })
+}
+
+/// The file of an extract or trace.
+fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
+    // Of a packed extract, too.
+    let unpacked =
+        path.to_string_lossy().to_lowercase().ends_with(".etwx.zip").then(|| path.with_extension(""));
+    let stem = default_target(unpacked.as_deref().unwrap_or(path));
+    let stem = stem.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = stem.strip_suffix(".etwx").unwrap_or(&stem);
+    let file = format!("{stem}_{name}.speedscope");
+    match out {
+        Some(folder) if folder == Path::new(".") => PathBuf::from(file),
+        Some(folder) if folder.is_dir() => folder.join(file),
+        Some(file) => file.to_owned(),
+        None => path.with_file_name(file),
+    }
+}
+
+/// Writes the file, which gets its name when it is complete.
+fn write(
+    request: &SpeedscopeRequest,
+    session: &Session,
+    target: &Path,
+    force: bool,
+) -> anyhow::Result<Written> {
+    let mut file = BufWriter::with_capacity(OUT_BUFFER, out_file::temporary_beside(target)?);
+    let written = request.write(session, &mut file).with_context(|| out_file::cannot(target))?;
+    file.flush().with_context(|| out_file::cannot(target))?;
+    let file = file
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error)
+        .with_context(|| out_file::cannot(target))?;
+    out_file::keep(file, target, force)?;
+    Ok(written)
+}
+
+fn told(
+    args: &ExportArgs,
+    target: &Path,
+    processes: usize,
+    written: Written,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let file = target.display().to_string();
+    if args.json {
+        printer.json(&json!({"file": file, "processes": processes, "stacks": written.stacks,
+            "frames": written.frames, "total_ns": written.total_ns}))?;
+        return Ok(());
+    }
+    printer.line(&format!("Converted File: {file}"))?;
+    let ms = grouped(rounded(written.total_ns, 1_000_000).unsigned_abs());
+    printer.line(&format!(
+        "  {ms} ms of {processes} {} in {} stacks, {} names",
+        if processes == 1 { "process" } else { "processes" },
+        written.stacks,
+        written.frames
+    ))?;
+    Ok(())
+}
+
+/// The processes that could be chosen, since none was or none is there. The answer is an error if the command line lacks the choice.
+fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let mut rows = CpuRequest::default().ask(session)?.rows;
+    rows.sort_by(|a, b| {
+        let name = |row: &CpuRow| row.process.as_deref().map(str::to_lowercase);
+        name(a).cmp(&name(b)).then(a.pid.cmp(&b.pid)).then(a.process_key.cmp(&b.process_key))
+    });
+    let why = if args.which.is_given() { "There is no such process" } else { "No process was chosen" };
+    if args.json {
+        printer.json(&json!({"nothing": why.to_lowercase()}))?;
+    } else {
+        printer.line(&format!("{why}; choose one by --pid, some by --process, or --all-processes:"))?;
+        let mut table =
+            Table::new(&[("CPU ms", Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
+        for row in rows {
+            let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
+            let ms = grouped(rounded(row.cpu_ns, 1_000_000).unsigned_abs());
+            table.row([ms, pid, row.process.unwrap_or_default()]);
+        }
+        printer.table(&table)?;
+    }
+    Ok(if args.which.is_given() { Exit::Nothing } else { Exit::Error })
+}

@@ -1,0 +1,90 @@
+//! `etwkit extract` of an extract of ETWAnalyzer.
+
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use etwkit_extract::manifest::{Detail, ETWANALYZER};
+use etwkit_extract::{Extract, FromJson, import_json, is_json_extract, open_json};
+use serde_json::{Value, json};
+
+use super::plan::Job;
+use super::{Outcome, listed, size, tables};
+use crate::cli::ExtractArgs;
+use crate::input;
+use crate::printer::{Printer, grouped};
+
+/// Whether a job is to read extracts of ETWAnalyzer.
+pub(super) fn is_meant(job: &Job) -> bool {
+    job.traces.iter().any(|path| is_json_extract(path))
+}
+
+/// Imports the extract of ETWAnalyzer of a job. Options that choose among single events are refused.
+pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
+    let [path] = job.traces.as_slice() else {
+        anyhow::bail!(
+            "--one-session puts traces together; an extract of ETWAnalyzer (JSON) is imported alone"
+        );
+    };
+    ensure!(
+        args.range.is_none(),
+        "--range needs single events, and {} holds sums: extract a part of the trace itself",
+        path.display()
+    );
+    ensure!(
+        !args.tags.are_given(),
+        "--stack-tag-file needs stacks, and {} holds sums by tag: extract the trace itself",
+        path.display()
+    );
+    let start = Instant::now();
+    let input = open_json(path, &input::options(&args.traces))?;
+    if args.no_overwrite
+        && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary).is_some()
+    {
+        return Ok(Outcome::Kept);
+    }
+    let imported = import_json(&input, &job.target, args.no_overwrite)?;
+    if imported.written.kept {
+        return Ok(Outcome::Kept);
+    }
+    Ok(Outcome::Imported(Box::new(imported), start.elapsed()))
+}
+
+pub(super) fn object(job: &Job, imported: &FromJson, took: Duration) -> Value {
+    json!({
+        "trace": job.label(),
+        "extract": job.target,
+        "kept": false,
+        "imported_from": ETWANALYZER,
+        "json_bytes": imported.trace.size_bytes,
+        "extract_bytes": size(&imported.written),
+        "seconds": took.as_secs_f64(),
+        "tables": tables(&imported.written),
+    })
+}
+
+pub(super) fn text(
+    job: &Job,
+    imported: &FromJson,
+    took: Duration,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
+    printer.line(&format!(
+        "  imported from an extract of ETWAnalyzer, {} bytes of JSON, in {:.1} s: sums without single events",
+        grouped(imported.trace.size_bytes.unsigned_abs()),
+        took.as_secs_f64(),
+    ))?;
+    printer.table(&listed(&imported.written))?;
+    for d in imported.diagnostics.iter().filter(|d| d.severity != "info") {
+        printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
+    }
+    let left_out =
+        imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
+    let count = left_out.count();
+    if count > 0 {
+        printer.line(&format!(
+            "  {count} kinds of information have no place in an extract: see its table diagnostic"
+        ))?;
+    }
+    Ok(())
+}

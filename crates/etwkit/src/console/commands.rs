@@ -1,0 +1,260 @@
+//! Commands that only a console has, and those of ETWAnalyzer over what is loaded.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail, ensure};
+use clap::CommandFactory;
+
+use super::words::behind_first;
+use super::{Console, directory};
+use crate::cli::Cli;
+use crate::compat::console as etwanalyzer;
+use crate::exit::Exit;
+use crate::printer::{Align, Printer, Table};
+
+/// A line that begins with a command.
+#[derive(Debug)]
+pub(super) struct Asked<'l> {
+    /// As it was typed.
+    pub(super) line: &'l str,
+    /// Words behind the command.
+    pub(super) words: &'l [String],
+}
+
+/// Does what a line asks for.
+type Run = fn(&mut Console, &Asked<'_>, &mut Printer<'_>) -> anyhow::Result<Exit>;
+
+/// A command.
+pub(super) struct Dot {
+    /// Its names; the first one is listed.
+    pub(super) names: &'static [&'static str],
+    /// What may stand behind it.
+    args: &'static str,
+    help: &'static str,
+    pub(super) run: Run,
+}
+
+/// All commands but those that leave.
+pub(super) const COMMANDS: &[Dot] = &[
+    Dot {
+        names: &[".load"],
+        args: "[-all] [-r] FILE|FOLDER|QUERY…",
+        help: "loads these instead of what is loaded; -all reads now what most questions need, -r looks into folders of folders, too",
+        run: |console, asked, printer| load(console, asked, false, printer),
+    },
+    Dot {
+        names: &[".load+"],
+        args: "[-all] [-r] FILE|FOLDER|QUERY…",
+        help: "loads these, too",
+        run: |console, asked, printer| load(console, asked, true, printer),
+    },
+    Dot {
+        names: &[".unload"],
+        args: "[FILE|QUERY…]",
+        help: "forgets these, or all",
+        run: |console, asked, printer| {
+            console.set.borrow_mut().unload(asked.words, printer)?;
+            Ok(Exit::Answered)
+        },
+    },
+    Dot {
+        names: &[".list"],
+        args: "",
+        help: "what is loaded",
+        run: |console, _, printer| {
+            console.set.borrow().list(printer)?;
+            Ok(Exit::Answered)
+        },
+    },
+    Dot {
+        names: &[".dump"],
+        args: "WHAT [-fd FILE|QUERY] …",
+        help: "-dump of ETWAnalyzer over what is loaded, or what of it -fd names",
+        run: |console, asked, printer| over(console, asked, printer, etwanalyzer::dump),
+    },
+    Dot {
+        names: &[".converttime"],
+        args: "-time TIME [-fd FILE|QUERY]",
+        help: "a clock time as seconds of what is loaded, and the other way round",
+        run: |console, asked, printer| over(console, asked, printer, etwanalyzer::convert_time),
+    },
+    Dot {
+        names: &[".sql"],
+        args: "SQL",
+        help: "asks what is loaded in SQL; the rest of the line is the question, without quotes",
+        run: sql,
+    },
+    Dot {
+        names: &[".dir"],
+        args: "[-r] [-od] [FOLDER|QUERY]",
+        help: "lists files; -od by date, -r folders of folders, too",
+        run: |console, asked, printer| directory::list(asked.words, &console.shelf, printer),
+    },
+    Dot { names: &[".cd"], args: "[FOLDER]", help: "changes the current folder, or tells it", run: cd },
+    Dot { names: &[".cls"], args: "", help: "clears the screen", run: clear },
+    Dot {
+        names: &[".clip"],
+        args: "[0|1]",
+        help: "whether lines are cut at the width of the terminal",
+        run: |console, asked, printer| told(console.settings.clip(asked.words), printer),
+    },
+    Dot {
+        names: &[".sffn"],
+        args: "",
+        help: "whether whole paths of extracts are shown",
+        run: |console, _, printer| told(Ok(console.settings.full_names()), printer),
+    },
+    Dot {
+        names: &[".timefmt"],
+        args: "[FORMAT [DIGITS]]",
+        help: "how all dumps write times: s, local, localtime, utc, utctime, here, heretime",
+        run: |console, asked, printer| told(console.settings.time_format(asked.words), printer),
+    },
+    Dot {
+        names: &[".timedigits"],
+        args: "[N]",
+        help: "digits of a second in all dumps",
+        run: |console, asked, printer| told(console.settings.time_digits(asked.words), printer),
+    },
+    Dot {
+        names: &[".processfmt"],
+        args: "[FORMAT]",
+        help: "start and end behind processes in all dumps: none or a time format",
+        run: |console, asked, printer| told(console.settings.process_format(asked.words), printer),
+    },
+    Dot {
+        names: &[".help", "help", "?", ".?"],
+        args: "[COMMAND]",
+        help: "this list, or what a command understands: .help dump cpu",
+        run: help,
+    },
+];
+
+/// Words that leave the console.
+pub(super) const LEAVE: [&str; 6] = [".quit", ".q", "q", "quit", ".exit", "exit"];
+
+/// Whether a line that begins so leaves the console.
+pub(super) fn leaves(first: &str) -> bool {
+    LEAVE.iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// The command of that name.
+pub(super) fn find(first: &str) -> Option<&'static Dot> {
+    COMMANDS.iter().find(|dot| dot.names.iter().any(|name| first.eq_ignore_ascii_case(name)))
+}
+
+fn load(
+    console: &Console,
+    asked: &Asked<'_>,
+    keeps: bool,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let (mut reads_now, mut is_recursive, mut queries) = (false, false, Vec::new());
+    for word in asked.words {
+        match word.to_lowercase().as_str() {
+            "-all" => reads_now = true,
+            "-r" | "-rec" | "-recursive" => is_recursive = true,
+            "-fd" | "-filedir" => {}
+            switch if switch.starts_with('-') => bail!("there is no switch {word} of .load"),
+            _ => queries.push(word.clone()),
+        }
+    }
+    let mut set = console.set.borrow_mut();
+    set.load(&queries, is_recursive, keeps, printer)?;
+    if reads_now {
+        set.read_now(printer)?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// A command of ETWAnalyzer, given words, what finds files, and what adds settings.
+type OfEtwAnalyzer = fn(
+    &[String],
+    &dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>,
+    &dyn Fn(&mut Vec<OsString>),
+    &mut Printer<'_>,
+) -> anyhow::Result<Exit>;
+
+fn over(
+    console: &Console,
+    asked: &Asked<'_>,
+    printer: &mut Printer<'_>,
+    run: OfEtwAnalyzer,
+) -> anyhow::Result<Exit> {
+    // Notes of finding files come before those of the answer.
+    let mut quiet = std::io::sink();
+    let notes = std::cell::RefCell::new(Printer::new(&mut quiet).with_shelf(printer.shelf()));
+    let find = |queries: &[String], _| console.set.borrow_mut().choose(queries, &mut notes.borrow_mut());
+    let adjust = |args: &mut Vec<OsString>| {
+        console.settings.add(args);
+    };
+    let exit = run(asked.words, &find, &adjust, printer);
+    let found = notes.borrow_mut().take_notes();
+    printer.notes().splice(0..0, found);
+    exit
+}
+
+fn sql(console: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let text = behind_first(asked.line);
+    ensure!(!text.is_empty(), ".sql needs a question: .sql SELECT count(*) FROM process");
+    // Nothing begins with a quote but what somebody quoted as for a shell.
+    let quoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    console.ours(vec!["sql".into(), "--".into(), quoted.unwrap_or(text).into()], printer)
+}
+
+fn cd(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if let Some(folder) = asked.words.first() {
+        let folder = etwanalyzer::path(folder);
+        std::env::set_current_dir(&folder).with_context(|| format!("cannot go to {}", folder.display()))?;
+    }
+    printer.line(&std::env::current_dir()?.display().to_string())?;
+    Ok(Exit::Answered)
+}
+
+fn clear(console: &mut Console, _: &Asked<'_>, _: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if console.is_interactive {
+        ::console::Term::stdout().clear_screen()?;
+    }
+    Ok(Exit::Answered)
+}
+
+fn told(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    printer.line(&what?)?;
+    Ok(Exit::Answered)
+}
+
+/// The commands; behind a word what ETWAnalyzer's sub command or our command of that name understands.
+fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if let Some(first) = asked.words.first() {
+        let is_dump = etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump));
+        if is_dump {
+            let words = [first.clone(), "-help".to_owned()];
+            return etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()), &|_| {}, printer);
+        }
+        if let Some(dot) = find(first) {
+            printer.line(&format!("{} {}", dot.names.join(" "), dot.args))?;
+            printer.line(&format!("  {}", dot.help))?;
+            return Ok(Exit::Answered);
+        }
+        let args = ["etwkit"].into_iter().chain(asked.words.iter().map(String::as_str)).chain(["--help"]);
+        return crate::line(&args.map(Into::into).collect::<Vec<OsString>>(), printer);
+    }
+    let mut table = Table::pairs();
+    for dot in COMMANDS {
+        table.row([format!("{} {}", dot.names.join(" "), dot.args), dot.help.to_owned()]);
+    }
+    table.row([LEAVE.join(" "), "leaves; so does the end of the input".to_owned()]);
+    printer.table(&table)?;
+    printer.heading("Commands of etwkit, which ask what is loaded unless they name files:")?;
+    let ours = Cli::command();
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    for command in ours.get_subcommands().filter(|command| command.get_name() != "console") {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        table.row([command.get_name().to_owned(), about]);
+    }
+    for line in table.lines().iter().skip(1) {
+        printer.line(line)?;
+    }
+    Ok(Exit::Answered)
+}

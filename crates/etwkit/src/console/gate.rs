@@ -1,0 +1,82 @@
+//! The output of a console: closed for what goes on printing after it was given up.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use etwkit_query::Cancel;
+
+/// Hands on what is printed unless the command was given up.
+pub(super) struct Gate<'w> {
+    out: &'w mut dyn Write,
+    cancel: Cancel,
+    is_closed: Rc<Cell<bool>>,
+}
+
+impl<'w> Gate<'w> {
+    pub(super) fn new(out: &'w mut dyn Write, cancel: Cancel) -> Self {
+        Self { out, cancel, is_closed: Rc::default() }
+    }
+
+    /// Tells whether the reader at the other end of a pipe has gone.
+    pub(super) fn is_closed(&self) -> Rc<Cell<bool>> {
+        self.is_closed.clone()
+    }
+
+    fn watched<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            self.is_closed.set(true);
+        }
+        result
+    }
+}
+
+impl Write for Gate<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancel.is_asked() {
+            return Err(io::Error::other("given up"));
+        }
+        let result = self.out.write(bytes);
+        self.watched(result)
+    }
+
+    /// What was printed before is shown.
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.out.flush();
+        self.watched(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn nothing_passes_once_a_command_was_given_up() {
+        let (mut out, cancel) = (Vec::new(), Cancel::default());
+        let mut gate = Gate::new(&mut out, cancel.clone());
+        gate.write_all(b"a").unwrap();
+        cancel.ask();
+        assert!(gate.write_all(b"b").is_err());
+        cancel.reset();
+        gate.write_all(b"c").unwrap();
+        assert!(!gate.is_closed().get());
+        assert_eq!(out, b"ac");
+        let mut out = Closed;
+        let mut gate = Gate::new(&mut out, cancel);
+        assert!(gate.write_all(b"a").is_err());
+        assert!(gate.is_closed().get());
+    }
+}

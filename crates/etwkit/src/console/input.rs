@@ -1,0 +1,99 @@
+//! Where lines come from: an editor on a terminal, else the standard input as it is.
+
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
+use rustyline::{CompletionType, Config, Editor};
+
+use super::complete::Completions;
+
+/// Lines that are remembered.
+const MAX_HISTORY: usize = 2000;
+/// A longer line is no command that somebody wrote.
+const MAX_LINE: u64 = 8 << 20;
+const PROMPT: &str = "> ";
+
+/// What came.
+pub(super) enum Next {
+    Line(String),
+    /// Ctrl-C at the prompt: what was typed is forgotten.
+    Nothing,
+    End,
+}
+
+/// Where lines come from.
+pub(super) enum Input {
+    Terminal { editor: Box<Editor<Completions, DefaultHistory>>, history: Option<PathBuf> },
+    Lines,
+}
+
+impl Input {
+    /// Lines of a terminal, with what was typed before if `has_history`.
+    pub(super) fn terminal(completions: Completions, has_history: bool) -> anyhow::Result<Self> {
+        let config = Config::builder()
+            .max_history_size(MAX_HISTORY)?
+            .history_ignore_dups(true)?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .build();
+        let mut editor = Editor::with_config(config)?;
+        editor.set_helper(Some(completions));
+        let history = if has_history { history_file() } else { None };
+        if let Some(file) = &history {
+            // The first time there is none; a file that is none is begun anew.
+            let _ = editor.load_history(file);
+        }
+        Ok(Self::Terminal { editor: Box::new(editor), history })
+    }
+
+    pub(super) fn lines() -> Self {
+        Self::Lines
+    }
+
+    /// The next line.
+    pub(super) fn next(&mut self) -> anyhow::Result<Next> {
+        match self {
+            Self::Terminal { editor, history } => match editor.readline(PROMPT) {
+                Ok(line) => {
+                    if !line.trim().is_empty() && editor.add_history_entry(line.as_str())? {
+                        remember(editor, history.as_deref());
+                    }
+                    Ok(Next::Line(line))
+                }
+                Err(ReadlineError::Interrupted) => Ok(Next::Nothing),
+                Err(ReadlineError::Eof) => Ok(Next::End),
+                Err(error) => Err(error.into()),
+            },
+            Self::Lines => {
+                let mut bytes = Vec::new();
+                // Locked for a line only: a command may read the rest, as `sql -` does.
+                if std::io::stdin().lock().by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
+                    return Ok(Next::End);
+                }
+                // A mark of the byte order stands in front of what some editors of Windows write.
+                let text = String::from_utf8_lossy(&bytes);
+                Ok(Next::Line(text.trim_start_matches('\u{feff}').to_owned()))
+            }
+        }
+    }
+}
+
+/// Adds what is new to the file, after each line, so that a console that ends otherwise forgets nothing. What cannot be written is forgotten.
+fn remember(editor: &mut Editor<Completions, DefaultHistory>, file: Option<&Path>) {
+    let Some(file) = file else { return };
+    if let Some(folder) = file.parent() {
+        let _ = std::fs::create_dir_all(folder);
+    }
+    let _ = editor.append_history(file);
+}
+
+/// `etwkit/history` in the folder of the user for such files.
+fn history_file() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = variable("XDG_STATE_HOME")
+        .or_else(|| variable("LOCALAPPDATA"))
+        .or_else(|| variable("HOME").map(|home| home.join(".local").join("state")));
+    folder.map(|folder| folder.join("etwkit").join("history"))
+}

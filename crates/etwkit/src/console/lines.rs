@@ -1,0 +1,179 @@
+//! What a line means.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use super::words::words;
+use super::{Console, Then, commands};
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{Screen, report};
+
+/// Commands that read traces, not extracts.
+const OF_TRACES: [&str; 2] = ["info", "events"];
+/// Commands that only ask. Others may write an extract anew.
+const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
+/// Commands of ETWAnalyzer that may write an extract anew.
+const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
+/// An option of asking commands that writes into extracts.
+const WRITING: &str = "--stack-tag-file";
+
+impl Console {
+    /// Does what a line says and tells what went wrong.
+    pub(super) fn line(&mut self, line: &str, screen: &mut Screen<'_>) -> Then {
+        let words = words(line);
+        let Some(first) = words.first().filter(|first| !first.starts_with('#')) else {
+            return Then::Next(Exit::Answered);
+        };
+        if commands::leaves(first) {
+            return Then::Leave;
+        }
+        let shelf = self.shelf.clone();
+        let mut errors = Vec::new();
+        let width = screen.width.and_then(|_| terminal_size::terminal_size());
+        let width = width.map(|(width, _)| usize::from(width.0)).or(screen.width);
+        let mut inner = Screen { out: &mut *screen.out, err: &mut errors, width };
+        let exit = inner.answer(&shelf, |printer| self.answer(line, &words, printer));
+        if shelf.cancel().is_asked() {
+            report::note(screen.err, "cancelled");
+            etwkit_query::leave_threads();
+            return Then::Next(Exit::Interrupted);
+        }
+        let _ = screen.err.write_all(&errors);
+        Then::Next(exit)
+    }
+
+    fn answer(&mut self, line: &str, words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+        let [first, rest @ ..] = words else { return Ok(Exit::Answered) };
+        if let Some(command) = commands::find(first) {
+            return (command.run)(self, &commands::Asked { line, words: rest }, printer);
+        }
+        let program = first.trim_end_matches(".exe");
+        if (program == "etwkit" || program.eq_ignore_ascii_case("etwanalyzer")) && !rest.is_empty() {
+            return self.answer(super::words::behind_first(line), rest, printer);
+        }
+        let args: Vec<OsString> = words.iter().map(Into::into).collect();
+        if first.starts_with('-') {
+            // Whole lines of ETWAnalyzer, over files of the disk.
+            if words.iter().any(|word| WRITING_LINES.iter().any(|name| word.eq_ignore_ascii_case(name))) {
+                self.set.borrow().close();
+            }
+            return run(&args, printer);
+        }
+        if Cli::command().find_subcommand(first).is_none() {
+            bail!("there is no command {first}; .help lists all");
+        }
+        self.ours(args, printer)
+    }
+
+    /// A command line of ours. Where it names no files, those that are loaded are meant.
+    pub(super) fn ours(&self, mut args: Vec<OsString>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+        let first = args.first().map(|first| first.to_string_lossy().into_owned()).unwrap_or_default();
+        let writes = |arg: &OsString| arg.to_string_lossy().starts_with(WRITING);
+        if !ASKING.contains(&&*first) || args.iter().any(writes) {
+            self.set.borrow().close();
+        }
+        self.settings.add(&mut args);
+        if self.set.borrow().is_empty() {
+            return run(&args, printer);
+        }
+        if OF_TRACES.contains(&&*first) && lacks_files(&args) {
+            return self.each_trace(&args, printer);
+        }
+        if let Some(at) = only_sql(&args) {
+            let extracts = self.set.borrow_mut().choose(&[], printer)?;
+            args.splice(at..at, extracts.into_iter().map(Into::into));
+        } else if lacks_files(&args) {
+            args.extend(self.set.borrow_mut().choose(&[], printer)?.into_iter().map(Into::into));
+        }
+        run(&args, printer)
+    }
+
+    fn each_trace(&self, args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+        let traces: Vec<PathBuf> = self.set.borrow().traces()?;
+        let mut worst = Exit::Answered;
+        for trace in traces {
+            let args: Vec<OsString> = args.iter().cloned().chain([trace.into()]).collect();
+            worst = worst.worse(run(&args, printer)?);
+        }
+        Ok(worst)
+    }
+}
+
+/// Runs arguments as the program does.
+fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    crate::line(&with_program(args), printer)
+}
+
+fn with_program(args: &[OsString]) -> Vec<OsString> {
+    std::iter::once("etwkit".into()).chain(args.iter().cloned()).collect()
+}
+
+/// Whether files are what a line lacks: with one more it would say something, or lack something else.
+fn lacks_files(args: &[OsString]) -> bool {
+    let kind = |args: &[OsString]| Cli::try_parse_from(with_program(args)).err().map(|error| error.kind());
+    let lacks = |kind| {
+        matches!(
+            kind,
+            ErrorKind::MissingRequiredArgument | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        )
+    };
+    let with_file: Vec<OsString> = args.iter().cloned().chain(["x".into()]).collect();
+    kind(args).is_some_and(lacks)
+        && matches!(kind(&with_file), None | Some(ErrorKind::MissingRequiredArgument))
+}
+
+/// Where the SQL stands in a line that names no extract.
+fn only_sql(args: &[OsString]) -> Option<usize> {
+    let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else { return None };
+    let [only] = sql.items.as_slice() else { return None };
+    args.iter().rposition(|arg| arg == only)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Vec<OsString> {
+        words(line).iter().map(Into::into).collect()
+    }
+
+    #[test]
+    fn a_line_without_files_means_what_is_loaded() {
+        for (line, expected) in [
+            ("dump cpu", true),
+            ("dump cpu --process cmd --methods *", true),
+            ("dump cpu x.etwx", false),
+            ("dump time", true),
+            ("dump time --time 5", true),
+            ("dump", false),
+            ("dump cpu --help", false),
+            ("dump cpu --speed", false),
+            ("critical-path", true),
+            ("critical-path --process cmd", true),
+            ("export --all-processes", true),
+            ("symbols load", true),
+            ("symbols", false),
+            ("info --json", true),
+            ("events --count", true),
+            ("info x.etl", false),
+            ("synth list", false),
+        ] {
+            assert_eq!(lacks_files(&args(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn extracts_stand_in_front_of_the_sql() {
+        assert_eq!(only_sql(&args("sql 'SELECT 1'")), Some(1));
+        assert_eq!(only_sql(&args("sql --format csv @cpu/methods --param process=x")), Some(3));
+        assert_eq!(only_sql(&args("sql a.etwx 'SELECT 1'")), None);
+        assert_eq!(only_sql(&args("sql --show-schema")), None);
+        assert_eq!(only_sql(&args("dump cpu")), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Names of processes and methods of what is loaded, read when they are asked for.
+
+use std::path::Path;
+
+use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+
+use crate::extracts::open_shared;
+use crate::sanitize;
+use crate::shelf::Shelf;
+
+/// Extracts that are asked for names.
+const MAX_EXTRACTS: usize = 8;
+/// Names of one extract.
+const MAX_NAMES: usize = 200;
+/// Longer names are not typed.
+const MAX_CHARS: usize = 300;
+
+/// What names are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Process,
+    Method,
+}
+
+/// Names that begin so, in any case. Extracts that cannot be asked have none.
+pub(super) fn beginning<'p>(
+    kind: Kind,
+    begin: &str,
+    extracts: impl Iterator<Item = &'p Path>,
+    shelf: &Shelf,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    for extract in extracts.take(MAX_EXTRACTS) {
+        all.extend(of_one(kind, begin, extract, shelf).unwrap_or_default());
+    }
+    all.retain(|name| is_plain(name));
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Whether a name can be shown and typed as it is.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.chars().count() <= MAX_CHARS && sanitize::text(name) == name && !name.contains(['"', '\''])
+}
+
+fn of_one(kind: Kind, begin: &str, extract: &Path, shelf: &Shelf) -> anyhow::Result<Vec<String>> {
+    let table = match kind {
+        Kind::Process => "process",
+        Kind::Method => "method",
+    };
+    let begin = begin.to_lowercase().replace('\'', "''");
+    let sql = format!(
+        "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), '{begin}') ORDER BY name LIMIT {MAX_NAMES}"
+    );
+    // What was given up before does not concern this.
+    shelf.cancel().reset();
+    let session = open_shared(&[extract.to_owned()], 1, shelf, &mut Vec::new())?;
+    let mut names = Vec::new();
+    for batch in session.sql(&sql)? {
+        let batch = batch?;
+        let options = FormatOptions::default();
+        let Some(column) = batch.columns().first() else { continue };
+        let column = ArrayFormatter::try_new(column, &options)?;
+        names.extend((0..batch.num_rows()).map(|row| column.value(row).to_string()));
+    }
+    Ok(names)
+}

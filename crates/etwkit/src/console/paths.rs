@@ -1,0 +1,88 @@
+//! Files and folders that begin with what is typed.
+
+use std::path::Path;
+
+use super::names::is_plain;
+use crate::compat::console::path;
+
+/// Which files are wanted; folders always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    Folders,
+    /// Traces, archives and extracts.
+    Loadable,
+    All,
+}
+
+/// Endings of what can be loaded.
+const LOADABLE: [&str; 5] = [".etl", ".etwx", ".zip", ".7z", ".diagsession"];
+/// A folder with more is not read to its end.
+const MAX_FILES: usize = 10_000;
+
+/// Paths as they are to be typed: `/` stands behind a folder, quotes around blanks, open behind a folder.
+pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
+    let at = word.rfind(['/', '\\', ':']).map_or(0, |at| at + 1);
+    let (folder, begin) = word.split_at(at);
+    let begin = begin.to_lowercase();
+    let entries = std::fs::read_dir(path(folder)).into_iter().flatten().flatten().take(MAX_FILES);
+    let mut found: Vec<String> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_extract = has_ending(&name, &[".etwx"]);
+            let is_folder = entry.path().is_dir() && !is_extract;
+            let fits = name.to_lowercase().starts_with(&begin)
+                && is_plain(&name)
+                // Hidden ones are shown to those who begin with the dot.
+                && (!name.starts_with('.') || begin.starts_with('.'));
+            let is_wanted = is_folder
+                || match files {
+                    Files::Folders => false,
+                    Files::Loadable => has_ending(&name, &LOADABLE),
+                    Files::All => true,
+                };
+            (fits && is_wanted).then(|| typed(&format!("{folder}{name}"), is_folder))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn typed(path: &str, is_folder: bool) -> String {
+    let (slash, quote) = (if is_folder { "/" } else { "" }, if is_folder { "" } else { "\"" });
+    if path.contains(char::is_whitespace) {
+        format!("\"{path}{slash}{quote}")
+    } else {
+        format!("{path}{slash}")
+    }
+}
+
+fn has_ending(name: &str, endings: &[&str]) -> bool {
+    let lower = name.to_lowercase();
+    endings.iter().any(|ending| lower.ends_with(ending) && Path::new(name).file_stem().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_completed_as_they_are_typed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["slow.etl", "Slow.txt", "slow login.etl", ".slow.etl"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        for name in ["slow.etwx", "slowest", "my slow"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let at = folder.path().display().to_string();
+        let of = |word: &str, files| {
+            let all = beginning(&format!("{at}/{word}"), files);
+            all.into_iter().map(|path| path.replace(&format!("{at}/"), "")).collect::<Vec<_>>()
+        };
+        assert_eq!(of("slo", Files::Loadable), ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]);
+        assert_eq!(of("slow.t", Files::All), ["Slow.txt"]);
+        assert_eq!(of("", Files::Folders), ["\"my slow/", "slowest/"]);
+        assert_eq!(of(".s", Files::All), [".slow.etl"]);
+        assert_eq!(beginning("/no/such/folder/x", Files::All), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,186 @@
+//! What is loaded.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use etwkit_extract::Extract;
+
+use crate::compat::console::{fits, found};
+use crate::extracts::{extract_of, is_trace, open_extracts};
+use crate::printer::{Align, Printer, Table, grouped};
+use crate::shelf::Shelf;
+
+/// A file that is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Loaded {
+    /// Its path, absolute, as it was named.
+    named: PathBuf,
+    /// Its extract; of a trace it is there when the first question was asked.
+    extract: Option<PathBuf>,
+}
+
+/// Files that are loaded, by the start of the recording.
+#[derive(Debug)]
+pub(super) struct Set {
+    files: Vec<Loaded>,
+    shelf: Arc<Shelf>,
+}
+
+impl Set {
+    pub(super) fn new(shelf: Arc<Shelf>) -> Self {
+        Self { files: Vec::new(), shelf }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Paths of what is loaded, as it was named.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|file| &*file.named)
+    }
+
+    /// Extracts that are there already.
+    pub(super) fn extracts(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter_map(|file| file.extract.as_deref())
+    }
+
+    /// Loads what queries name, behind what is loaded or instead of it. An extract that cannot be opened is named and left out.
+    pub(super) fn load(
+        &mut self,
+        queries: &[String],
+        is_recursive: bool,
+        keeps: bool,
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<()> {
+        ensure!(
+            !queries.is_empty(),
+            "name files, folders or queries such as *slow*; . is the current folder"
+        );
+        let mut files = if keeps { self.files.clone() } else { Vec::new() };
+        let mut loaded = 0;
+        for path in found(queries, is_recursive)? {
+            let named = std::path::absolute(&path).with_context(|| path.display().to_string())?;
+            let extract = if is_trace(&named) { None } else { Some(named.clone()) };
+            if let Some(extract) = &extract
+                && let Err(error) = Extract::open(extract)
+            {
+                printer.note(&format!("{} is not loaded: {error}", named.display()));
+                continue;
+            }
+            loaded += 1;
+            if files.iter().all(|file| file.named != named) {
+                files.push(Loaded { named, extract });
+            }
+        }
+        ensure!(loaded > 0, "nothing was loaded");
+        self.files = files;
+        self.tell_shelf();
+        printer.line(&match self.files.len() {
+            1 => "1 file is loaded".to_owned(),
+            count => format!("{count} files are loaded"),
+        })?;
+        Ok(())
+    }
+
+    /// Opens what is loaded and reads what most questions need.
+    pub(super) fn read_now(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        for path in self.choose(&[], printer)? {
+            open_extracts(&[path], printer)?.frames()?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what queries mean, or all.
+    pub(super) fn unload(&mut self, queries: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let before = self.files.len();
+        self.files
+            .retain(|file| !queries.is_empty() && !queries.iter().any(|query| fits(query, &file.named)));
+        self.tell_shelf();
+        let gone = before - self.files.len();
+        ensure!(gone > 0 || queries.is_empty(), "no loaded file fits {}", queries.join(" "));
+        printer.line(&format!("{gone} unloaded, {} left", self.files.len()))?;
+        Ok(())
+    }
+
+    /// Extracts of the loaded files that queries mean, or of all. Traces are extracted first.
+    pub(super) fn choose(
+        &mut self,
+        queries: &[String],
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        if self.files.is_empty() {
+            bail!("nothing is loaded: .load FILE loads an extract or a trace");
+        }
+        let is_chosen =
+            |file: &Loaded| queries.is_empty() || queries.iter().any(|query| fits(query, &file.named));
+        let (all, mut chosen) = (self.files.len(), Vec::new());
+        for file in self.files.iter_mut().filter(|file| is_chosen(file)) {
+            let extract = match file.extract.take() {
+                Some(extract) => extract,
+                None => std::path::absolute(extract_of(&file.named, printer)?)?,
+            };
+            file.extract = Some(extract.clone());
+            chosen.push(extract);
+        }
+        ensure!(!chosen.is_empty(), "no loaded file fits -fd {}", queries.join(" -fd "));
+        if chosen.len() == all && all > 1 && !queries.is_empty() {
+            printer.note(&format!("all {all} loaded files fit -fd {}", queries.join(" -fd ")));
+        }
+        self.tell_shelf();
+        Ok(chosen)
+    }
+
+    /// Traces of the loaded files: themselves, or those that lie beside extracts or above their folder.
+    pub(super) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
+        self.files.iter().map(|file| trace_of(&file.named)).collect()
+    }
+
+    pub(super) fn list(&self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let mut table =
+            Table::new(&[("Recorded (UTC)", Align::Left), ("MB", Align::Right), ("File", Align::Left)]);
+        for file in &self.files {
+            let manifest = file.extract.as_deref().and_then(|path| Extract::open(path).ok());
+            let (start, bytes) = manifest.map_or_else(Default::default, |extract| {
+                let manifest = extract.manifest();
+                let start = manifest.clock.start_utc.replace('T', " ");
+                let bytes: u64 = manifest.tables.values().map(|table| table.bytes).sum();
+                (start.get(..19).unwrap_or(&start).to_owned(), grouped(bytes.div_ceil(1_000_000)))
+            });
+            table.row([start, bytes, file.named.display().to_string()]);
+        }
+        if !self.files.is_empty() {
+            printer.table(&table)?;
+        }
+        let (loaded, open) = (self.files.len(), self.shelf.open_count());
+        printer.line(&format!("{loaded} loaded, {open} open"))?;
+        Ok(())
+    }
+
+    /// Closes all, so that files can be replaced; the next question opens them again.
+    pub(super) fn close(&self) {
+        self.shelf.want([]);
+        self.tell_shelf();
+    }
+
+    fn tell_shelf(&self) {
+        self.shelf.want(self.extracts().map(Path::to_owned));
+    }
+}
+
+fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
+    if is_trace(named) {
+        return Ok(named.to_owned());
+    }
+    let extract = Extract::open(named).map_err(etwkit_query::Error::from)?;
+    let file = extract.manifest().source.files.first();
+    // A name without folders, whatever the manifest says.
+    let name = file.map(|file| file.archive.as_ref().unwrap_or(&file.name));
+    let name = name.and_then(|name| Path::new(name).file_name()).unwrap_or_default();
+    let folders = named.ancestors().skip(1).take(2);
+    let mut traces = folders.map(|folder| folder.join(name)).filter(|path| path.is_file());
+    traces.next().with_context(|| {
+        format!("the trace of {} lies neither beside it nor in the folder above: name it", named.display())
+    })
+}

@@ -1,0 +1,85 @@
+//! Many extracts in one question: each answers as it does alone.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{Exit, run, trace};
+
+const TRACES: [&str; 6] = ["sched-5", "dotnet-5", "files-5", "tcp-5", "dns-5", "handles-5"];
+
+const QUESTIONS: &[&str] = &[
+    "process",
+    "process --sort-by tree --parent *",
+    "cpu",
+    "cpu --details --sort-by wait --cpu 1ms..",
+    "cpu --zero-time first:*",
+    "cpu --methods * --top 5",
+    "cpu --stack-tags * --top 3",
+    "cpu --range 0.01..0.2",
+    "disk",
+    "disk --per-process --dir-level 100 --top 3",
+    "file",
+    "file --per-process --dir-level 100 --details",
+    "dns",
+    "dns --details",
+    "tcp",
+    "tcp --show-retransmit",
+    "exception",
+    "exception --sort-by time --show-stack",
+    "mark",
+    "tracelog",
+    "thread-pool",
+    "objectref",
+    "virtual-alloc",
+    "stats",
+    "version --top 2",
+    "wait --top 3",
+    "wait --by process",
+    "cores --table cores",
+    "power",
+    "memory",
+    "pmc",
+    "syscall",
+];
+
+fn extracts(folder: &Path) -> Vec<PathBuf> {
+    let extract = |name: &&str| {
+        let out = folder.join(format!("{name}.etwx"));
+        let answer = run(&["extract", &trace(&format!("{name}.etl")), "--out", out.to_str().unwrap()]);
+        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+        out
+    };
+    TRACES.iter().map(extract).collect()
+}
+
+/// What the question prints for machines, without the line that says what it is.
+fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
+    let mut line = vec!["dump"];
+    line.extend(question.split(' '));
+    line.push("--json");
+    line.extend(extracts.iter().map(|path| path.to_str().unwrap()));
+    let answer = run(&line);
+    assert!(answer.exit != Exit::Error, "{question}: {}", answer.err);
+    let mut lines: Vec<String> = answer.out.lines().skip(1).map(str::to_owned).collect();
+    // That there is nothing is said at once, most dumps print rows when all are there.
+    lines.sort_by_key(|line| line.starts_with("{\"extract\":"));
+    lines
+}
+
+#[test]
+fn extracts_answer_together_as_each_does_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let extracts = extracts(folder.path());
+    // So many that several are asked together, after others have been asked alone.
+    let many: Vec<PathBuf> = (0..3).flat_map(|_| extracts.iter().cloned()).collect();
+    let mut rows = 0;
+    for question in QUESTIONS {
+        let alone: Vec<Vec<String>> =
+            extracts.iter().map(|path| answer(question, std::slice::from_ref(path))).collect();
+        let mut expected: Vec<&String> = (0..3).flat_map(|_| alone.iter().flatten()).collect();
+        expected.sort_by_key(|line| line.starts_with("{\"extract\":"));
+        let together = answer(question, &many);
+        assert_eq!(together.iter().collect::<Vec<_>>(), expected, "{question}");
+        rows += together.len();
+    }
+    assert!(rows > 3 * TRACES.len() * QUESTIONS.len(), "{rows} rows");
+}

@@ -1,0 +1,45 @@
+//! Why nothing was exported.
+
+use std::io;
+
+use etwkit_query::dump;
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why nothing, or not all, was exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The question has no answer.
+    #[error(transparent)]
+    Dump(#[from] dump::Error),
+    /// The question failed.
+    #[error(transparent)]
+    Query(#[from] etwkit_query::Error),
+    /// Where it is written to takes no more.
+    #[error("cannot write the profile")]
+    Write(#[source] io::Error),
+    /// The file that weights wait in.
+    #[error("cannot write a temporary file")]
+    Spool(#[source] io::Error),
+}
+
+impl Error {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Dump(error) => error.hint(),
+            Self::Query(error) => error.hint(),
+            Self::Write(_) => None,
+            Self::Spool(_) => Some("ETWKIT_TMP names the folder for temporary files"),
+        }
+    }
+
+    /// Whether the question was understood and there just is nothing to answer.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Dump(error) if error.is_nothing())
+    }
+}

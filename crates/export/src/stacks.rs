@@ -1,0 +1,172 @@
+//! Stacks with methods instead of addresses: those that differ only in where a method was left become one.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use etwkit_query::frames::TraceFrames;
+
+/// Number of a stack: of the node of its innermost frame.
+pub(crate) type Node = u32;
+
+/// A tree of stacks, and the names of their frames in the order in which they came. Grows with the distinct stacks of an extract.
+pub(crate) struct Stacks<'f> {
+    frames: &'f TraceFrames,
+    nodes: Vec<Place>,
+    /// Nodes by caller and name.
+    children: HashMap<(Option<Node>, u32), Node>,
+    names: Vec<String>,
+    /// Names by identity of the method.
+    methods: Vec<Option<u32>>,
+    /// Names of frames that are no code.
+    labels: HashMap<String, u32>,
+    /// Nodes by stack of the extract.
+    known: Vec<Option<Node>>,
+}
+
+/// Where a node stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    caller: Option<Node>,
+    name: u32,
+    depth: u32,
+}
+
+/// What stands for stacks that were not recorded.
+const NO_STACK: &str = "(no stack)";
+
+impl<'f> Stacks<'f> {
+    pub(crate) fn new(frames: &'f TraceFrames) -> Self {
+        Self {
+            frames,
+            nodes: Vec::new(),
+            children: HashMap::new(),
+            names: Vec::new(),
+            methods: Vec::new(),
+            labels: HashMap::new(),
+            known: Vec::new(),
+        }
+    }
+
+    /// Names of frames, by number.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The node of a stack of the extract; without one a node that says so.
+    pub(crate) fn node(&mut self, stack_id: Option<i64>) -> Node {
+        let stack_id = stack_id.and_then(|id| i32::try_from(id).ok());
+        let place = stack_id.and_then(|id| usize::try_from(id).ok()).filter(|at| *at < self.frames.stacks());
+        if let Some(node) = place.and_then(|at| self.known.get(at).copied().flatten()) {
+            return node;
+        }
+        let mut stack: Vec<i32> = stack_id.map(|id| self.frames.stack(id).collect()).unwrap_or_default();
+        stack.reverse();
+        let mut node = None;
+        for frame in stack {
+            if let Some(name) = self.method(frame) {
+                node = Some(self.child(node, name));
+            }
+        }
+        let node = node.unwrap_or_else(|| {
+            let name = self.label(NO_STACK);
+            self.child(None, name)
+        });
+        if let Some(at) = place {
+            if self.known.len() <= at {
+                self.known.resize(at + 1, None);
+            }
+            if let Some(known) = self.known.get_mut(at) {
+                *known = Some(node);
+            }
+        }
+        node
+    }
+
+    /// Numbers of the names of a stack, outermost first.
+    pub(crate) fn path(&self, node: Node) -> Vec<u32> {
+        let mut path: Vec<u32> = self.up(node).map(|place| place.name).collect();
+        path.reverse();
+        path
+    }
+
+    /// Stacks by the names of their frames, the outermost first; a caller before what it calls.
+    pub(crate) fn compare(&self, a: Node, b: Node) -> Ordering {
+        let depth = |node| self.place(node).map_or(0, |place| place.depth);
+        let (depth_a, depth_b) = (depth(a), depth(b));
+        let lift = |node: Node, by: u32| {
+            let mut node = Some(node);
+            for _ in 0..by {
+                node = node.and_then(|node| self.place(node)?.caller);
+            }
+            node
+        };
+        let mut pair = (lift(a, depth_a.saturating_sub(depth_b)), lift(b, depth_b.saturating_sub(depth_a)));
+        if pair.0 == pair.1 {
+            return depth_a.cmp(&depth_b);
+        }
+        loop {
+            let (Some(a), Some(b)) = (pair.0.and_then(|a| self.place(a)), pair.1.and_then(|b| self.place(b)))
+            else {
+                return Ordering::Equal;
+            };
+            if a.caller == b.caller {
+                let text = |place: &Place| self.names.get(place.name as usize);
+                return text(a).cmp(&text(b)).then(a.name.cmp(&b.name));
+            }
+            pair = (a.caller, b.caller);
+        }
+    }
+
+    fn place(&self, node: Node) -> Option<&Place> {
+        self.nodes.get(node as usize)
+    }
+
+    fn up(&self, node: Node) -> impl Iterator<Item = &Place> {
+        std::iter::successors(self.place(node), |place| self.place(place.caller?))
+    }
+
+    fn child(&mut self, caller: Option<Node>, name: u32) -> Node {
+        let next = number(self.nodes.len());
+        let depth = caller.and_then(|caller| self.place(caller)).map_or(0, |place| place.depth + 1);
+        let node = *self.children.entry((caller, name)).or_insert(next);
+        if node == next {
+            self.nodes.push(Place { caller, name, depth });
+        }
+        node
+    }
+
+    /// Number of the name of a frame that is no code.
+    pub(crate) fn label(&mut self, label: &str) -> u32 {
+        if let Some(name) = self.labels.get(label) {
+            return *name;
+        }
+        let name = self.name(label.to_owned());
+        self.labels.insert(label.to_owned(), name);
+        name
+    }
+
+    /// The name of the method of a frame; nothing for a frame that is not there.
+    fn method(&mut self, frame: i32) -> Option<u32> {
+        let identity = usize::try_from(self.frames.identity(frame)?).ok()?;
+        if let Some(name) = self.methods.get(identity).copied().flatten() {
+            return Some(name);
+        }
+        let name = self.name(self.frames.text(frame));
+        if self.methods.len() <= identity {
+            self.methods.resize(identity + 1, None);
+        }
+        *self.methods.get_mut(identity)? = Some(name);
+        Some(name)
+    }
+
+    fn name(&mut self, name: String) -> u32 {
+        let number = number(self.names.len());
+        self.names.push(name);
+        number
+    }
+}
+
+/// There are fewer frames and stacks than this can count: both have numbers of 31 bits in an extract.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

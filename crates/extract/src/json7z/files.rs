@@ -1,0 +1,238 @@
+//! Finding the files of an extract: the main file, and its parts beside it or in the same archive.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::error::{JsonError, Result};
+use super::reader::Reader;
+use crate::archive::{self, Archive, Wanted};
+use crate::hash::source_hash;
+use crate::kind::Kind;
+use crate::manifest::{SourceFile, TraceSource};
+use crate::open::{base_name, open_file, sniff};
+use crate::options::Options;
+use crate::source::Source;
+use crate::spool::Spool;
+
+/// What stands in the name of a part between that of the main file and that of the part.
+const DERIVED: &str = "_Derived_";
+
+/// Names of the parts.
+const PARTS: [&str; 9] = [
+    "FileIO",
+    "Modules",
+    "CPUExtended",
+    "Handle",
+    "HandleStacks",
+    "VirtualAlloc",
+    "VirtualAllocStacks",
+    "TraceLogging",
+    "TraceLogStacks",
+];
+
+/// An extract of ETWAnalyzer that was opened.
+#[derive(Debug)]
+pub struct JsonInput {
+    archive: Option<String>,
+    /// The main file first.
+    files: Vec<JsonFile>,
+}
+
+#[derive(Debug)]
+struct JsonFile {
+    name: String,
+    /// Name of the part in lower case; empty for the main file.
+    part: String,
+    size: u64,
+    file: File,
+}
+
+/// Whether a file has the name of an extract of ETWAnalyzer. What is in it is seen when it is opened.
+#[must_use]
+pub fn is_json_extract(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    [".json7z", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+        && path.is_file()
+}
+
+/// Bytes at the begin of a main file in which its first members are.
+const FIRST_BYTES: u64 = 4096;
+
+/// Whether a file of a folder is the main file of an extract or an archive with one, by its name and first bytes: folders have other JSON, too.
+#[must_use]
+pub fn looks_like_json_extract(path: &Path) -> bool {
+    let name = base_name(path);
+    let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
+    let Ok(file) = File::open(path) else { return false };
+    let mut head = Vec::new();
+    let is_read = part.is_empty() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
+    let head = String::from_utf8_lossy(&head);
+    let has = |member: &str| head.contains(&format!("\"{member}\""));
+    is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
+}
+
+/// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts beside it.
+///
+/// # Errors
+/// [`crate::Error`] says what was expected and what to try.
+pub fn open_json(path: &Path, options: &Options) -> crate::Result<JsonInput> {
+    let (file, size) = open_file(path)?;
+    let name = base_name(path);
+    match sniff(&file) {
+        kind @ (Kind::Zip | Kind::SevenZip) => {
+            packed(kind, Archive { file, size, name, wanted: Wanted::Json }, options)
+        }
+        Kind::Other(kind) => Err(crate::Error::OtherArchive { name, kind }),
+        Kind::Trace => plain(path, JsonFile { name, part: String::new(), size, file }),
+    }
+}
+
+/// Name of the main file without its ending, and name of the part in lower case, which is empty for the main file.
+fn part_of(name: &str) -> Option<(&str, String)> {
+    let end = name.len().checked_sub(".json".len())?;
+    let stem = name
+        .get(..end)
+        .filter(|_| name.get(end..).is_some_and(|ending| ending.eq_ignore_ascii_case(".json")))?;
+    let part = stem.rfind(DERIVED).and_then(|at| Some((stem.get(..at)?, stem.get(at + DERIVED.len()..)?)));
+    Some(part.map_or((stem, String::new()), |(main, part)| (main, part.to_lowercase())))
+}
+
+fn plain(path: &Path, main: JsonFile) -> crate::Result<JsonInput> {
+    let stem = match part_of(&main.name) {
+        Some((stem, part)) if part.is_empty() => stem.to_owned(),
+        Some((stem, _)) => {
+            let error = JsonError::Part { main: format!("{stem}.json"), name: main.name.clone() };
+            return Err(error.into());
+        }
+        None => Path::new(&main.name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    let mut files = vec![main];
+    for part in PARTS {
+        let name = format!("{stem}{DERIVED}{part}.json");
+        let beside: PathBuf = path.with_file_name(&name);
+        if beside.is_file() {
+            let (file, size) = open_file(&beside)?;
+            files.push(JsonFile { name, part: part.to_lowercase(), size, file });
+        }
+    }
+    Ok(JsonInput { archive: None, files })
+}
+
+fn packed(kind: Kind, archive: Archive, options: &Options) -> crate::Result<JsonInput> {
+    let name = archive.name.clone();
+    let members = archive::unpack(kind, archive, &mut Spool::new(options))?.members;
+    let mut files: Vec<JsonFile> = members
+        .into_iter()
+        .filter_map(|member| {
+            let part = part_of(&member.name)?.1;
+            Some(JsonFile { part, name: member.name, size: member.size, file: member.file })
+        })
+        .collect();
+    // Parts in their order, so that the same archive gives the same answer whatever packed it.
+    files.sort_by(|a, b| (&a.part, &a.name).cmp(&(&b.part, &b.name)));
+    let mains: Vec<&str> =
+        files.iter().filter(|file| file.part.is_empty()).map(|file| file.name.as_str()).collect();
+    if mains.len() != 1 {
+        let names: Vec<&str> = files.iter().take(8).map(|file| file.name.as_str()).collect();
+        let found = format!("{} of them: {}", mains.len(), names.join(", "));
+        return Err(JsonError::Members { archive: name, found }.into());
+    }
+    Ok(JsonInput { archive: Some(name), files })
+}
+
+impl JsonInput {
+    /// Name of the main file, without folders.
+    pub(super) fn name(&self) -> &str {
+        self.files.first().map_or("", |main| main.name.as_str())
+    }
+
+    /// Bytes of all files, unpacked.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
+    pub(super) fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Reads the main file from its begin.
+    pub(super) fn main(&self) -> Result<Reader> {
+        match self.files.first() {
+            Some(main) => self.reader(main),
+            None => Ok(Reader::new("", Box::new(std::io::empty()))?),
+        }
+    }
+
+    /// Reads a part from its begin, if it is there.
+    pub(super) fn part(&self, part: &str) -> Result<Option<Reader>> {
+        let part = part.to_lowercase();
+        self.files.iter().find(|file| file.part == part).map(|file| self.reader(file)).transpose()
+    }
+
+    /// Names of parts that nobody reads.
+    pub(super) fn other_parts(&self) -> Vec<&str> {
+        let is_known = |file: &&JsonFile| {
+            file.part.is_empty() || PARTS.iter().any(|part| part.eq_ignore_ascii_case(&file.part))
+        };
+        self.files.iter().filter(|file| !is_known(file)).map(|file| file.name.as_str()).collect()
+    }
+
+    fn reader(&self, file: &JsonFile) -> Result<Reader> {
+        let name = match &self.archive {
+            Some(archive) => format!("{archive}: {}", file.name),
+            None => file.name.clone(),
+        };
+        let failed = |source| JsonError::Read { name: name.clone(), source };
+        let mut source = file.file.try_clone().map_err(failed)?;
+        source.seek(SeekFrom::Start(0)).map_err(failed)?;
+        Reader::new(&name, Box::new(source))
+    }
+
+    /// The same digits for the same files, see [`Input::source_hash`](crate::Input::source_hash).
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn source_hash(&self) -> crate::Result<String> {
+        let mut sources = Vec::new();
+        for file in &self.files {
+            let path = PathBuf::from(&file.name);
+            let clone = file.file.try_clone().map_err(|source| crate::Error::Open { path, source })?;
+            sources.push(Source::new(clone, file.size, false));
+        }
+        source_hash(&sources).map_err(|(index, source)| {
+            let path = self.files.get(index).map(|file| PathBuf::from(&file.name)).unwrap_or_default();
+            crate::Error::Open { path, source }
+        })
+    }
+
+    /// The files as a manifest names them.
+    pub(super) fn trace_source(&self) -> crate::Result<TraceSource> {
+        let file = |file: &JsonFile| SourceFile {
+            name: file.name.clone(),
+            archive: self.archive.clone(),
+            size_bytes: file.size,
+        };
+        Ok(TraceSource { files: self.files.iter().map(file).collect(), hash: self.source_hash()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_known_by_their_names() {
+        for (name, expected) in [
+            ("a.json", Some(("a", ""))),
+            ("a_Derived_FileIO.JSON", Some(("a", "fileio"))),
+            ("a_Derived_b_Derived_Modules.json", Some(("a_Derived_b", "modules"))),
+            ("a.json7z", None),
+            ("json", None),
+        ] {
+            let found = part_of(name);
+            assert_eq!(found.as_ref().map(|(main, part)| (*main, part.as_str())), expected, "{name}");
+        }
+    }
+}

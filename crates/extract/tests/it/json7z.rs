@@ -1,0 +1,335 @@
+//! Extracts of ETWAnalyzer: files and archives, what is broken, what is kept.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{ConvertError, Extract, Limits, Options, import_json, is_json_extract, open_json};
+use etwkit_testkit::etwanalyzer::{JsonExtract, small, write_large};
+use serde_json::{Value, json};
+
+use crate::support::Folder;
+
+fn import(path: &Path, target: &Path) -> Result<Extract, String> {
+    let input = open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
+    import_json(&input, target, false).map_err(|error| chain(&error, error.hint()))?;
+    Ok(Extract::open(target).unwrap())
+}
+
+fn chain(error: &dyn std::error::Error, hint: Option<&str>) -> String {
+    format!("{error} | hint: {}", hint.unwrap_or("none"))
+}
+
+/// Rows of each table.
+fn rows(extract: &Extract) -> BTreeMap<String, u64> {
+    extract.tables().map(|table| (table.name.clone(), table.rows)).collect()
+}
+
+#[test]
+fn a_packed_and_a_plain_extract_become_the_same() {
+    let folder = Folder::new();
+    let root = folder.path("");
+    let plain = small().write(&root, "run");
+    let packed = small().write_packed(&root, "packed");
+    assert!(is_json_extract(&plain) && is_json_extract(&packed));
+    let from_plain = import(&plain, &folder.path("plain.etwx")).unwrap();
+    let from_packed = import(&packed, &folder.path("packed.etwx")).unwrap();
+    assert_eq!(rows(&from_plain), rows(&from_packed));
+    let manifest = from_packed.manifest();
+    assert_eq!(manifest.detail, Detail::Summary);
+    let origin = manifest.imported_from.as_ref().unwrap();
+    assert_eq!(origin.format, "etwanalyzer-json");
+    assert_eq!(origin.trace.as_deref(), Some("C:\\traces\\Reading_3117msPC-1.20240501-120000.etl"));
+    assert_eq!(manifest.source.files.len(), 10);
+    assert_eq!(manifest.source.files[0].name, "packed.json");
+    assert_eq!(manifest.source.files[0].archive.as_deref(), Some("packed.json7z"));
+    assert_eq!(manifest.clock.start_utc, "2024-05-01T10:00:00.0000000Z");
+    assert_eq!((manifest.machine.computer.as_deref(), manifest.machine.processors), (Some("PC-1"), 8));
+    let topics: Vec<&str> = manifest.topics.iter().map(|topic| topic.topic.as_str()).collect();
+    for topic in [
+        "CPU samples",
+        "context switches",
+        "disk I/O",
+        "file I/O",
+        "DNS queries",
+        "TCP connections",
+        "handles",
+    ] {
+        assert!(topics.contains(&topic), "{topic} is not in {topics:?}");
+    }
+    for (table, count) in [
+        ("process", 5),
+        ("cpu_process", 4),
+        ("cpu_method", 5),
+        ("cpu_tag", 3),
+        ("exception", 4),
+        ("module", 7),
+    ] {
+        assert!(rows(&from_packed)[table] >= count, "{table}");
+    }
+}
+
+#[test]
+fn the_same_file_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let path = small().write_packed(&folder.path(""), "run");
+    let content = |name: &str| {
+        let target = folder.path(name);
+        import(&path, &target).unwrap();
+        let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+        for folder in [target.clone(), target.join("derived")] {
+            for entry in
+                std::fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file())
+            {
+                files.push((entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()));
+            }
+        }
+        files.sort();
+        files
+    };
+    assert_eq!(content("a.etwx"), content("b.etwx"));
+}
+
+#[test]
+fn what_an_extract_cannot_hold_is_told() {
+    let folder = Folder::new();
+    let path = small().write(&folder.path(""), "run");
+    let extract = import(&path, &folder.path("run.etwx")).unwrap();
+    let of = |kind: &str| -> Vec<String> {
+        let all = extract.manifest().diagnostics.iter().filter(|d| d.kind == kind);
+        all.map(|d| format!("{} {} {}", d.count, d.position.as_deref().unwrap_or(""), d.message)).collect()
+    };
+    assert_eq!(of("unknown_member"), ["1 NewMember a member of the file that is not known was passed over"]);
+    let dropped = of("not_imported").join("\n");
+    for what in [
+        "1  Disk: which processes shared the I/O of a file",
+        "1  CPU.TimeLine",
+        "2  CPUExtended.EnabledCPUsAvg",
+        "1  ThreadPool.ThreadPoolEventCount",
+        "4  Disk: threads that issued I/O",
+        "1  MemoryUsage: names of parts of the system",
+    ] {
+        assert!(dropped.contains(what), "{what} is not in:\n{dropped}");
+    }
+    assert!(
+        of("not_in_json").iter().any(|text| text.contains("disk_file: reads, writes and flushes as numbers"))
+    );
+    assert_eq!(of("unknown_process"), Vec::<String>::new());
+}
+
+#[test]
+fn a_part_beside_is_found_and_one_alone_is_refused() {
+    let folder = Folder::new();
+    let root = folder.path("");
+    let path = small().write(&root, "run");
+    let without =
+        import(&JsonExtract { parts: Vec::new(), ..small() }.write(&root, "bare"), &folder.path("bare.etwx"))
+            .unwrap();
+    assert!(!rows(&without).contains_key("file_file") && !rows(&without).contains_key("handle"));
+    assert!(rows(&import(&path, &folder.path("run.etwx")).unwrap()).contains_key("file_file"));
+    let error = import(&folder.path("run_Derived_FileIO.json"), &folder.path("x.etwx")).unwrap_err();
+    assert!(error.contains("is one part of an extract") && error.contains("main file"), "{error}");
+}
+
+#[test]
+fn everything_in_one_file_is_read_too() {
+    let folder = Folder::new();
+    let mut all = small();
+    for (part, value) in std::mem::take(&mut all.parts) {
+        let member = match part {
+            "CPUExtended" => {
+                all.main["CPU"]["ExtendedCPUMetrics"] = value;
+                continue;
+            }
+            "Handle" => "HandleData",
+            "VirtualAlloc" => "VirtualAllocData",
+            "HandleStacks" | "VirtualAllocStacks" | "TraceLogStacks" => {
+                let owner = ["HandleData", "VirtualAllocData", "TraceLogging"][[
+                    "HandleStacks",
+                    "VirtualAllocStacks",
+                    "TraceLogStacks",
+                ]
+                .iter()
+                .position(|name| *name == part)
+                .unwrap()];
+                all.main[owner]["Stacks"] = value;
+                continue;
+            }
+            other => other,
+        };
+        all.main[member] = value;
+    }
+    let one = import(&all.write(&folder.path(""), "one"), &folder.path("one.etwx")).unwrap();
+    let parts = import(&small().write(&folder.path(""), "parts"), &folder.path("parts.etwx")).unwrap();
+    assert_eq!(rows(&one), rows(&parts));
+}
+
+/// The error of a main file with one member replaced.
+fn with(pointer: &str, value: Value) -> String {
+    let folder = Folder::new();
+    let mut changed = small();
+    *changed.main.pointer_mut(pointer).unwrap() = value;
+    let path = changed.write(&folder.path(""), "run");
+    import(&path, &folder.path("run.etwx")).expect_err(pointer)
+}
+
+#[test]
+fn a_member_of_the_wrong_type_is_named_with_its_place() {
+    for (pointer, value, expected) in [
+        (
+            "/CPU/PerProcessCPUConsumptionInMs/Idle(0)",
+            json!("x"),
+            "CPU.PerProcessCPUConsumptionInMs.Idle(0) (line ",
+        ),
+        ("/Network/TcpData/Connections/1/Tcb", json!([]), "Network.TcpData.Connections[1].Tcb (line "),
+        ("/Processes/2/ProcessID", json!({}), "Processes[2].ProcessID (line "),
+        (
+            "/SessionEnd",
+            json!("tomorrow"),
+            "expected a date and time as 2020-01-01T15:55:03.1234567+01:00, found the text \"tomorrow\"",
+        ),
+        ("/CPU", json!(7), "CPU (line "),
+        (
+            "/CPU/PerProcessMethodCostsInclusive/MethodStatsPerProcess/0/CostsAsString/1",
+            json!("1 2 x"),
+            "MethodStatsPerProcess[0].CostsAsString[1] (line ",
+        ),
+        (
+            "/Exceptions/Stacks/Stack2Messages/No Stack/0/Times",
+            json!([]),
+            "expected as many processes as threads and times, found 1, 1 and 0",
+        ),
+        (
+            "/SummaryStackTags/Stats/1/Key",
+            json!("worker"),
+            "expected a process as cmd.exe(4711), found the text \"worker\"",
+        ),
+        ("/PMC/LBRData/Costs/0", json!("1 2 3"), "expected a branch as \"0 1 2 3\""),
+    ] {
+        let error = with(pointer, value);
+        assert!(error.contains("run.json:") && error.contains(expected), "{pointer}: {error}");
+        assert!(error.contains("hint: was the file changed"), "{error}");
+    }
+}
+
+#[test]
+fn another_json_file_is_no_extract() {
+    let folder = Folder::new();
+    for (name, text, expected) in [
+        ("empty.json", "{}", "no SessionStart"),
+        ("list.json", "[1]", "expected an object, found a list"),
+        ("half.json", "{\"SessionStart\": \"2024-05-01T12:00:00Z\"}", "no Processes"),
+        ("two.json", "{} {}", "expected the end of the file, found an object"),
+        ("text.json", "hello", "expected an object, found 'h'"),
+    ] {
+        let path = folder.write(name, text.as_bytes());
+        let error = import(&path, &folder.path("x.etwx")).unwrap_err();
+        assert!(error.contains(expected), "{name}: {error}");
+        assert!(!folder.path("x.etwx").exists());
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    let text = serde_json::to_vec(&small().main).unwrap();
+    let mut checked = 0;
+    for length in (1..text.len()).step_by(97) {
+        let path = folder.write("cut.json", &text[..length]);
+        let error = import(&path, &folder.path("cut.etwx")).unwrap_err();
+        assert!(error.contains("cut.json: ") && error.contains("hint: "), "{length}: {error}");
+        checked += 1;
+    }
+    assert!(checked > 50);
+    assert!(!folder.path("cut.etwx").exists());
+}
+
+#[test]
+fn broken_bytes_end_with_an_error_or_an_extract() {
+    let folder = Folder::new();
+    let text = serde_json::to_vec(&small().main).unwrap();
+    let mut errors = 0;
+    for at in (0..text.len()).step_by(211) {
+        let mut broken = text.clone();
+        broken[at] = [b'"', b'{', b'9', 0xFF, b'-', b']'][at % 6];
+        let path = folder.write("broken.json", &broken);
+        if let Err(error) = import(&path, &folder.path("broken.etwx")) {
+            assert!(error.contains("hint: "), "{at}: {error}");
+            errors += 1;
+        }
+    }
+    assert!(errors > 10, "{errors}");
+}
+
+#[test]
+fn numbers_without_sense_do_no_harm() {
+    let folder = Folder::new();
+    let mut odd = small();
+    odd.main["NumberOfProcessors"] = json!(2_000_000_000);
+    odd.main["CPU"]["PerProcessCoreUsage"]["0"] = json!([i64::MAX, i64::MIN, -1]);
+    odd.main["CPU"]["PerProcessCPUConsumptionInMs"]["gone.exe(4242)"] = json!(i64::MAX);
+    odd.main["Network"]["DnsClient"]["Events"][0]["Duration"] = json!("10675199.02:48:05.4775807");
+    odd.main["Network"]["TcpData"]["Retransmissions"][0]["ConnectionIdx"] = json!(-5);
+    odd.main["Exceptions"]["Stacks"]["Stack2Messages"]["No Stack"][0]["Processes"] = json!([99]);
+    let extract = import(&odd.write(&folder.path(""), "odd"), &folder.path("odd.etwx")).unwrap();
+    assert!(rows(&extract)["cpu_core"] <= 4096);
+    let missing = extract.manifest().diagnostics.iter().find(|d| d.kind == "unknown_process").unwrap();
+    assert_eq!((missing.severity.as_str(), missing.count), ("warning", 2));
+}
+
+#[test]
+fn archives_without_one_main_file_are_refused() {
+    let folder = Folder::new();
+    let root = folder.path("");
+    let parts = small().parts;
+    let first = parts[0].1.clone();
+    // Two main files: the second one has a name of its own.
+    let two = JsonExtract { main: small().main, parts: Vec::new() }.write_packed(&root, "ok");
+    assert!(open_json(&two, &Options::default()).is_ok());
+    let trace = crate::support::made("power-5.etl");
+    let other = folder.write("trace.json7z", &crate::seven_zip::packed(&[("power-5.etl", &trace)]));
+    let error = import(&other, &folder.path("x.etwx")).unwrap_err();
+    assert!(
+        error.contains("expected one .json file of ETWAnalyzer in trace.json7z, which holds power-5.etl"),
+        "{error}"
+    );
+    let text = serde_json::to_vec(&first).unwrap();
+    let many =
+        folder.write("many.json7z", &crate::seven_zip::packed(&[("a.json", &text), ("b.json", &text)]));
+    let error = import(&many, &folder.path("x.etwx")).unwrap_err();
+    assert!(error.contains("2 of them: a.json, b.json"), "{error}");
+    // A limit on what is unpacked holds for these archives, too.
+    let limits = Limits { total_bytes: 100, ..Limits::default() };
+    let error = open_json(&two, &Options { limits, ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("of the limit of 100 are left"), "{error}");
+}
+
+#[test]
+fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
+    let folder = Folder::new();
+    let path = small().write(&folder.path(""), "run");
+    let (input, target) = (open_json(&path, &Options::default()).unwrap(), folder.path("run.etwx"));
+    assert!(!import_json(&input, &target, true).unwrap().written.kept);
+    assert!(import_json(&input, &target, true).unwrap().written.kept);
+    // What is there and is no extract stays.
+    let foreign = folder.write("foreign.etwx", b"mine");
+    assert!(matches!(import_json(&input, &foreign, false), Err(ConvertError::Store(_))));
+}
+
+/// Prints time and memory of a file of some hundred megabytes; run by hand: `cargo test -p etwkit-extract --test it -- --ignored large_json --nocapture`.
+#[test]
+#[ignore = "writes a file of some hundred megabytes"]
+fn a_large_json_file_is_read_in_pieces() {
+    let folder = Folder::new();
+    let path = folder.path("large.json");
+    let bytes = write_large(&path, 300, 6000);
+    let start = std::time::Instant::now();
+    let extract = import(&path, &folder.path("large.etwx")).unwrap();
+    let peak = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = peak.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("").to_owned();
+    println!(
+        "{bytes} bytes, {:.1} s, {peak}, {} methods",
+        start.elapsed().as_secs_f64(),
+        rows(&extract)["cpu_method"]
+    );
+}

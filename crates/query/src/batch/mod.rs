@@ -1,0 +1,142 @@
+//! Several extracts that are asked the same questions: each is answered as if it were alone, but planning is done once for all of them.
+//!
+//! Planning a question takes tens of milliseconds, more than reading the few pages of a derived table that it needs. Of hundreds of extracts the
+//! first one is asked alone; what is asked of it is then asked of all extracts of a [batch](Known::sessions) together, with a plan that keeps them apart.
+
+mod lift;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use datafusion::arrow::array::{Array, Int32Array, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::LogicalPlan;
+
+use crate::session::Engine;
+use crate::source::Source;
+use crate::{Error, Options, Result, Session};
+
+/// What is known of questions that were asked before; several batches share it.
+#[derive(Debug, Default)]
+pub struct Known(Mutex<HashMap<String, Knowledge>>);
+
+/// What is known of a question.
+#[derive(Debug, Clone)]
+enum Knowledge {
+    /// Its plan for one extract.
+    Plan(Arc<LogicalPlan>),
+    /// It is asked of one extract at a time.
+    Single,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Known {
+    /// The questions that are asked of one extract at a time, sorted.
+    #[must_use]
+    pub fn asked_alone(&self) -> Vec<String> {
+        let known = held(&self.0);
+        let alone = known.iter().filter(|(_, knowledge)| matches!(knowledge, Knowledge::Single));
+        let mut alone: Vec<String> = alone.map(|(sql, _)| sql.clone()).collect();
+        alone.sort_unstable();
+        alone
+    }
+
+    /// A session for each source. They answer as sessions of their own do; what was asked before is answered for all of them at once.
+    #[must_use]
+    pub fn sessions(self: &Arc<Self>, sources: Vec<Source>, options: &Options) -> Vec<Session> {
+        let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
+        let engine = Engine::new(sources.clone().into(), options.clone());
+        let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
+        let member = |(index, source)| Member { batch: batch.clone(), index, source };
+        sources
+            .into_iter()
+            .enumerate()
+            .map(member)
+            .map(|member| {
+                let engine = Engine::new(vec![member.source.clone()].into(), options.clone());
+                Session::of_batch(engine, member)
+            })
+            .collect()
+    }
+}
+
+/// Extracts that are asked together.
+struct Batch {
+    known: Arc<Known>,
+    /// Over all of them.
+    engine: Engine,
+    /// What was asked of all of them; `None` for what could not.
+    answers: Mutex<HashMap<String, Option<Arc<Answers>>>>,
+}
+
+/// The answers of all extracts of a batch.
+struct Answers {
+    schema: SchemaRef,
+    /// Rows by extract.
+    rows: Vec<Vec<RecordBatch>>,
+}
+
+/// One extract of a batch.
+pub(crate) struct Member {
+    batch: Arc<Batch>,
+    index: usize,
+    source: Arc<Source>,
+}
+
+impl Member {
+    /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked alone.
+    pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
+        let Batch { known, engine, answers } = &*self.batch;
+        let mut answers = held(answers);
+        if !answers.contains_key(sql) {
+            let knowledge = held(&known.0).get(sql).cloned();
+            let Some(Knowledge::Plan(plan)) = knowledge else { return None };
+            let all = Answers::ask(engine, &plan).ok().map(Arc::new);
+            if all.is_none() {
+                // Asked alone, the extract that is to blame says what is wrong.
+                held(&known.0).insert(sql.to_owned(), Knowledge::Single);
+            }
+            answers.insert(sql.to_owned(), all);
+        }
+        let all = answers.get(sql)?.as_ref()?;
+        Some((all.schema.clone(), all.rows.get(self.index)?.clone()))
+    }
+
+    /// Keeps the plan of a question that one extract was asked, for the next batch.
+    pub(crate) fn learn(&self, sql: &str, plan: &LogicalPlan, needs_frames: bool) {
+        // Frames are numbered by extract; who needs them has them read for one.
+        let new = if needs_frames { Knowledge::Single } else { Knowledge::Plan(Arc::new(plan.clone())) };
+        held(&self.batch.known.0).entry(sql.to_owned()).or_insert(new);
+    }
+}
+
+impl Answers {
+    fn ask(engine: &Engine, plan: &LogicalPlan) -> Result<Self> {
+        let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+        let lifted = lift::lift(plan, engine.tables()).map_err(|e| crate::error::from_planning(&e))?;
+        let mut rows = vec![Vec::new(); engine.tables().source_count()];
+        for batch in engine.run(lifted)? {
+            split(&batch?, &schema, &mut rows)?;
+        }
+        Ok(Self { schema, rows })
+    }
+}
+
+/// Gives each extract its rows, in their order.
+fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>]) -> Result<()> {
+    let unexpected = || Error::Stopped;
+    let traces = batch.columns().first().and_then(|column| column.as_any().downcast_ref::<Int32Array>());
+    let traces = traces.filter(|traces| traces.null_count() == 0).ok_or_else(unexpected)?;
+    let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
+    let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
+    let mut from = 0;
+    for run in traces.values().chunk_by(|a, b| a == b) {
+        let of = run.first().and_then(|trace| rows.get_mut(usize::try_from(*trace).ok()?));
+        of.ok_or_else(unexpected)?.push(all.slice(from, run.len()));
+        from += run.len();
+    }
+    Ok(())
+}

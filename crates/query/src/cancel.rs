@@ -1,0 +1,42 @@
+//! Giving up questions.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures::future::{Either, select};
+use tokio::sync::watch;
+
+use crate::{Error, Result};
+
+/// Asks the questions of all sessions that have it to stop: they end with [`Error::Cancelled`] as soon as they notice. Copies are the same switch.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<watch::Sender<bool>>);
+
+impl Cancel {
+    /// Asks what is under way to stop, and what is asked from now on, too.
+    pub fn ask(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Lets questions be asked again.
+    pub fn reset(&self) {
+        self.0.send_replace(false);
+    }
+
+    /// Whether questions are to stop.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Does the work unless it is given up before.
+    pub(crate) async fn or<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut asked = self.0.subscribe();
+        let asked = pin!(asked.wait_for(|asked| *asked));
+        match select(asked, pin!(work)).await {
+            Either::Left(_) => Err(Error::Cancelled),
+            Either::Right((done, _)) => done,
+        }
+    }
+}

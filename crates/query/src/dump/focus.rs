@@ -1,0 +1,210 @@
+//! Where the focus of the user was: sums by process or thread, or single stays.
+
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, told_condition};
+use super::{Error, Result, Top, ask, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Orders of sums and of single stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FocusSort {
+    /// How long.
+    #[default]
+    Duration,
+    /// Longest stay.
+    Max,
+    /// How many stays.
+    Count,
+    /// First stay, of single ones their begin.
+    Time,
+}
+
+/// Which stays of the focus.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FocusRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// How long, in nanoseconds; a stay of unknown length is left out by any limit.
+    pub duration: Range,
+    /// Only those that reach into this part of the trace, in nanoseconds.
+    pub time: Range,
+    /// Sums of threads, in place of processes.
+    pub by_thread: bool,
+    /// Order.
+    pub sort: FocusSort,
+    /// How many of the largest rows.
+    pub top: Top,
+}
+
+rows! {
+    /// The focus of a process or thread.
+    pub struct FocusRow {
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread id, with rows for each thread.
+        tid: Option<i64>,
+        /// Terminal session of the focus.
+        session_id: Option<i64>,
+        /// Stays.
+        count: i64,
+        /// Their length, of those whose length is known.
+        duration_ns: i64,
+        /// Longest one.
+        max_duration_ns: Option<i64>,
+        /// Begin of the first one; the start of the trace if it was there before.
+        first_ns: i64,
+        /// End of the last one; the end of the trace if it stayed.
+        last_ns: i64,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Its command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+
+    /// A stay of the focus.
+    pub struct FocusStay {
+        /// Begin; missing if it was there before the trace, or that was not told.
+        ts_ns: Option<i64>,
+        /// End; missing if it stayed to the end of the trace, or that was not told.
+        end_ns: Option<i64>,
+        /// How long it was in the trace; missing if a change was not told.
+        duration_ns: Option<i64>,
+        /// `thread` or `process`: what was recorded.
+        level: String,
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread, if threads were recorded.
+        tid: Option<i64>,
+        /// Terminal session of the focus.
+        session_id: Option<i64>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Its command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+}
+
+/// Stays with the ends of what was extracted in place of those that are missing. Threads are taken where they were recorded: rows of processes tell of the same focus.
+const STAYS: &str = "stay AS (
+  SELECT f.*,
+    coalesce(f.ts_ns, CASE WHEN f.duration_ns IS NULL THEN f.end_ns ELSE coalesce(f.end_ns, r.stop_ns) - f.duration_ns END) AS from_ns,
+    coalesce(f.end_ns, CASE WHEN f.duration_ns IS NULL THEN f.ts_ns ELSE r.stop_ns END) AS to_ns
+  FROM focus_change f
+  CROSS JOIN (SELECT coalesce(range_end_ns, duration_ns) AS stop_ns FROM trace) r
+  WHERE f.level = (SELECT max(level) FROM focus_change)
+)";
+
+impl FocusRequest {
+    fn conditions(&self) -> String {
+        let mut all = self.processes.conditions();
+        all.extend(told_condition("f.duration_ns", self.duration));
+        if !self.time.is_unlimited() {
+            let (a, b) = ends(self.time);
+            all.push(format!("f.from_ns <= {b} AND f.to_ns >= {a}"));
+        }
+        filtered(&all)
+    }
+
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let sort = match self.sort {
+            FocusSort::Duration => "duration_ns",
+            FocusSort::Max => "coalesce(max_duration_ns, 0)",
+            FocusSort::Count => "count",
+            FocusSort::Time => "first_ns",
+        };
+        let thread = if self.by_thread {
+            "f.thread_key, t.tid"
+        } else {
+            "CAST(NULL AS INT) AS thread_key, CAST(NULL AS INT) AS tid"
+        };
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid";
+        let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");
+        format!(
+            "WITH {STAYS}
+SELECT *, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+SELECT {keys}, count(*) AS count, coalesce(sum(duration_ns), 0) AS duration_ns, max(duration_ns) AS max_duration_ns, min(from_ns) AS first_ns,
+  max(to_ns) AS last_ns
+FROM (
+  SELECT f.process_key, {process}, {thread}, f.duration_ns, f.from_ns, f.to_ns
+  FROM stay f
+  LEFT JOIN process p ON p.process_key = f.process_key
+  LEFT JOIN thread t ON t.thread_key = f.thread_key{conditions}
+)
+GROUP BY {keys}
+)
+ORDER BY sort_value, duration_ns, first_ns, process_key, thread_key, session_id",
+            conditions = self.conditions(),
+        )
+    }
+
+    /// The question for single stays.
+    #[must_use]
+    pub fn stays_sql(&self) -> String {
+        let sort = match self.sort {
+            FocusSort::Duration | FocusSort::Max => "coalesce(f.duration_ns, 0)",
+            FocusSort::Count | FocusSort::Time => "f.from_ns",
+        };
+        let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");
+        format!(
+            "WITH {STAYS}
+SELECT f.ts_ns, f.end_ns, f.duration_ns, f.level, f.process_key, {process}, t.tid, CAST({sort} AS DOUBLE) AS sort_value
+FROM stay f
+LEFT JOIN process p ON p.process_key = f.process_key
+LEFT JOIN thread t ON t.thread_key = f.thread_key{conditions}
+ORDER BY sort_value, f.from_ns, f.to_ns, f.session_id, f.process_key, t.tid",
+            conditions = self.conditions(),
+        )
+    }
+
+    /// Asks for sums.
+    ///
+    /// # Errors
+    /// The focus was not recorded; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<Vec<FocusRow>> {
+        check(session)?;
+        let mut rows = ask(session, &self.sql())?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+
+    /// Asks for single stays.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn ask_stays(&self, session: &Session) -> Result<Vec<FocusStay>> {
+        check(session)?;
+        let mut rows = ask(session, &self.stays_sql())?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+}
+
+fn check(session: &Session) -> Result<()> {
+    if has_rows(session, "focus_change")? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: "changes of the focus",
+        how: "record the provider Microsoft-Windows-Win32k with the keyword 0x2000 (Focus), or 0x20000 (UserActivity) for processes alone; \
+              where that was recorded, the focus did not move",
+    })
+}

@@ -1,0 +1,223 @@
+//! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
+
+use super::sql::{
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, quoted, range_condition, stack_text,
+};
+use super::{Error, Result, Top, ask, has_rows};
+use crate::Session;
+use crate::range::Range;
+
+/// Orders of sums and of single delays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UiDelaySort {
+    /// Time in which one was under way; of single delays how long they were.
+    #[default]
+    Duration,
+    /// Longest one.
+    Max,
+    /// How many.
+    Count,
+    /// Begin, of single delays.
+    Time,
+}
+
+/// Which delays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UiDelayRequest {
+    /// Which processes.
+    pub processes: ProcessQuery,
+    /// Only this kind: `message`, `input` or `wait_cursor`.
+    pub kind: Option<String>,
+    /// A filter on the class of the window or of that at the top.
+    pub class: Option<String>,
+    /// How long, in nanoseconds.
+    pub duration: Range,
+    /// Only those that reach into this part of the trace, in nanoseconds.
+    pub time: Range,
+    /// Order.
+    pub sort: UiDelaySort,
+    /// How many of the largest rows.
+    pub top: Top,
+    /// With stacks, of single delays.
+    pub stacks: bool,
+}
+
+rows! {
+    /// Delays of a kind of a process.
+    pub struct UiDelayRow {
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// `message`, `input` or `wait_cursor`.
+        kind: String,
+        /// Delays.
+        count: i64,
+        /// Time in which at least one of them was under way.
+        union_ns: i64,
+        /// Sum of their lengths.
+        duration_ns: i64,
+        /// Longest one.
+        max_duration_ns: i64,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Its terminal session.
+        session_id: Option<i64>,
+        /// Its command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+
+    /// A delay.
+    pub struct UiDelayEvent {
+        /// Begin.
+        start_ns: i64,
+        /// End.
+        ts_ns: i64,
+        /// How long.
+        duration_ns: i64,
+        /// `message`, `input` or `wait_cursor`.
+        kind: String,
+        /// Process; missing if it is not known.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread.
+        tid: Option<i64>,
+        /// Time since the thread took input.
+        since_input_remove_ns: Option<i64>,
+        /// Age of the oldest input that waited.
+        since_oldest_input_ns: Option<i64>,
+        /// Class of the window.
+        class_name: Option<String>,
+        /// Class of the window at the top.
+        top_level_class_name: Option<String>,
+        /// Path of the program.
+        image_path: Option<String>,
+        /// Package, of programs of the store.
+        package: Option<String>,
+        /// The message that the thread worked on.
+        message_id: Option<i64>,
+        /// Its first parameter.
+        wparam: Option<i64>,
+        /// Bits that describe the thread.
+        flags: Option<i64>,
+        /// Which cursor was shown.
+        cursor_type: Option<i64>,
+        /// The stack.
+        stack_id: Option<i64>,
+        /// Its frames, innermost first, if they are asked for.
+        stack: Option<String>,
+        /// Start of the process, if in the trace.
+        process_start_ns: Option<i64>,
+        /// End of the process, if in the trace.
+        process_stop_ns: Option<i64>,
+        /// Its terminal session.
+        session_id: Option<i64>,
+        /// Its command line.
+        command_line: Option<String>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+}
+
+impl UiDelayRequest {
+    fn conditions(&self) -> String {
+        let mut all = self.processes.conditions();
+        all.extend(self.kind.as_deref().map(|kind| format!("d.kind = {}", quoted(kind))));
+        all.extend(any_text_condition(&["d.class_name", "d.top_level_class_name"], self.class.as_deref()));
+        all.extend(range_condition("d.duration_ns", self.duration));
+        if !self.time.is_unlimited() {
+            let (a, b) = ends(self.time);
+            all.push(format!("d.start_ns <= {b} AND d.ts_ns >= {a}"));
+        }
+        filtered(&all)
+    }
+
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let sort = match self.sort {
+            UiDelaySort::Duration | UiDelaySort::Time => "union_ns",
+            UiDelaySort::Max => "max_duration_ns",
+            UiDelaySort::Count => "count",
+        };
+        let keys =
+            "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
+        format!(
+            "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+SELECT {keys}, count(*) AS count, coalesce(union_duration(start_ns, ts_ns), 0) AS union_ns, sum(duration_ns) AS duration_ns,
+  max(duration_ns) AS max_duration_ns
+FROM (
+  SELECT d.process_key, {PROCESS_COLUMNS}, d.kind, d.start_ns, d.ts_ns, d.duration_ns
+  FROM ui_delay d
+  LEFT JOIN process p ON p.process_key = d.process_key{conditions}
+)
+GROUP BY {keys}
+)
+ORDER BY sort_value, max_duration_ns, count, process_key, kind",
+            conditions = self.conditions(),
+        )
+    }
+
+    /// The question for single delays.
+    #[must_use]
+    pub fn events_sql(&self) -> String {
+        let sort = match self.sort {
+            UiDelaySort::Duration | UiDelaySort::Max => "d.duration_ns",
+            UiDelaySort::Count | UiDelaySort::Time => "d.start_ns",
+        };
+        let (text, join) = stack_text("d.stack_id", "stack", self.stacks);
+        format!(
+            "SELECT d.start_ns, d.ts_ns, d.duration_ns, d.kind, d.process_key, {PROCESS_COLUMNS}, t.tid, d.since_input_remove_ns, d.since_oldest_input_ns,
+  d.class_name, d.top_level_class_name, d.image_path, d.package, d.message_id, d.wparam, d.flags, d.cursor_type, d.stack_id, {text},
+  CAST({sort} AS DOUBLE) AS sort_value
+FROM ui_delay d
+LEFT JOIN process p ON p.process_key = d.process_key
+LEFT JOIN thread t ON t.thread_key = d.thread_key{join}{conditions}
+ORDER BY sort_value, d.start_ns, d.ts_ns, d.process_key, d.kind",
+            conditions = self.conditions(),
+        )
+    }
+
+    /// Asks for sums.
+    ///
+    /// # Errors
+    /// Delays were not recorded; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<Vec<UiDelayRow>> {
+        check(session)?;
+        let mut rows = ask(session, &self.sql())?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+
+    /// Asks for single delays.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn ask_events(&self, session: &Session) -> Result<Vec<UiDelayEvent>> {
+        check(session)?;
+        let mut rows = ask(session, &self.events_sql())?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+}
+
+fn check(session: &Session) -> Result<()> {
+    if has_rows(session, "ui_delay")? {
+        return Ok(());
+    }
+    Err(Error::NotRecorded {
+        what: "delays of programs with windows",
+        how: "record the provider Microsoft-Windows-Win32k with the keywords 0x42000 (0x40000 for delays, 0x2000 for the focus); \
+              where that was recorded, no program was late by 200 ms or more",
+    })
+}

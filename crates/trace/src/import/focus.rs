@@ -1,0 +1,217 @@
+//! The focus: how long it stayed where.
+//!
+//! One kind of events tells threads, three others tell processes: the change, and that the one lost and the other gained it. Any of them may be recorded without the
+//! others, so that threads and processes are followed on their own and what is told twice counts once.
+
+use std::collections::BTreeMap;
+
+use etwkit_decode::win32k::Focus;
+
+use super::context::Context;
+use super::identity::key;
+use crate::sink::{Sink, SinkError};
+use crate::table::FocusChange;
+use crate::tracker::process::ProcessKey;
+
+/// Terminal sessions that are followed at most, times two. A trace with more of them was made to have them.
+const MAX_SESSIONS: usize = 1 << 16;
+
+/// What is told: threads or processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Thread,
+    Process,
+}
+
+/// A thread or a process that has the focus.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    /// Id of the thread or process.
+    id: u32,
+    process: Option<ProcessKey>,
+    thread_key: Option<i32>,
+}
+
+/// Begin or end of a stay.
+#[derive(Debug, Clone, Copy)]
+enum Edge {
+    /// Nanoseconds.
+    Told(i64),
+    /// That of the trace.
+    Trace,
+    /// It was in the trace, but is not told.
+    Lost,
+}
+
+/// Where the focus of a session is.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Somewhere, since before the trace.
+    Unknown,
+    /// Nowhere, since the one with that id lost it.
+    Nobody(u32),
+    /// There.
+    Held(Holder, Edge),
+}
+
+/// A session, as far as it is known.
+type Session = Option<i32>;
+
+/// Follows the focus of each session.
+#[derive(Debug, Default)]
+pub(super) struct Foci {
+    places: BTreeMap<(Level, Session), Place>,
+    /// Session of the last change of threads whose session was known.
+    last: Session,
+}
+
+/// A stay of the focus.
+struct Stay {
+    level: Level,
+    session: Session,
+    holder: Holder,
+    from: Edge,
+    to: Edge,
+}
+
+impl Foci {
+    /// Takes a change; `logger` is the process that logged it.
+    pub(super) fn event(
+        &mut self,
+        read: Focus,
+        time: i64,
+        logger: Option<ProcessKey>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let process = |pid: u32| Holder {
+            id: pid,
+            process: Some(pid)
+                .filter(|pid| *pid != 0)
+                .and_then(|pid| context.directory.process_at(pid, time)),
+            thread_key: None,
+        };
+        let (level, session, old, new) = match read {
+            Focus::Threads(old, new) => {
+                let (old, new) = (thread(old, time, context), thread(new, time, context));
+                let known = [new.process, old.process, logger].into_iter().flatten();
+                let session = known.filter_map(|process| session_of(process, context)).next().or(self.last);
+                self.last = session;
+                (Level::Thread, session, Some(old), Some(new))
+            }
+            Focus::Processes(session, old, new) => {
+                (Level::Process, Some(session.cast_signed()), Some(process(old)), Some(process(new)))
+            }
+            Focus::Gained(session, new) => {
+                (Level::Process, Some(session.cast_signed()), None, Some(process(new)))
+            }
+            Focus::Lost(session, old) => {
+                (Level::Process, Some(session.cast_signed()), Some(process(old)), None)
+            }
+        };
+        let known = self.places.get(&(level, session)).copied();
+        if known.is_none() && self.places.len() >= MAX_SESSIONS {
+            return Ok(());
+        }
+        let ns = context.ns(time);
+        let stay = |holder, from, to| Stay { level, session, holder, from, to };
+        let (place, stays) = moved(known.unwrap_or(Place::Unknown), old, new, ns, stay);
+        self.places.insert((level, session), place);
+        stays.into_iter().flatten().try_for_each(|stay| write(&stay, 0, context, sink))
+    }
+
+    /// Writes who has the focus at the end.
+    pub(super) fn finish(
+        self,
+        end: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end_ns = context.ns(end);
+        for ((level, session), place) in self.places {
+            if let Place::Held(holder, from) = place {
+                write(&Stay { level, session, holder, from, to: Edge::Trace }, end_ns, context, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the focus is behind a change, and the stays that it ends. An event that tells only one side has no `old` or no `new`.
+fn moved(
+    place: Place,
+    old: Option<Holder>,
+    new: Option<Holder>,
+    ns: i64,
+    stay: impl Fn(Holder, Edge, Edge) -> Stay,
+) -> (Place, [Option<Stay>; 2]) {
+    let now = Edge::Told(ns);
+    let next = match (new, old) {
+        (Some(new), _) if new.id != 0 => Place::Held(new, now),
+        (_, Some(old)) => Place::Nobody(old.id),
+        _ => Place::Nobody(0),
+    };
+    let someone = old.filter(|old| old.id != 0);
+    match (place, new, someone) {
+        // Another event told it already.
+        (Place::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
+        (Place::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
+        (Place::Nobody(_), None, _) => (place, [None, None]),
+        // A change in between was lost.
+        (Place::Held(held, from), _, Some(old)) if held.id != old.id => {
+            (next, [Some(stay(held, from, Edge::Lost)), Some(stay(old, Edge::Lost, now))])
+        }
+        (Place::Held(held, from), _, None) if old.is_some() => {
+            (next, [Some(stay(held, from, Edge::Lost)), None])
+        }
+        (Place::Nobody(last), _, Some(old)) if last != old.id => {
+            (next, [Some(stay(old, Edge::Lost, now)), None])
+        }
+        (Place::Held(held, from), ..) => (next, [Some(stay(held, from, now)), None]),
+        (Place::Unknown, _, Some(old)) => (next, [Some(stay(old, Edge::Trace, now)), None]),
+        (Place::Unknown | Place::Nobody(_), ..) => (next, [None, None]),
+    }
+}
+
+fn thread(tid: u32, time: i64, context: &mut Context<'_>) -> Holder {
+    if tid == 0 {
+        return Holder { id: 0, process: None, thread_key: None };
+    }
+    let who = context.of_thread(tid, time);
+    Holder { id: tid, process: who.process, thread_key: Some(who.thread_key) }
+}
+
+fn session_of(process: ProcessKey, context: &Context<'_>) -> Session {
+    context.directory.processes.instance(process).and_then(|process| process.session_id)
+}
+
+/// Writes what of a stay lies in the range; `end_ns` is the end of the trace, for a stay that reaches to it.
+fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let range = context.range;
+    let (from, to) = match (stay.from, stay.to) {
+        (Edge::Told(from), Edge::Told(to)) => (from, to),
+        (Edge::Told(from), Edge::Trace) => (from, end_ns.max(from)),
+        (Edge::Told(from), Edge::Lost) => (from, from),
+        (Edge::Trace, Edge::Told(to)) => (to.min(0), to),
+        (Edge::Lost, Edge::Told(to)) => (to, to),
+        (_, Edge::Trace | Edge::Lost) => return Ok(()),
+    };
+    if to < range.start_ns || from > range.end_ns {
+        return Ok(());
+    }
+    let told = |edge| match edge {
+        Edge::Told(ns) => Some(ns).filter(|ns| range.contains(*ns)),
+        Edge::Trace | Edge::Lost => None,
+    };
+    let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);
+    let row = FocusChange {
+        ts_ns: told(stay.from),
+        end_ns: told(stay.to),
+        duration_ns: is_whole.then(|| range.clip(to).saturating_sub(range.clip(from))),
+        level: if stay.level == Level::Thread { "thread" } else { "process" },
+        session_id: stay.session,
+        process_key: key(stay.holder.process),
+        thread_key: stay.holder.thread_key,
+    };
+    context.tables.focus_change.push(&row, sink)
+}

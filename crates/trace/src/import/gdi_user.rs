@@ -1,0 +1,139 @@
+//! GDI and USER objects: who created them, who has them, who destroyed them.
+
+use etwkit_decode::win32k::{Class, ObjectEvent, Step};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Pending};
+use super::generic::inline_stack;
+use super::handles::has_ended;
+use super::identity::key;
+use super::line::Seq;
+use super::win32k::{Actor, start};
+use crate::table::GdiUserObject;
+use crate::tracker::process::ProcessKey;
+
+/// Objects that are held at most, some 900 MiB. A trace with more of them was made to have them.
+const MAX_OPEN: usize = 1 << 22;
+
+/// An object: its class, terminal session and handle.
+type Place = (Class, u32, u64);
+
+#[derive(Debug)]
+struct Open {
+    row: Box<GdiUserObject>,
+    owner: Option<ProcessKey>,
+    start: Option<Seq>,
+}
+
+/// Follows objects from their creation to their end.
+#[derive(Debug, Default)]
+pub(super) struct GdiUser {
+    open: FxHashMap<Place, Open>,
+    dropped: u64,
+}
+
+impl GdiUser {
+    /// Takes an event.
+    pub(super) fn event(
+        &mut self,
+        read: ObjectEvent,
+        event: &RawEvent<'_>,
+        actor: Actor,
+        context: &mut Context<'_>,
+    ) {
+        let (time, ns) = (event.timestamp, context.ns(event.timestamp));
+        if !context.range.contains(ns) {
+            return;
+        }
+        let place = (read.class, read.session, read.handle);
+        let owner = Some(read.owner).filter(|pid| *pid != 0);
+        let owner = owner.and_then(|pid| context.directory.process_at(pid, time));
+        match read.step {
+            Step::Create => {
+                self.reused(place, time, context);
+                let mut row = row(&read, "create");
+                (row.create_ns, row.create_thread_key) = (Some(ns), actor.thread_key);
+                row.create_process_key = key(actor.process);
+                let start = start(event, actor, context);
+                self.insert(place, Open { row, owner, start }, context);
+            }
+            Step::Destroy => {
+                let mut open = self.take(&read, place, owner);
+                open.owner = owner.or(open.owner);
+                let row = &mut open.row;
+                (row.outcome, row.destroy_ns) = ("destroyed", Some(ns));
+                row.lifetime_ns = row.create_ns.map(|create| ns.saturating_sub(create));
+                (row.destroy_process_key, row.destroy_thread_key) = (key(actor.process), actor.thread_key);
+                row.process_key = key(open.owner);
+                // What destroyed it is the stack of the row itself.
+                let stack = inline_stack(event);
+                context.wait_with(time, actor.process, &stack, Pending::GdiUserObject(open.row, open.start));
+            }
+            Step::Owner => {
+                let mut open = self.take(&read, place, None);
+                open.row.owner_changes = open.row.owner_changes.saturating_add((open.owner != owner).into());
+                open.owner = owner;
+                self.insert(place, open, context);
+            }
+            Step::Transform(before) => {
+                let mut open = self.take(&read, (read.class, read.session, before), owner);
+                open.row.handle = read.handle.cast_signed();
+                open.row.handle_changes = open.row.handle_changes.saturating_add(1);
+                if before != read.handle {
+                    self.reused(place, time, context);
+                }
+                self.insert(place, open, context);
+            }
+        }
+    }
+
+    /// The object of a handle; one that is not known was there before.
+    fn take(&mut self, read: &ObjectEvent, place: Place, owner: Option<ProcessKey>) -> Open {
+        self.open.remove(&place).unwrap_or_else(|| Open { row: row(read, "unknown"), owner, start: None })
+    }
+
+    /// Ends an object whose handle is given again: its end was lost.
+    fn reused(&mut self, place: Place, time: i64, context: &mut Context<'_>) {
+        let Some(lost) = self.open.remove(&place) else { return };
+        write(lost, "reused", time, context);
+    }
+
+    fn insert(&mut self, place: Place, open: Open, context: &mut Context<'_>) {
+        if self.open.len() < MAX_OPEN {
+            self.open.insert(place, open);
+            return;
+        }
+        self.dropped += 1;
+        open.start.into_iter().for_each(|start| context.forget(start));
+    }
+
+    /// Writes the objects that are there. Returns how many were not followed.
+    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
+        let mut open: Vec<(Place, Open)> = self.open.into_iter().collect();
+        open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
+        for (_, open) in open {
+            let outcome = if has_ended(open.owner, end, context) { "process_end" } else { "open" };
+            write(open, outcome, end, context);
+        }
+        self.dropped
+    }
+}
+
+fn row(read: &ObjectEvent, origin: &'static str) -> Box<GdiUserObject> {
+    Box::new(GdiUserObject {
+        class: read.class.name(),
+        type_id: read.kind.cast_signed(),
+        type_name: read.class.type_name(read.kind),
+        handle: read.handle.cast_signed(),
+        session_id: read.session.cast_signed(),
+        origin,
+        ..GdiUserObject::default()
+    })
+}
+
+fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context<'_>) {
+    open.row.outcome = outcome;
+    open.row.process_key = key(open.owner);
+    context.wait(time, None, None, Pending::GdiUserObject(open.row, open.start));
+}

@@ -1,0 +1,181 @@
+//! Tables of what the window manager tells (provider Microsoft-Windows-Win32k), and what is computed from them.
+
+use std::sync::Arc;
+
+tables! {
+    /// An acquisition of the global lock of the window manager (`UserCrit`), which every thread needs that deals with windows and input: from the wait
+    /// for it to its release (provider Microsoft-Windows-Win32k, keyword 0x10000000). A release ends the last acquisition of its thread.
+    UserLock / UserLockColumns = "user_lock", order ["release_ns"] {
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// `exclusive` or `shared`; null where only the release was told.
+        mode: Option<&'static str>;
+        /// When the thread had it; null where only the release was told.
+        acquire_ns: Option<i64>, "ns";
+        /// When it gave it back; null where that was not told.
+        release_ns: Option<i64>, "ns";
+        /// How long it had waited by `acquire_ns`, as the event tells; null where only the release was told.
+        wait_ns: Option<i64>, "ns";
+        /// `release_ns` − `acquire_ns`.
+        hold_ns: Option<i64>, "ns";
+        /// The same as the release tells it. Older versions of Windows count the wait, too.
+        told_hold_ns: Option<i64>, "ns";
+        /// Whether the system logged it as a slow one, too.
+        is_slow: bool;
+        /// Number of the acquisition, as bit pattern; null where only the release was told.
+        token: Option<i64>;
+        /// Stack that acquired it.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k, keywords 0x10000000000 for GDI, 0x20000000000 for USER).
+    GdiUserObject / GdiUserObjectColumns = "gdi_user_object", order ["destroy_ns"] {
+        /// Process that has it, or had it last; null where none has it.
+        process_key: Option<i32>, "key";
+        /// `gdi`: font, bitmap, …, or `user`: window, menu, ….
+        class: &'static str;
+        /// Number of its type.
+        type_id: i32;
+        /// Name of its type; null for unknown numbers.
+        type_name: Option<&'static str>;
+        /// Its handle, the last one if it changed.
+        handle: i64;
+        /// Terminal session.
+        session_id: i32;
+        /// How it came about: `create`, or `unknown` where it was there before.
+        origin: &'static str;
+        /// What became of it: `destroyed`; `open` to the end; `process_end`: its end was not told, and its process ended; `reused`: its handle was given
+        /// again, so that its end is missing.
+        outcome: &'static str;
+        /// When it was created; null if that is not in the trace.
+        create_ns: Option<i64>, "ns";
+        /// When it was destroyed; null if no event told it.
+        destroy_ns: Option<i64>, "ns";
+        /// `destroy_ns` − `create_ns`.
+        lifetime_ns: Option<i64>, "ns";
+        /// Process that created it.
+        create_process_key: Option<i32>, "key";
+        /// Thread that created it.
+        create_thread_key: Option<i32>, "key";
+        /// Process that destroyed it.
+        destroy_process_key: Option<i32>, "key";
+        /// Thread that destroyed it.
+        destroy_thread_key: Option<i32>, "key";
+        /// How often another process got it.
+        owner_changes: i32;
+        /// How often its handle became another one.
+        handle_changes: i32;
+        /// Stack that created it.
+        create_stack_id: Option<i32>, "key";
+        /// Stack that destroyed it.
+        destroy_stack_id: Option<i32>, "key";
+    }
+
+    /// A delay of a program with windows that the system noticed (provider Microsoft-Windows-Win32k, keyword 0x40000). It is told when it is over.
+    UiDelay / UiDelayColumns = "ui_delay", order ["ts_ns"] {
+        /// End.
+        ts_ns: i64, "ns";
+        /// `ts_ns` − `duration_ns`.
+        start_ns: i64, "ns";
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread.
+        thread_key: Option<i32>, "key";
+        /// `message`: the thread did not look for messages; `input`: input waited for the thread, which was busy with other input; `wait_cursor`: the cursor that asks
+        /// to wait was shown.
+        kind: &'static str;
+        /// How long, to a tick of the system (10 to 16 ms). Of `input` the age of the oldest input that waited.
+        duration_ns: i64, "ns";
+        /// Bits that describe the thread, as recorded.
+        flags: Option<i32>;
+        /// Time since the thread took input.
+        since_input_remove_ns: Option<i64>, "ns";
+        /// Age of the oldest input that waited.
+        since_oldest_input_ns: Option<i64>, "ns";
+        /// Class of the window; null where the version does not tell it, as all below.
+        class_name: Option<String>;
+        /// Class of the window at the top.
+        top_level_class_name: Option<String>;
+        /// Path of the program.
+        image_path: Option<String>;
+        /// Package, of programs of the store.
+        package: Option<String>;
+        /// Number of the message that the thread worked on.
+        message_id: Option<i32>;
+        /// Its first parameter, as bit pattern.
+        wparam: Option<i64>;
+        /// Which cursor was shown.
+        cursor_type: Option<i32>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider Microsoft-Windows-Win32k, keywords 0x2000 for
+    /// threads, 0x20000 for processes).
+    FocusChange / FocusChangeColumns = "focus_change", order ["end_ns"] {
+        /// When it came; null if it was there before the trace, or that was not told.
+        ts_ns: Option<i64>, "ns";
+        /// When it went; null if it stayed to the end of the trace, or that was not told.
+        end_ns: Option<i64>, "ns";
+        /// How long it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`, or the end of the trace; null where a change was not told.
+        duration_ns: Option<i64>, "ns";
+        /// `thread` or `process`. Both kinds of rows tell of the same focus, so that they are not added up.
+        level: &'static str;
+        /// Terminal session; null if it is not known.
+        session_id: Option<i32>;
+        /// Process.
+        process_key: Option<i32>, "key";
+        /// Thread; null in rows of processes.
+        thread_key: Option<i32>, "key";
+    }
+
+    /// Acquisitions of the global lock of the window manager by process and mode.
+    UserLockProcess / UserLockProcessColumns = "user_lock_process", order ["process_key"] {
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// `exclusive` or `shared`; null for releases whose acquisition is not in the trace.
+        mode: Option<Arc<str>>;
+        /// Acquisitions.
+        acquisitions: i64;
+        /// Those that the system logged as slow ones, too.
+        slow: i64;
+        /// Sum of waits.
+        wait_ns: i64, "ns";
+        /// Longest wait; null without an acquisition.
+        max_wait_ns: Option<i64>, "ns";
+        /// Acquisitions with a release.
+        released: i64;
+        /// Sum of the times between these.
+        hold_ns: i64, "ns";
+        /// Longest one; null if there is none.
+        max_hold_ns: Option<i64>, "ns";
+        /// Releases whose acquisition is not in the trace.
+        only_released: i64;
+    }
+
+    /// GDI and USER objects by process and type.
+    GdiUserType / GdiUserTypeColumns = "gdi_user_type", order ["process_key"] {
+        /// Process that has them, or had them last; null where none has them.
+        process_key: Option<i32>, "key";
+        /// `gdi` or `user`.
+        class: Arc<str>;
+        /// Number of the type.
+        type_id: i32;
+        /// Name of the type; null for unknown numbers.
+        type_name: Option<Arc<str>>;
+        /// Objects that were created in the trace.
+        created: i64;
+        /// Objects that were created in the trace and destroyed in it.
+        destroyed: i64;
+        /// Objects that were there before the trace and were destroyed in it.
+        destroyed_preexisting: i64;
+        /// Objects that were created in the trace and were there at its end.
+        outstanding: i64;
+        /// Sum of the lifetimes of those that were created and destroyed.
+        lifetime_ns: i64, "ns";
+        /// Longest lifetime of one; null if there is none.
+        max_lifetime_ns: Option<i64>, "ns";
+    }
+}
