@@ -48,7 +48,7 @@ pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
-pub use reader::{Extract, Slice, TableFile};
+pub use reader::{Extract, Slice, TableFile, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

@@ -18,7 +18,7 @@ pub const VERSION: Version = Version { major: 1, minor: 2 };
 pub const DERIVED_VERSION: u32 = 4;
 
 /// Name of both manifests.
-pub(crate) const FILE: &str = "manifest.json";
+pub const FILE: &str = "manifest.json";
 /// Folder of the derived tables, and its manifest as messages name it.
 pub(crate) const DERIVED: &str = "derived";
 pub(crate) const DERIVED_FILE: &str = "derived/manifest.json";

@@ -112,10 +112,11 @@ pub(crate) fn dump(
     if words.iter().any(|word| word.eq_ignore_ascii_case("-help")) {
         return help::print(&words, printer);
     }
-    let dump::Translated { mut native, notes } = dump::translate(&words, find)?;
+    let dump::Translated { mut native, notes, is_debug } = dump::translate(&words, find)?;
     adjust(&mut native);
-    for note in notes {
-        printer.note(&if note.is_empty() { shell_line(&native) } else { note });
+    notes.iter().for_each(|note| printer.note(note));
+    if is_debug {
+        printer.note(&shell_line(&native));
     }
     crate::dispatch(&parse(&native)?, printer)
 }

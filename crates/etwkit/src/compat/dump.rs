@@ -1,13 +1,13 @@
 //! `-dump`: a line becomes arguments of `etwkit dump`.
 
-use std::path::PathBuf;
-
 use anyhow::bail;
 
+use super::Find;
+use super::csv;
+use super::files::Queries;
 use super::line::{Line, Word};
-use super::switch::{Native, find, pair};
+use super::switch::{Native, find, has, pair, without};
 use super::tables::{self, Dump};
-use super::{Find, Wrong, files};
 
 /// A line that was understood.
 #[derive(Debug)]
@@ -16,57 +16,39 @@ pub(super) struct Translated {
     pub(super) native: Native,
     /// What the reader should know.
     pub(super) notes: Vec<String>,
-}
-
-/// Which files a line asks.
-#[derive(Debug, Default)]
-struct Files {
-    queries: Vec<String>,
-    is_recursive: bool,
+    /// Whether the line wants to be shown in our own words, too.
+    pub(super) is_debug: bool,
 }
 
 /// Translates the words behind the name of the program.
 pub(super) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Translated> {
     let (dump, rest) = sub_command(words)?;
-    let mut native: Native = ["dump".into(), dump.native.into()].into();
-    let (mut notes, mut files) = (Vec::new(), Files::default());
+    let native = ["dump".into(), dump.native.into()].into();
+    let mut translated = Translated { native, notes: Vec::new(), is_debug: false };
+    let mut queries = Queries::default();
     let mut line = Line::new(rest);
     while let Some(word) = line.next() {
         match word {
             Word::Plain(word) => bail!("{word:?} belongs to no switch of -dump {}", dump.native),
-            Word::Switch(name) => switch(&name, dump, &mut line, &mut files, &mut native, &mut notes)?,
+            Word::Switch(name) if queries.take(&name, &mut line)? => {}
+            Word::Switch(name) => translated.switch(&name, dump, &mut line)?,
         }
     }
-    last_of_each(&mut native);
-    if native.iter().any(|arg| arg.to_string_lossy().starts_with("--csv=")) {
-        anyhow::ensure!(
-            super::csv::is_known(dump.native),
-            "-csv: the columns of -dump {} are not known yet; etwkit dump --csv writes ours",
-            dump.native
-        );
-        pair(&mut native, "--etwanalyzer-csv", dump.native);
-        pair(&mut native, "--etwanalyzer-line", &words.join(" "));
+    let Translated { native, notes, .. } = &mut translated;
+    last_of_each(native);
+    if has(native, "--csv") {
+        if csv::is_known(dump.native) {
+            csv::rows(dump.native, native, notes);
+            pair(native, "--etwanalyzer-csv", dump.native);
+            pair(native, "--etwanalyzer-line", &words.join(" "));
+        } else {
+            without(native, &["--csv"]);
+            notes.push(format!("-csv means nothing to -dump {}", dump.native));
+        }
     }
-    let extracts = find(&files.queries, files.is_recursive)?;
     native.push("--".into());
-    native.extend(extracts.into_iter().map(Into::into));
-    Ok(Translated { native, notes })
-}
-
-/// The files of the disk that queries name; without any those of the current folder.
-pub(super) fn in_files(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
-    let here = [".".to_owned()];
-    let queries = if queries.is_empty() { &here } else { queries };
-    let extracts = files::extracts(queries, is_recursive)?;
-    if extracts.is_empty() {
-        let query = queries.join(" -fd ");
-        return Err(Wrong::new(
-            format!("no file fits -fd {query}"),
-            "a query is compared with whole paths: begin it with *",
-        )
-        .into());
-    }
-    Ok(extracts)
+    native.extend(queries.found(find)?.into_iter().map(Into::into));
+    Ok(translated)
 }
 
 /// The sub command, and the words without it and without `-dump`.
@@ -88,34 +70,27 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
     Ok((dump, rest.map(|(_, word)| word.clone()).collect()))
 }
 
-fn switch(
-    name: &str,
-    dump: &Dump,
-    line: &mut Line,
-    files: &mut Files,
-    native: &mut Native,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<()> {
-    match name {
-        "fd" | "filedir" | "dir" => files.queries.push(line.required(name)?),
-        "recursive" => files.is_recursive = true,
-        "csv" => {
-            let file = super::drive::local(&line.required(name)?);
-            pair(native, "--csv", &file.display().to_string());
-        }
-        "nocsvseparator" => native.push("--no-csv-separator".into()),
-        "debug" => notes.push(String::new()),
-        _ => match find(dump.switches, name) {
-            Some(switch) => switch.apply(name, line, native)?,
-            None if tables::KNOWN.split_whitespace().any(|known| known == name) => {
-                // ETWAnalyzer takes it and does nothing with it.
-                while line.value().is_some() {}
-                notes.push(format!("-{name} means nothing to -dump {}", dump.native));
+impl Translated {
+    fn switch(&mut self, name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<()> {
+        match name {
+            "csv" => {
+                let file = super::drive::local(&line.required(name)?);
+                pair(&mut self.native, "--csv", &file.display().to_string());
             }
-            None => bail!("there is no switch -{name}{}", similar(name)),
-        },
+            "nocsvseparator" if csv::is_known(dump.native) => self.native.push("--no-csv-separator".into()),
+            "debug" => self.is_debug = true,
+            _ => match find(dump.switches, name) {
+                Some(switch) => switch.apply(name, line, &mut self.native)?,
+                None if tables::KNOWN.split_whitespace().any(|known| known == name) => {
+                    // ETWAnalyzer takes it and does nothing with it.
+                    while line.value().is_some() {}
+                    self.notes.push(format!("-{name} means nothing to -dump {}", dump.native));
+                }
+                None => bail!("there is no switch -{name}{}", similar(name)),
+            },
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Of an option that stands several times the last one counts, as it does in ETWAnalyzer.

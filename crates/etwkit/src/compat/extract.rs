@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 
 use super::drive::local;
-use super::files::{self, EXTRACT_FOLDER, Found};
+use super::files::{EXTRACT_FOLDER, Found, Queries};
 use super::line::{Line, Word, point};
 use super::switch::{Native, Switch, To, find, pair};
 use crate::cli::{Cli, Command, ExtractArgs};
@@ -77,8 +77,7 @@ const SWITCHES: &[Switch] = &[
 /// What a line asks for.
 #[derive(Debug, Default)]
 struct Request {
-    queries: Vec<String>,
-    is_recursive: bool,
+    queries: Queries,
     only_lists: bool,
     out: Option<PathBuf>,
     /// Begin and end of parts, as they were typed.
@@ -88,7 +87,7 @@ struct Request {
 
 pub(super) fn run(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = Request::read(words)?;
-    let traces = files::traces(&request.queries, request.is_recursive)?;
+    let traces = request.queries.traces()?;
     printer.line(&format!("{} - files found to extract.", traces.len()))?;
     if request.only_lists {
         traces.iter().try_for_each(|found| printer.line(&found.path.display().to_string()))?;
@@ -154,10 +153,11 @@ impl Request {
     }
 
     fn switch(&mut self, name: &str, line: &mut Line) -> anyhow::Result<()> {
+        if self.queries.take(name, line)? {
+            return Ok(());
+        }
         match name {
             "extract" => {}
-            "fd" | "filedir" | "dir" => self.queries.push(line.required(name)?),
-            "recursive" => self.is_recursive = true,
             "dryrun" => self.only_lists = true,
             "outdir" => {
                 let folder = local(&line.required(name)?);

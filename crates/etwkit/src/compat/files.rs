@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_extract::{Extract, is_json_extract, looks_like_json_extract};
+use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
 use etwkit_query::filter::TextFilter;
 
-use super::Wrong;
 use super::drive::local;
+use super::line::Line;
+use super::{Find, Wrong};
 
 /// Endings of what may be asked, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
@@ -17,6 +18,54 @@ const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
 const JSON: [&str; 2] = [".json7z", ".json"];
 /// The folder beside traces that ETWAnalyzer writes extracts into.
 pub(super) const EXTRACT_FOLDER: &str = "Extract";
+
+/// What a line says of the files that it means.
+#[derive(Debug, Default)]
+pub(super) struct Queries {
+    all: Vec<String>,
+    is_recursive: bool,
+}
+
+impl Queries {
+    /// Takes a switch that says something of files; whether it was one.
+    pub(super) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
+        match name {
+            "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
+            "recursive" => self.is_recursive = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Traces, as `-extract` reads them.
+    pub(super) fn traces(&self) -> anyhow::Result<Vec<Found>> {
+        traces(&self.all, self.is_recursive)
+    }
+
+    /// What is asked, found in that way.
+    pub(super) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
+        find(&self.all, self.is_recursive)
+    }
+}
+
+/// The files of the disk that queries name; without any those of the current folder.
+pub(super) fn in_files(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let here = [".".to_owned()];
+    let queries = if queries.is_empty() { &here } else { queries };
+    let extracts = extracts(queries, is_recursive)?;
+    if extracts.is_empty() {
+        return Err(Wrong::new(
+            format!("no file fits -fd {}", queries.join(" -fd ")),
+            "a query is compared with whole paths: begin it with *",
+        )
+        .into());
+    }
+    Ok(extracts)
+}
 
 /// A file that a query found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +87,7 @@ impl Found {
 }
 
 /// Traces of queries, as `-extract` reads them: extracts are left out.
-pub(super) fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Found>> {
+fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Found>> {
     let mut found = all(queries, is_recursive)?;
     found.retain(|found| !found.is_extract());
     // An archive holds the trace of the same name.
@@ -65,8 +114,7 @@ pub(super) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
 
 /// Start of the recording of an extract, in units of 100 ns since 1601.
 fn start(path: &Path) -> Option<i64> {
-    let extract = Extract::open(path).ok()?;
-    Some(extract.manifest().clock.start_filetime)
+    Some(manifest_of(path).ok()?.clock.start_filetime)
 }
 
 /// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. The latter gives way to ours, too.

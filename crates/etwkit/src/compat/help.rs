@@ -44,7 +44,7 @@ fn sub_command(dump: &tables::Dump, printer: &mut Printer<'_>) -> anyhow::Result
     let mut lines: Vec<String> = dump.switches.iter().flat_map(|table| table.iter()).map(line).collect();
     let has_csv = super::csv::is_known(dump.native);
     lines.extend(GENERAL.map(|(names, meaning)| match names {
-        "-csv" | "-nocsvseparator" if !has_csv => aligned(names, NO_CSV),
+        "-csv" | "-nocsvseparator" if !has_csv => aligned(names, "changes nothing: there is no file of it"),
         _ => aligned(names, meaning),
     }));
     lines.sort();
@@ -79,9 +79,6 @@ const CONSOLE: [(&str, &str); 3] = [
     ("-filedir -fd -dir", "the same"),
     ("-recursive", "folders in folders, too"),
 ];
-
-const NO_CSV: &str =
-    "is not there: the columns of this sub command are not known yet; etwkit dump --csv writes ours";
 
 /// Switches of all sub commands that say what is asked and what is written.
 const GENERAL: [(&str, &str); 5] = [

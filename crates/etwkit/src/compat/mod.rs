@@ -87,10 +87,10 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
         None | Some(Command::Help) => help::print(&words, printer),
         Some(Command::Extract) => extract::run(&words, printer),
         Some(Command::Dump) => {
-            let translated = dump::translate(&words, &dump::in_files)?;
-            for note in translated.notes {
-                // An empty one asks for the translation.
-                printer.note(&if note.is_empty() { shell_line(&translated.native) } else { note });
+            let translated = dump::translate(&words, &files::in_files)?;
+            translated.notes.iter().for_each(|note| printer.note(note));
+            if translated.is_debug {
+                printer.note(&shell_line(&translated.native));
             }
             native(&translated.native, printer)
         }

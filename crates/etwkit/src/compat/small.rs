@@ -2,10 +2,11 @@
 
 use anyhow::{bail, ensure};
 
+use super::Find;
 use super::extract::symbols;
+use super::files::{self, Queries};
 use super::line::{Line, Word};
 use super::switch::{self, Native, Switch, To};
-use super::{Find, files};
 
 /// Switches that both have and that change nothing.
 const QUIET: &[Switch] =
@@ -50,16 +51,13 @@ fn translate(
     find: Option<Find<'_>>,
 ) -> anyhow::Result<Native> {
     let mut native: Native = native.iter().map(Into::into).collect();
-    let (mut queries, mut is_recursive) = (Vec::new(), false);
+    let mut queries = Queries::default();
     let mut line = Line::new(words.iter().cloned());
     while let Some(word) = line.next() {
         match word {
             Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
             Word::Switch(name) if name == command => {}
-            Word::Switch(name) if matches!(name.as_str(), "fd" | "filedir") => {
-                queries.push(line.required(&name)?);
-            }
-            Word::Switch(name) if name == "recursive" => is_recursive = true,
+            Word::Switch(name) if queries.take(&name, &mut line)? => {}
             Word::Switch(name) => match switch::find(&[switches, QUIET], &name) {
                 Some(switch) => switch.apply(&name, &mut line, &mut native)?,
                 None => bail!("there is no switch -{name} of -{command}"),
@@ -67,16 +65,15 @@ fn translate(
         }
     }
     let extracts = match find {
-        Some(find) => find(&queries, is_recursive)?,
+        Some(find) => queries.found(find)?,
         None => {
             ensure!(
                 !queries.is_empty(),
                 "-{command} needs extracts: add -fd with a file, a folder or a query"
             );
-            files::extracts(&queries, is_recursive)?
+            queries.found(&files::in_files)?
         }
     };
-    ensure!(!extracts.is_empty(), "no file fits -fd {}", queries.join(" -fd "));
     native.push("--".into());
     native.extend(extracts.into_iter().map(Into::into));
     Ok(native)

@@ -86,6 +86,20 @@ pub(super) fn pair(native: &mut Native, option: &str, value: &str) {
     native.push(format!("{option}={value}").into());
 }
 
+/// Whether an option is among arguments.
+pub(super) fn has(native: &Native, option: &str) -> bool {
+    native.iter().any(|arg| is(arg, option))
+}
+
+/// Takes options away.
+pub(super) fn without(native: &mut Native, options: &[&str]) {
+    native.retain(|arg| !options.iter().any(|option| is(arg, option)));
+}
+
+fn is(arg: &std::ffi::OsStr, option: &str) -> bool {
+    arg.to_string_lossy().split('=').next() == Some(option)
+}
+
 fn word(name: &str, value: &str, words: Words) -> anyhow::Result<&'static str> {
     let lower = value.to_lowercase();
     if let Some((_, word)) = words.iter().find(|(from, _)| *from == lower) {
@@ -93,6 +107,16 @@ fn word(name: &str, value: &str, words: Words) -> anyhow::Result<&'static str> {
     }
     let all: Vec<&str> = words.iter().map(|(from, _)| *from).collect();
     bail!("-{name} {value}: expected one of {}", all.join(" "))
+}
+
+/// `a-b`, `-b`, which begins at 0, or `a`, which has no end.
+pub(super) fn one_range(text: &str) -> String {
+    let (min, max) = match (split_dash(text), text.strip_prefix('-')) {
+        (Some((min, max)), _) => (min, max),
+        (None, Some(max)) => ("0", max),
+        (None, None) => (text, ""),
+    };
+    format!("{}..{}", point(min), point(max))
 }
 
 /// `-CutMethod a-b`: characters a to b; `-b` alone is 0 to b, and `-cutmethod -5` the last five.

@@ -364,6 +364,29 @@ fn csv_has_the_stack() {
     assert!(text.contains("shop.exe!Shop.Cart.Load < shop.exe!Shop.Program.Main"), "{text}");
 }
 
+/// Files of rows as ETWAnalyzer writes them, of what no trace at hand has.
+#[test]
+fn files_of_etwanalyzer() {
+    let file = folder().join("etwanalyzer.csv");
+    let extract = folder().join("shop.etwx");
+    let (place, target) = (folder().to_str().unwrap(), file.to_str().unwrap());
+    let mut told = String::new();
+    for args in [
+        &["-dump", "tracelog", "-provider", "Shop*"][..],
+        &["-dump", "threadpool"],
+        &["-dump", "memory", "-tm", "-topn", "1"],
+        &["-dump", "exception", "-topn", "1"],
+    ] {
+        let line = [args, &["-timefmt", "s", "-fd", extract.to_str().unwrap(), "-csv", target]].concat();
+        let answer = run(&line);
+        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+        let rows = std::fs::read_to_string(&file).unwrap();
+        let text = format!("$ {}\n{rows}{}\n", args.join(" "), answer.err);
+        told.push_str(&text.replace(place, "DIR").replace("DIR\\", "DIR/"));
+    }
+    compare(&told, "compat/csv-small");
+}
+
 /// A folder with recordings of tests; contents do not count.
 fn test_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

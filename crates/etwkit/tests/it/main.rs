@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod chosen;
 mod compat;
 mod console;
 mod dump;

@@ -120,6 +120,15 @@ impl Extract {
     }
 }
 
+/// What an extract tells of itself, without a look at its tables.
+///
+/// # Errors
+/// If it is none, or was written by a newer version.
+pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
+    let (_, bytes) = read_manifest(path)?;
+    Manifest::parse(&bytes, path)
+}
+
 /// Whether a folder holds a manifest of an extract, of whatever version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     folder.is_dir() && is_ours(folder, &Place::Folder)

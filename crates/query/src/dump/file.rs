@@ -2,7 +2,10 @@
 
 use super::group::{Grouped, Grouping};
 use super::path::folder_sql;
-use super::sql::{ProcessQuery, ends, filtered, process_columns, quoted, range_condition, text_condition};
+use super::sql::{
+    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, ends, filtered, process_columns, quoted, range_condition,
+    text_condition,
+};
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::range::Range;
@@ -40,6 +43,10 @@ pub enum FileSort {
 pub struct FileRequest {
     /// Which processes.
     pub processes: ProcessQuery,
+    /// Whether rows of processes tell what their executables are.
+    pub with_modules: bool,
+    /// A filter on path, version, product and company of the executable.
+    pub modules: Option<String>,
     /// Which files: a filter on whole paths.
     pub file: Option<String>,
     /// Folders below the drive that tell rows apart; from 100 on whole paths.
@@ -143,6 +150,14 @@ rows! {
         session_id: Option<i64>,
         /// Its command line.
         command_line: Option<String>,
+        /// Path of its executable, if that is asked for.
+        module_path: Option<String>,
+        /// Its file version.
+        file_version: Option<String>,
+        /// Its product.
+        product_name: Option<String>,
+        /// Its company.
+        company: Option<String>,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -264,7 +279,15 @@ impl FileRequest {
         } else {
             (with_range(self.time), "file_in_range")
         };
+        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
         let process = process_columns("f", self.per_process);
+        let modules = if self.per_process && self.with_modules {
+            "v.path AS module_path, v.file_version, v.product_name, v.company"
+        } else {
+            "CAST(NULL AS VARCHAR) AS module_path, CAST(NULL AS VARCHAR) AS file_version, CAST(NULL AS VARCHAR) AS product_name, \
+             CAST(NULL AS VARCHAR) AS company"
+        };
+        let executables = if self.with_modules || self.modules.is_some() { EXECUTABLES } else { "" };
         let sum = |(name, what, of): &(&str, &str, &str)| {
             format!("  coalesce(sum({what}) FILTER (WHERE {of}), 0) AS {name}")
         };
@@ -274,16 +297,17 @@ FROM (
 SELECT *, read_bytes + write_bytes AS total_bytes, open_ns + close_ns + read_ns + write_ns AS total_ns
 FROM (
 SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
+  max(module_path) AS module_path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
 {sums},
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'read'), 0) AS read_max_position_bytes,
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'write'), 0) AS write_max_position_bytes,
   coalesce(string_agg(DISTINCT failure_statuses, ',') FILTER (WHERE failure_statuses <> ''), '') AS failure_statuses,
   count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
 FROM (
-SELECT {process}, {path} AS path, f.path AS file, f.process_key AS owner, f.kind, f.count, f.duration_ns,
+SELECT {process}, {modules}, {path} AS path, f.path AS file, f.process_key AS owner, f.kind, f.count, f.duration_ns,
   f.size_bytes, f.max_position_bytes, f.failures, f.failure_statuses
 FROM {table} f
-LEFT JOIN process p ON p.process_key = f.process_key{conditions}
+LEFT JOIN process p ON p.process_key = f.process_key{executables}{conditions}
 )
 GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path
 )

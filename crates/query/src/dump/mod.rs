@@ -36,6 +36,7 @@ pub mod pmc;
 pub mod power;
 pub mod power_catalog;
 pub mod process;
+pub mod process_merge;
 pub mod providers;
 pub mod ready;
 pub mod sql;

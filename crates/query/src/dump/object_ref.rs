@@ -284,7 +284,7 @@ chosen AS (
   LEFT JOIN process heir ON heir.process_key = o.heir_key{conditions}
 )
 SELECT o.*, e.ts_ns, e.event, hex(e.handle) AS handle, hex(e.source_handle) AS source_handle, e.is_leaked, e.count, e.tag, e.stack_id,
-  q.pid AS event_pid, q.name AS event_process, t.tid AS event_tid, w.pid AS owner_pid, w.name AS owner_process,
+  q.pid AS event_pid, q.name AS event_process, q.start_ns AS event_process_start_ns, q.command_line AS event_command_line, t.tid AS event_tid, w.pid AS owner_pid, w.name AS owner_process,
   s.pid AS source_pid, s.name AS source_process, {text}
 FROM chosen o
 LEFT JOIN (

@@ -76,6 +76,10 @@ rows! {
         event_pid: Option<i64>,
         /// Its name.
         event_process: Option<String>,
+        /// Start of that process, if in the trace.
+        event_process_start_ns: Option<i64>,
+        /// Its command line.
+        event_command_line: Option<String>,
         /// Thread that did it.
         event_tid: Option<i64>,
         /// Handle, in hexadecimal digits.

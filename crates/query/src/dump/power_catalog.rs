@@ -170,6 +170,12 @@ pub fn scheme(guid: &str) -> &'static str {
     SCHEMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(guid)).map_or("Custom", |(_, name)| name)
 }
 
+/// The GUID of a scheme of Windows.
+#[must_use]
+pub fn scheme_guid(name: &str) -> Option<&'static str> {
+    SCHEMES.iter().find(|(_, known)| *known == name).map(|(guid, _)| *guid)
+}
+
 impl Form {
     /// A value as text: the number, the GUID, or the bytes in hexadecimal digits, whichever fits.
     #[must_use]

@@ -17,6 +17,8 @@ rows! {
         time_zone_bias_minutes: Option<i64>,
         /// Length of the recording, or of the part that was extracted.
         duration_ns: i64,
+        /// Path of the extract.
+        extract_path: Option<String>,
     }
 }
 
@@ -27,7 +29,8 @@ impl TraceInfo {
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
         let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
-       coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns FROM trace";
+       coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
+       (SELECT max(path) FROM extract) AS extract_path FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
     }
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use chrono::{DateTime, Local, NaiveDateTime, TimeDelta};
 
 use super::name::TestName;
+use crate::filter::TextFilter;
 use crate::range::Range;
 
 /// A longer gap between two tests begins a new run.
@@ -134,6 +135,10 @@ pub struct Selection {
     pub last_days: Option<f64>,
     /// Only tests that took so long, in nanoseconds: one of these ranges.
     pub test_times: Vec<Range>,
+    /// Only such test cases: a filter on text.
+    pub test_case: Option<String>,
+    /// Only recordings of such machines: a filter on text. A name that tells no machine fits none but `*`.
+    pub machine: Option<String>,
     /// Only files whose names have one of the known forms.
     pub valid_only: bool,
     /// Everything is one run.
@@ -180,7 +185,15 @@ impl Selection {
             let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
             wall_clock(now).checked_sub_signed(length)
         });
+        let case = self.test_case.as_deref().map(TextFilter::parse);
+        let machine = self.machine.as_deref().map(TextFilter::parse);
         for run in &mut runs {
+            run.tests.retain(|test| case.as_ref().is_none_or(|case| case.matches(Some(test.test_case()))));
+            if let Some(machine) = &machine {
+                let fits = |file: &TestFile| machine.matches(file.machine());
+                run.tests.iter_mut().for_each(|test| test.files.retain(fits));
+                run.tests.retain(|test| !test.files.is_empty());
+            }
             run.tests.retain(|test| oldest.is_none_or(|oldest| test.performed_at() >= oldest));
             run.tests.retain(|test| self.takes_long_enough(test));
             self.cut(&mut run.tests);
@@ -277,9 +290,23 @@ mod tests {
                 vec![(0, vec![120, 120, 50]), (1, vec![200])],
             ),
             (Selection { last_days: Some(0.5), ..all.clone() }, vec![]),
+            (
+                Selection { test_case: Some("open".to_owned()), run_count: 2, ..all.clone() },
+                vec![(0, vec![100, 120, 120]), (1, vec![200])],
+            ),
+            (Selection { test_case: Some("!O*;C*".to_owned()), ..all.clone() }, vec![(0, vec![50])]),
+            (Selection { machine: Some("serv*".to_owned()), ..all.clone() }, vec![(0, vec![100])]),
         ] {
             assert_eq!(select(&selection), expected, "{selection:?}");
         }
+    }
+
+    #[test]
+    fn of_a_test_the_files_of_a_machine_are_left() {
+        let selection = Selection { machine: Some("!SERVER".to_owned()), ..Selection::default() };
+        let runs = selection.of(files(), SystemTime::now());
+        let names: Vec<&str> = runs[0].tests[0].files.iter().map(|file| &*file.stem).collect();
+        assert_eq!(names, ["Open_100msCLIENT.20200717-120000"]);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
+use super::test_args::TestSelectionArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
     #[command(subcommand)]
@@ -85,9 +87,14 @@ pub(crate) enum Dump {
 /// What to read and how to print.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, or folders with both
     #[arg(value_name = "EXTRACT", required = true)]
-    pub(crate) extracts: Vec<PathBuf>,
+    pub(super) extracts: Vec<PathBuf>,
+    /// Folders below folders, too
+    #[arg(long)]
+    pub(super) recursive: bool,
+    #[command(flatten)]
+    pub(super) tests: TestSelectionArgs,
     /// Print a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,

@@ -34,16 +34,17 @@ pub(super) struct Asked<A> {
 /// so that its rows are there at once.
 pub(super) fn ask_in_order<A: Send>(
     common: &Common,
+    extracts: &[PathBuf],
     shelf: &Shelf,
     question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
     mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let known = Arc::new(Known::default());
-    let groups = groups(&common.extracts, workers);
+    let groups = groups(extracts, workers);
     let ask =
         |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, (sessions, shelf), &known, question);
-    let bar = bar(common.extracts.len());
+    let bar = bar(extracts.len());
     let asked = in_order(&groups, ask, |asked| {
         bar.inc(asked.len() as u64);
         // What is printed does not end up behind the bar.

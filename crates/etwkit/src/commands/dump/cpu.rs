@@ -7,6 +7,7 @@ use etwkit_query::dump::trace::TraceInfo;
 
 use super::below::below;
 use super::cpu_args::CpuArgs;
+use super::first_last::in_format;
 use super::method::module;
 use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
 use super::text::Text;
@@ -160,11 +161,13 @@ fn columns<'a>(
         if args.show_core_number { s.row.cores.clone() } else { s.text.int(s.row.core_count) }
     });
     let star = if args.zero.zero().mode.is_some() { "*" } else { "" };
-    let of = |text: &Text| args.first_last_times(text.times);
-    let (has_first, has_last) = args.first_last_shown();
-    columns
-        .number("First", &format!("First{star}"), has_first, move |s| of(&s.text).0.0.write(s.row.first_ns));
-    columns.number("Last", &format!("Last{star}"), has_last, move |s| of(&s.text).1.0.write(s.row.last_ns));
+    let (first, last) = args.first_last_formats();
+    columns.number("First", &format!("First{star}"), first.is_some(), move |s| {
+        in_format(s.text.times, first).write(s.row.first_ns)
+    });
+    columns.number("Last", &format!("Last{star}"), last.is_some(), move |s| {
+        in_format(s.text.times, last).write(s.row.last_ns)
+    });
     columns.number("Session", "Session", has_details, |s| s.text.maybe_int(s.row.session_id));
     let has_diff = args.merge && rows.iter().any(|row| row.diff_ns.is_some());
     columns.number("Diff", "Diff ms", has_diff, |s| s.text.maybe_ms(s.diff_ns));

@@ -5,7 +5,7 @@ use etwkit_query::dump::Top;
 use etwkit_query::dump::cpu::{CpuRequest, CpuSort};
 use etwkit_query::dump::method::{self, MethodRequest};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::{TimeFormat, TimeWriter};
+use etwkit_query::time_format::TimeFormat;
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
 use super::cut::Cut;
@@ -164,22 +164,8 @@ impl CpuArgs {
         self.methods.is_some() || top || self.by != By::Process
     }
 
-    /// How the first and the last time are written, and whether they are shown.
-    pub(super) fn first_last_times(&self, usual: TimeWriter) -> ((TimeWriter, bool), (TimeWriter, bool)) {
-        let (first, last) = self.first_last_formats();
-        let of = |format: Option<TimeFormat>| {
-            (format.map_or(usual, |format| usual.with_format(format)), format.is_some())
-        };
-        (of(first), of(last))
-    }
-
-    /// Whether the first and the last time are shown.
-    pub(super) fn first_last_shown(&self) -> (bool, bool) {
-        let (first, last) = self.first_last_formats();
-        (first.is_some(), last.is_some())
-    }
-
-    fn first_last_formats(&self) -> (Option<TimeFormat>, Option<TimeFormat>) {
+    /// How the first and the last time are written; `None` if they are not shown.
+    pub(super) fn first_last_formats(&self) -> (Option<TimeFormat>, Option<TimeFormat>) {
         self.first_last.map_or((None, None), |times| times.formats(self.common.time_format))
     }
 

@@ -8,6 +8,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
+use super::method::module;
 use super::output::{Answered, Columns, Lines, Shown, ask, largest, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
@@ -101,6 +102,9 @@ pub(crate) struct FileArgs {
     /// Only rows with so many operations
     #[arg(long, value_name = "A..B")]
     total_count: Option<String>,
+    /// With --per-process: show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    show_module: Option<String>,
     /// Only this part of the trace (s); durations are clipped to it
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
@@ -122,6 +126,8 @@ impl FileArgs {
     fn request(&self) -> anyhow::Result<FileRequest> {
         Ok(FileRequest {
             processes: self.processes.query(),
+            with_modules: self.show_module.is_some(),
+            modules: self.show_module.clone().filter(|text| !text.is_empty()),
             file: self.file.clone(),
             level: self.dir_level,
             per_process: self.per_process || self.show_total.as_deref() == Some("process"),
@@ -221,6 +227,10 @@ fn print(args: &FileArgs, one: &Answered<FileAnswer>, lines: &mut Lines<'_, '_>)
                 String::new()
             };
             lines.line(&format!("  {}{sums}", text.process_line(row.into())))?;
+            if args.show_module.is_some() {
+                let of = module([&row.module_path, &row.file_version, &row.product_name, &row.company]);
+                lines.line(&format!("    {of}"))?;
+            }
         }
         for line in printed.by_ref().take(group.rows.len()) {
             if shows_rows {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use etwkit_query::time_format::TimeFormat;
+use etwkit_query::time_format::{TimeFormat, TimeWriter};
 
 /// Which of the two times are shown, and how; the time between them is in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,11 @@ impl FirstLast {
             Self::Written(first, last) => (first, last),
         }
     }
+}
+
+/// Times in that format, else as they are.
+pub(super) fn in_format(times: TimeWriter, format: Option<TimeFormat>) -> TimeWriter {
+    format.map_or(times, |format| times.with_format(format))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use etwkit_query::time_format::{TimeWriter, seconds};
 use super::below::below;
 use super::cpu::sums;
 use super::cpu_args::{By, CpuArgs};
+use super::first_last::in_format;
 use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
@@ -101,12 +102,15 @@ fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Re
     columns.number("Duration", "Last-First s", args.first_last.is_some(), |row| {
         row.duration_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
     });
-    let (first, last) = args.first_last_times(text.times);
+    let (first, last) = args.first_last_formats();
+    let (first_times, last_times) = (in_format(text.times, first), in_format(text.times, last));
     let time = |writer: TimeWriter, ns: Option<i64>| ns.map(|ns| writer.write(ns)).unwrap_or_default();
-    columns.number("First", &format!("First {}", first.0.title()), first.1, move |row| {
-        time(first.0, row.first_ns)
+    columns.number("First", &format!("First {}", first_times.title()), first.is_some(), move |row| {
+        time(first_times, row.first_ns)
     });
-    columns.number("Last", &format!("Last {}", last.0.title()), last.1, move |row| time(last.0, row.last_ns));
+    columns.number("Last", &format!("Last {}", last_times.title()), last.is_some(), move |row| {
+        time(last_times, row.last_ns)
+    });
     let names = match args.by {
         By::Module => "Module",
         By::Thread => "Thread",

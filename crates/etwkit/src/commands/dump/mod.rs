@@ -28,6 +28,7 @@ pub(crate) mod overview;
 mod pmc;
 mod power;
 mod process;
+mod recordings;
 mod stack_lines;
 mod stacks;
 mod stats;
@@ -35,7 +36,7 @@ mod status;
 mod syscall;
 mod tcp;
 mod tcp_args;
-pub(crate) mod test_args;
+mod test_args;
 mod test_run;
 mod text;
 mod thread_pool;
@@ -56,7 +57,7 @@ use crate::printer::Printer;
 
 pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Dump::Cpu(args) = &args.dump {
-        args.tags.apply(&args.common.extracts, printer)?;
+        args.tags.apply(&args.common.chosen()?, printer)?;
     }
     match &args.dump {
         Dump::Overview(args) => overview::run(args, printer),

@@ -96,8 +96,12 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
+    let extracts = common.chosen()?;
+    if extracts.is_empty() {
+        printer.note("no recording fits the choice of tests");
+    }
     let shelf = printer.shelf();
-    ask_in_order(common, &shelf, &question, |asked| {
+    ask_in_order(common, &extracts, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
         let (name, (info, answer)) = (asked.name, asked.answer?);
         match answer {

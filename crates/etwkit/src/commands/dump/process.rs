@@ -1,14 +1,18 @@
 //! `etwkit dump process`.
 
+use anyhow::ensure;
 use clap::Args;
 use etwkit_query::Session;
+use etwkit_query::dump::Top;
 use etwkit_query::dump::process::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
+use etwkit_query::dump::process_merge::{MergedProcess, merge, sort};
+use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::nt_status;
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask_each_from_zero, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, ask_each_from_zero, exit, machine, show_sql, written};
 use super::text::{ProcessText, Text, duration};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -52,6 +56,12 @@ pub(crate) struct ProcessArgs {
     /// Show terminal sessions and app packages
     #[arg(long)]
     details: bool,
+    /// One list over all extracts: a process that started in one and ended in a later one has both times
+    #[arg(long, conflicts_with = "zero_time")]
+    merge: bool,
+    /// With --merge: processes that neither started nor ended once for each extract
+    #[arg(long, requires = "merge")]
+    all_processes: bool,
     /// Show the name of the trace in each line
     #[arg(long)]
     show_file_on_line: bool,
@@ -84,7 +94,7 @@ impl ProcessArgs {
         let text = Text::new(&self.common, Some(&self.processes), &one.info);
         lines.file(&one.info, &text, "")?;
         let text = text.moved(zero);
-        let columns = self.columns(&text, &one.info.file_name)?;
+        let columns = self.columns(&text, |_| one.info.file_name.clone())?;
         columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
         if one.answer.rows.len() > 1 && self.show_total.as_deref() != Some("none") {
             lines.line(&summary(one.answer.counts))?;
@@ -92,7 +102,11 @@ impl ProcessArgs {
         Ok(())
     }
 
-    fn columns<'a>(&'a self, text: &'a Text, file: &'a str) -> anyhow::Result<Columns<'a, ProcessRow>> {
+    fn columns<'a>(
+        &'a self,
+        text: &'a Text,
+        file: impl Fn(&ProcessRow) -> String + 'a,
+    ) -> anyhow::Result<Columns<'a, ProcessRow>> {
         let mut columns = Columns::new();
         let is_tree = self.sort_by == ProcessSort::Tree;
         let time = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
@@ -119,7 +133,7 @@ impl ProcessArgs {
             row.command_line.clone().unwrap_or_default()
         });
         columns.word("Package", "Package", self.details, |row| row.package.clone().unwrap_or_default());
-        columns.word("FileName", "File", self.show_file_on_line, move |_| file.to_owned());
+        columns.word("FileName", "File", self.show_file_on_line, file);
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }
@@ -154,6 +168,9 @@ pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
+    if args.merge {
+        return merged(args, &request, printer);
+    }
     let common = &args.common;
     let (mut all, mut answers) = (Vec::new(), 0);
     let mut files = Vec::new();
@@ -184,4 +201,45 @@ pub(super) fn run(args: &ProcessArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         Lines::new(common, printer).heading(&total)?;
     }
     Ok(exit(all.len()))
+}
+
+/// One list over all extracts.
+fn merged(args: &ProcessArgs, request: &ProcessRequest, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    ensure!(args.sort_by != ProcessSort::Tree, "--merge: a tree is one of a single extract");
+    let whole = ProcessRequest { top: Top::default(), ..request.clone() };
+    let answers = ask(&args.common, "dump process", printer, |session| whole.ask(session))?;
+    let recordings: Vec<_> = answers.iter().map(|one| (&one.info, &one.answer.rows[..])).collect();
+    let all = merge(&recordings, args.all_processes);
+    // Text has the times of the first recording, so that seconds can be compared.
+    let first = recordings.iter().map(|(info, _)| *info).min_by_key(|info| info.start_filetime);
+    let Some(first) = first else { return Ok(Exit::Nothing) };
+    let info = |process: &MergedProcess| recordings.get(process.recording).map_or(first, |(info, _)| *info);
+    let mut moved: Vec<(ProcessRow, usize)> =
+        all.iter().zip(0..).map(|(process, at)| (moved(process, info(process), first), at)).collect();
+    sort(&mut moved, args.sort_by, |(row, _)| row);
+    request.top.cut(&mut moved);
+    let rows = moved.iter().filter_map(|(_, at)| all.get(*at)).map(|process| (info(process), &process.row));
+    written(&args.common, printer, rows, |lines| {
+        let text = Text::new(&args.common, Some(&args.processes), first);
+        // The key of a row is its place, by which its file is found.
+        let mut shown: Vec<ProcessRow> = moved.iter().map(|(row, _)| row.clone()).collect();
+        shown.iter_mut().zip(&moved).for_each(|(row, (_, at))| row.process_key = *at as i64);
+        let file = |row: &ProcessRow| {
+            let process = usize::try_from(row.process_key).ok().and_then(|at| all.get(at));
+            process.map(|process| info(process).file_name.clone()).unwrap_or_default()
+        };
+        args.columns(&text, file)?.lines(shown.iter()).iter().try_for_each(|line| lines.line(line))?;
+        if shown.len() > 1 && args.show_total.as_deref() != Some("none") {
+            lines.line(&summary(ProcessCounts::of(&shown)))?;
+        }
+        Ok(())
+    })
+}
+
+/// The row of a process with times of another recording.
+fn moved(process: &MergedProcess, of: &TraceInfo, to: &TraceInfo) -> ProcessRow {
+    let offset = of.start_filetime.saturating_sub(to.start_filetime).saturating_mul(100);
+    let moved = |ns: Option<i64>| ns.map(|ns| ns.saturating_add(offset));
+    let row = &process.row;
+    ProcessRow { start_ns: moved(row.start_ns), stop_ns: moved(row.stop_ns), ..row.clone() }
 }

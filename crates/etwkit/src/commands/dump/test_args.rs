@@ -1,14 +1,16 @@
-//! Which of many recordings of tests are meant, and what folders hold.
+//! Which of many recordings of tests are asked.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::Args;
-use etwkit_extract::Extract;
 use etwkit_query::range::{Range, Unit};
-use etwkit_query::test_run::{Selection, TestFile, TestName, stem, wall_clock};
+use etwkit_query::test_run::{Selection, TestFile};
+
+use super::args::Common;
+use super::recordings::{is_folder, recordings};
 
 /// Heading of these options.
 const TESTS: &str = "Tests";
@@ -31,9 +33,15 @@ pub(crate) struct TestSelectionArgs {
     /// Only tests of the last N days; 0.5 is half a day
     #[arg(long, value_name = "N", help_heading = TESTS)]
     last_days: Option<f64>,
-    /// Only tests that took so long (ms); can be given several times
-    #[arg(long, value_name = "A..B", help_heading = TESTS)]
+    /// Only tests that took so long (ms); several with ; between
+    #[arg(long, value_name = "A..B", value_delimiter = ';', help_heading = TESTS)]
     test_time: Vec<String>,
+    /// Only such test cases (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES", help_heading = TESTS)]
+    test_case: Option<String>,
+    /// Only recordings of such machines, by the names of files (*, ?, several with ;, ! excludes)
+    #[arg(long, value_name = "NAMES", help_heading = TESTS)]
+    machine: Option<String>,
     /// Only files that are named as tests are
     #[arg(long, help_heading = TESTS)]
     valid_tests_only: bool,
@@ -44,7 +52,7 @@ pub(crate) struct TestSelectionArgs {
 
 impl TestSelectionArgs {
     /// As a selection.
-    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
+    pub(super) fn selection(&self) -> anyhow::Result<Selection> {
         let range = |text: &String| Range::parse(text, Unit::Milliseconds).context("--test-time");
         Ok(Selection {
             run_index: self.test_run_index,
@@ -53,87 +61,49 @@ impl TestSelectionArgs {
             skip_tests: self.skip_tests,
             last_days: self.last_days,
             test_times: self.test_time.iter().map(range).collect::<anyhow::Result<_>>()?,
+            test_case: self.test_case.clone(),
+            machine: self.machine.clone(),
             valid_only: self.valid_tests_only,
             one_run: self.no_test_run_grouping,
         })
     }
 }
 
-/// From 1601, where file times begin, to 1970, in units of 100 ns.
-const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
-
-/// The recordings that files and folders hold. A trace and the extract beside it that has its name are one.
-pub(crate) fn recordings(paths: &[PathBuf], recursive: bool) -> anyhow::Result<Vec<TestFile>> {
-    let mut found: BTreeMap<(PathBuf, String), TestFile> = BTreeMap::new();
-    for path in paths {
-        if is_extract(path) || !path.is_dir() {
-            add(path, &mut found)?;
-        } else {
-            folder(path, recursive, &mut found)?;
+impl Common {
+    /// The extracts and traces that are asked: those that are named, in their order, and for each folder those in it, by time. A choice of tests
+    /// puts all of them in the order of time and leaves one of a trace and its extract: the extract.
+    pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
+        let selection = self.tests.selection()?;
+        // All tests being one run chooses nothing by itself.
+        let chooses = Selection { one_run: false, ..selection.clone() } != Selection::default();
+        if chooses {
+            let runs = selection.of(recordings(&self.extracts, self.recursive)?, SystemTime::now());
+            let files = runs.into_iter().flat_map(|run| run.tests).flat_map(|test| test.files);
+            return Ok(files.filter_map(asked).collect());
         }
-    }
-    Ok(found.into_values().collect())
-}
-
-type Found = BTreeMap<(PathBuf, String), TestFile>;
-
-fn folder(path: &Path, recursive: bool, found: &mut Found) -> anyhow::Result<()> {
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-    for entry in entries {
-        let entry = entry.with_context(|| format!("cannot read {}", path.display()))?;
-        let (path, kind) = (entry.path(), entry.file_type());
-        // Links are not followed, so that no circle is walked.
-        let is_folder = kind.is_ok_and(|kind| kind.is_dir()) && !is_extract(&path);
-        if is_folder && recursive {
-            folder(&path, recursive, found)?;
-        } else if !is_folder {
-            add(&path, found)?;
+        if !self.extracts.iter().any(|path| is_folder(path)) {
+            return Ok(Cow::Borrowed(&self.extracts));
         }
-    }
-    Ok(())
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn is_extract(path: &Path) -> bool {
-    let name = file_name(path).to_ascii_lowercase();
-    [".etwx", ".etwx.zip"].iter().any(|ending| name.ends_with(ending))
-}
-
-/// Adds a trace, archive or extract; other files are none of ours.
-fn add(path: &Path, found: &mut Found) -> anyhow::Result<()> {
-    let full = file_name(path);
-    let Some(stem) = stem(&full).map(str::to_owned) else { return Ok(()) };
-    if full.to_ascii_lowercase().contains(".json") {
-        return Ok(());
-    }
-    let name = TestName::parse(&full);
-    let is_extract = is_extract(path);
-    let performed_at = match &name {
-        Some(name) => name.performed_at,
-        None => wall_clock(when(path, is_extract)?),
-    };
-    let key = (path.parent().unwrap_or_else(|| Path::new("")).to_owned(), stem.clone());
-    let file = found.entry(key).or_insert(TestFile { stem, trace: None, extract: None, name, performed_at });
-    if is_extract {
-        (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);
-    } else {
-        file.trace = Some(path.to_owned());
-    }
-    Ok(())
-}
-
-/// When a file whose name does not tell it was recorded: an extract knows, of a trace the last change counts.
-fn when(path: &Path, is_extract: bool) -> anyhow::Result<SystemTime> {
-    if is_extract && let Ok(extract) = Extract::open(path) {
-        let since_1970 = extract.manifest().clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME);
-        let since_1970 = since_1970.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks > 0);
-        if let Some(ticks) = since_1970 {
-            return Ok(SystemTime::UNIX_EPOCH + Duration::from_micros(ticks / 10));
+        let mut all = Vec::new();
+        for path in &self.extracts {
+            if !is_folder(path) {
+                all.push(path.clone());
+                continue;
+            }
+            let mut inside = recordings(std::slice::from_ref(path), self.recursive)?;
+            anyhow::ensure!(
+                !inside.is_empty(),
+                "no trace and no extract is in the folder {}",
+                path.display()
+            );
+            inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
+            all.extend(inside.into_iter().filter_map(asked));
         }
+        Ok(all.into())
     }
-    let read = || format!("cannot read {}", path.display());
-    std::fs::metadata(path).with_context(read)?.modified().with_context(read)
+}
+
+/// The extract of a recording, or the trace if there is none.
+fn asked(file: TestFile) -> Option<PathBuf> {
+    file.extract.or(file.trace)
 }

@@ -9,7 +9,8 @@ use clap::Args;
 use etwkit_query::test_run::{Test, TestFile, TestRun, TestStatus};
 use serde_json::json;
 
-use super::test_args::{TestSelectionArgs, recordings};
+use super::recordings::recordings;
+use super::test_args::TestSelectionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 

@@ -1,7 +1,11 @@
 //! What stands in a cell.
 
+use std::path::{Path, PathBuf};
+
+use etwkit_query::dump::power_catalog::scheme_guid;
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::time_format::TimeWriter;
+use etwkit_query::test_run::{TestName, stem};
+use etwkit_query::time_format::{TimeFormat, TimeWriter};
 use serde_json::{Map, Value};
 
 /// A row, as `--json` has it, with what is around it.
@@ -11,6 +15,8 @@ pub(super) struct Row<'a> {
     pub(super) times: TimeWriter,
     /// The command line, in the first row only.
     pub(super) line: &'a str,
+    /// Whether no row in front of it is of the same connection, or has the same stack.
+    pub(super) is_first: bool,
 }
 
 /// Where a cell comes from.
@@ -18,62 +24,180 @@ pub(super) struct Row<'a> {
 pub(super) enum Cell {
     /// The command line.
     Line,
-    /// Name of the trace without its ending.
+    /// The test case, else the name of the trace without its ending.
     TestCase,
+    /// How long the test took, in milliseconds; 0 where the name does not tell.
+    TestTime,
     /// Name of the trace.
     File,
-    /// When the recording began.
+    /// Name of the trace without its ending.
+    FileName,
+    /// Path of the extract.
+    Source,
+    /// Folder of the extract.
+    Directory,
+    /// The recorded machine.
+    Machine,
+    /// When the test was, or the recording began.
     Date,
     /// A column as it is.
     Is(&'static str),
+    /// A column as it is, which a row may lack.
+    Maybe(&'static str),
+    /// A number, 0 where it is missing.
+    OrZero(&'static str),
+    /// The first column, else the second one.
+    Either(&'static str, &'static str),
+    /// `True` or `False`.
+    Bool(&'static str),
+    /// `True` where a number is larger.
+    More(&'static str, i64),
+    /// `True` where the column has this text.
+    Equals(&'static str, &'static str),
+    /// A word for each text.
+    Named(&'static str, &'static [(&'static str, &'static str)]),
+    /// Another cell where a column is true.
+    If(&'static str, &'static Cell),
+    /// Another cell in the first row of several, 0 in the others.
+    Once(&'static Cell),
     /// Nanoseconds as milliseconds, rounded half to even.
     Ms(&'static str),
     /// Nanoseconds as microseconds, cut.
     Us(&'static str),
+    /// The sum of both, in microseconds.
+    UsOfBoth(&'static str, &'static str),
     /// Nanoseconds as seconds, with four digits.
     Seconds(&'static str),
+    /// Nanoseconds as seconds, with all digits.
+    S(&'static str),
+    /// Seconds between two times.
+    Between(&'static str, &'static str),
     /// Nanoseconds as minutes, cut.
     Minutes(&'static str),
     /// Nanoseconds since the start as a time.
     Time(&'static str),
+    /// Bytes as whole MiB.
+    Mib(&'static str),
+    /// A rate in bytes as MiB with three digits.
+    Mebi(&'static str),
+    /// The first column in percent of the second one, cut.
+    Percent(&'static str, &'static str),
     /// Name and id of the process, which are in these columns.
     Process(&'static str, &'static str),
+    /// The folder of a path.
+    FolderOf(&'static str),
+    /// The last part of a path.
+    NameOf(&'static str),
+    /// A command line without the executable.
+    Arguments(&'static str),
+    /// Frames of a stack, a line for each.
+    Frames(&'static str),
+    /// Number of a stack, and its frames where it stands first; the columns of both.
+    Stack(&'static str, &'static str),
     /// 1 if the column has a value, else 0.
     Has(&'static str),
     /// The first column divided by e to the power of the second one.
     Depth(&'static str, &'static str),
     /// Bytes per microsecond, which is MB per second.
     Rate(&'static str, &'static str),
+    /// By how much an event changes the references of an object.
+    References,
+    /// Seconds that an object lived, 9999 if it still does.
+    Lifetime,
+    /// A power setting, whose unit the title tells.
+    Setting(&'static str),
+    /// The name of a power scheme.
+    SchemeName(&'static str),
+    /// Its GUID.
+    SchemeGuid(&'static str),
     /// Nothing: no trace tells it.
     Empty,
 }
 
 impl Cell {
     pub(super) fn of(self, row: &Row<'_>) -> String {
+        let ns = |name, text: &dyn Fn(i64) -> String| row.number(name).map(text).unwrap_or_default();
         match self {
             Self::Line => row.line.to_owned(),
-            Self::TestCase => stem(&row.trace.file_name).to_owned(),
-            Self::File => row.trace.file_name.clone(),
-            Self::Date => row.times.write(0),
+            Self::TestCase => row.test_case(),
+            Self::TestTime => row.test().map_or(0, |test| test.duration_ms).to_string(),
+            Self::File => file_name(&row.trace.file_name).to_owned(),
+            Self::FileName => without_ending(file_name(&row.trace.file_name)).to_owned(),
+            Self::Source => row.source().display().to_string(),
+            Self::Directory => row.directory(),
+            Self::Machine => row.trace.computer.clone().unwrap_or_default(),
+            Self::Date => row.date(),
             Self::Is(name) => row.text(name),
-            Self::Ms(name) => {
-                row.number(name).map(|ns| rounded(ns, 1_000_000).to_string()).unwrap_or_default()
+            Self::Maybe(name) => row.values.get(name).map(text).unwrap_or_default(),
+            Self::OrZero(name) => row.number(name).unwrap_or_default().to_string(),
+            Self::Either(name, other) => {
+                Some(row.text(name)).filter(|text| !text.is_empty()).unwrap_or_else(|| row.text(other))
             }
-            Self::Us(name) => row.number(name).map(|ns| (ns / 1000).to_string()).unwrap_or_default(),
-            Self::Seconds(name) => {
-                row.number(name).map(|ns| format!("{:.4}", ns as f64 / 1e9)).unwrap_or_default()
+            Self::Bool(name) => row.get(name).and_then(Value::as_bool).map(truth).unwrap_or_default(),
+            Self::More(name, least) => truth(row.number(name).is_some_and(|number| number > least)),
+            Self::Equals(name, text) => truth(row.text(name) == text),
+            Self::Named(name, words) => {
+                let text = row.text(name);
+                words.iter().find(|(from, _)| *from == text).map_or(text, |(_, word)| (*word).to_owned())
             }
-            Self::Minutes(name) => {
-                row.number(name).map(|ns| (ns / 60_000_000_000).to_string()).unwrap_or_default()
+            Self::If(name, cell) => {
+                let is = row.get(name).and_then(Value::as_bool).unwrap_or_default();
+                if is { cell.of(row) } else { String::new() }
             }
-            Self::Time(name) => row.number(name).map(|ns| row.times.write(ns)).unwrap_or_default(),
+            Self::Once(cell) => {
+                if row.is_first {
+                    cell.of(row)
+                } else {
+                    "0".to_owned()
+                }
+            }
+            Self::Ms(name) => ns(name, &|ns| rounded(ns, 1_000_000).to_string()),
+            Self::Us(name) => ns(name, &|ns| (ns / 1000).to_string()),
+            Self::UsOfBoth(name, other) => {
+                let both = row.number(name).zip(row.number(other));
+                both.map(|(a, b)| (a.saturating_add(b) / 1000).to_string()).unwrap_or_default()
+            }
+            Self::Seconds(name) => ns(name, &|ns| format!("{:.4}", ns as f64 / 1e9)),
+            Self::S(name) => ns(name, &|ns| (ns as f64 / 1e9).to_string()),
+            Self::Between(from, to) => {
+                let both = row.number(from).zip(row.number(to));
+                both.map(|(from, to)| ((to - from) as f64 / 1e9).to_string()).unwrap_or_default()
+            }
+            Self::Minutes(name) => ns(name, &|ns| (ns / 60_000_000_000).to_string()),
+            Self::Time(name) => ns(name, &|ns| row.times.write(ns)),
+            Self::Mib(name) => ns(name, &|bytes| (bytes >> 20).to_string()),
+            Self::Mebi(name) => {
+                let rate = row.get(name).and_then(Value::as_f64);
+                rate.map(|rate| format!("{:.3}", rate / 1_048_576.0)).unwrap_or_default()
+            }
+            Self::Percent(part, whole) => {
+                let (part, whole) = (row.number(part).unwrap_or(0), row.number(whole).unwrap_or(0));
+                part.saturating_mul(100).checked_div(whole).unwrap_or(0).to_string()
+            }
             Self::Process(name, pid) => match row.text(pid) {
                 pid if pid.is_empty() => row.text(name),
                 pid => format!("{}({pid})", row.text(name)),
             },
+            Self::FolderOf(name) => {
+                let path = row.text(name);
+                path.rsplit_once('\\').map_or("", |(folder, _)| folder).to_owned()
+            }
+            Self::NameOf(name) => file_name(&row.text(name)).to_owned(),
+            Self::Arguments(name) => arguments(&row.text(name)).to_owned(),
+            Self::Frames(name) => row.text(name).replace(" < ", "\n"),
+            Self::Stack(id, frames) => row.stack(id, frames),
             Self::Has(name) => u8::from(row.number(name).is_some()).to_string(),
             Self::Depth(cost, depth) => row.depth(cost, depth),
             Self::Rate(bytes, ns) => row.rate(bytes, ns),
+            Self::References => row.references(),
+            Self::Lifetime => match row.number("lifetime_ns") {
+                Some(ns) => (ns as f64 / 1e9).to_string(),
+                None if row.number("destroyed_ns").is_none() => "9999".to_owned(),
+                None => String::new(),
+            },
+            Self::Setting(guid) => row.setting(guid),
+            Self::SchemeName(guid) => first_word(&row.setting(guid)).to_owned(),
+            Self::SchemeGuid(guid) => row.scheme(guid),
             Self::Empty => String::new(),
         }
     }
@@ -91,10 +215,75 @@ impl Row<'_> {
     }
 
     fn text(&self, name: &str) -> String {
-        match self.get(name) {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+        self.get(name).map(text).unwrap_or_default()
+    }
+
+    /// What the name of the trace tells of a test.
+    fn test(&self) -> Option<TestName> {
+        TestName::parse(file_name(&self.trace.file_name))
+    }
+
+    fn test_case(&self) -> String {
+        let stem = || without_ending(file_name(&self.trace.file_name)).to_owned();
+        self.test().map_or_else(stem, |test| test.test_case)
+    }
+
+    /// To the second, on the clock of the recorded machine.
+    fn date(&self) -> String {
+        match self.test() {
+            Some(test) => test.performed_at.format("%Y-%m-%d %H:%M:%S").to_string(),
+            None => TimeWriter::new(TimeFormat::Local, 0, self.trace.clock()).write(0),
+        }
+    }
+
+    /// The whole path of the extract.
+    fn source(&self) -> PathBuf {
+        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
+        let whole = if path.has_root() { None } else { std::path::absolute(path).ok() };
+        whole.unwrap_or_else(|| path.to_owned())
+    }
+
+    fn directory(&self) -> String {
+        self.source().parent().unwrap_or(Path::new("")).display().to_string()
+    }
+
+    fn stack(&self, id: &str, frames: &str) -> String {
+        let id = self.text(id);
+        if id.is_empty() {
+            return id;
+        }
+        let frames = if self.is_first { self.text(frames).replace(" < ", "\n") } else { String::new() };
+        format!("StackId: {id} {frames}").trim_end().to_owned()
+    }
+
+    fn references(&self) -> String {
+        let count = self.number("count").unwrap_or(0);
+        match self.text("event").as_str() {
+            "reference" => count.to_string(),
+            "dereference" => count.saturating_neg().to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// The value of a power setting without a unit; switches are true or false.
+    fn setting(&self, guid: &str) -> String {
+        let value = self.values.get(guid).map(text).unwrap_or_default();
+        match value.as_str() {
+            "on" => truth(true),
+            "off" => truth(false),
+            number => match number.split_once(' ') {
+                Some((number, _)) if number.bytes().all(|b| b.is_ascii_digit()) => number.to_owned(),
+                _ => value,
+            },
+        }
+    }
+
+    /// The GUID of a power scheme: known by its name, or written behind it.
+    fn scheme(&self, guid: &str) -> String {
+        let value = self.setting(guid);
+        match value.split_once(' ') {
+            Some((_, guid)) => guid.to_owned(),
+            None => scheme_guid(&value).unwrap_or_default().to_owned(),
         }
     }
 
@@ -116,6 +305,122 @@ fn rounded(ns: i64, unit: i64) -> i64 {
     crate::commands::dump::rounded(ns, unit)
 }
 
-fn stem(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+/// The last part of a path of any system.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn without_ending(name: &str) -> &str {
+    stem(name).unwrap_or_else(|| name.rsplit_once('.').map_or(name, |(stem, _)| stem))
+}
+
+/// As .NET writes it.
+fn truth(is: bool) -> String {
+    if is { "True" } else { "False" }.to_owned()
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(' ').next().unwrap_or(text)
+}
+
+/// What stands behind the executable; all of it if that has no `.exe`.
+fn arguments(command_line: &str) -> &str {
+    let at = command_line.to_ascii_lowercase().find(".exe");
+    let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));
+    behind.map_or(command_line, |text| text.strip_prefix('"').unwrap_or(text).trim_start())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn cell(cell: Cell, file: &str, is_first: bool, values: &Value) -> String {
+        let trace = TraceInfo {
+            file_name: file.to_owned(),
+            extract_path: Some("/runs/day 1/x.etwx".to_owned()),
+            // Half past two of the second of January 2024.
+            start_filetime: 133_486_794_000_000_000,
+            ..TraceInfo::default()
+        };
+        let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
+        let values = values.as_object().unwrap();
+        cell.of(&Row { trace: &trace, values, times, line: "", is_first })
+    }
+
+    #[test]
+    fn names_tell_tests() {
+        let test = "Open_Case_3117msPC.20200717-124447.etl";
+        for (of, file, expected) in [
+            (Cell::TestCase, test, "Open_Case"),
+            (Cell::TestTime, test, "3117"),
+            (Cell::Date, test, "2020-07-17 12:44:47"),
+            (Cell::FileName, test, "Open_Case_3117msPC.20200717-124447"),
+            (Cell::File, "/a/b/x.etl", "x.etl"),
+            (Cell::TestCase, "C:\\a\\my.trace.etl", "my.trace"),
+            (Cell::TestTime, "x.etl", "0"),
+            (Cell::Date, "x.etl", "2024-01-02 14:30:00"),
+            (Cell::Source, "x.etl", "/runs/day 1/x.etwx"),
+            (Cell::Directory, "x.etl", "/runs/day 1"),
+        ] {
+            assert_eq!(cell(of, file, true, &json!({})), expected, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn cells_are_written_as_they_were() {
+        for (of, values, expected) in [
+            (Cell::S("a"), json!({"a": 1_500_000_001}), "1.500000001"),
+            (Cell::Between("a", "b"), json!({"a": 1_000_000_000, "b": 3_250_000_000_u64}), "2.25"),
+            (Cell::Between("a", "b"), json!({"a": null, "b": 1}), ""),
+            (Cell::Mib("a"), json!({"a": (3 << 20) - 1}), "2"),
+            (Cell::Mebi("a"), json!({"a": 1_572_864.0}), "1.500"),
+            (Cell::Percent("a", "b"), json!({"a": 2, "b": 3}), "66"),
+            (Cell::Percent("a", "b"), json!({"a": 2, "b": 0}), "0"),
+            (Cell::OrZero("a"), json!({"a": null}), "0"),
+            (Cell::Either("a", "b"), json!({"a": null, "b": "x"}), "x"),
+            (Cell::Bool("a"), json!({"a": true}), "True"),
+            (Cell::More("a", 1), json!({"a": 1}), "False"),
+            (Cell::Equals("a", "client"), json!({"a": "client"}), "True"),
+            (Cell::If("a", &Cell::Is("b")), json!({"a": false, "b": 1}), ""),
+            (Cell::Arguments("a"), json!({"a": "\"C:\\x y.EXE\" -a b.exe"}), "-a b.exe"),
+            (Cell::Arguments("a"), json!({"a": "x -a"}), "x -a"),
+            (Cell::FolderOf("a"), json!({"a": "C:\\a\\b.txt"}), "C:\\a"),
+            (Cell::NameOf("a"), json!({"a": "C:\\a\\b.txt"}), "b.txt"),
+            (Cell::UsOfBoth("a", "b"), json!({"a": 1500, "b": 1500}), "3"),
+            (Cell::Frames("a"), json!({"a": "f<T> < g"}), "f<T>\ng"),
+            (Cell::References, json!({"event": "dereference", "count": 2}), "-2"),
+            (Cell::References, json!({"event": "map", "count": null}), ""),
+            (Cell::Lifetime, json!({"lifetime_ns": null, "destroyed_ns": null}), "9999"),
+            (Cell::Lifetime, json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}), "0.5"),
+            (Cell::Setting("g"), json!({"g": "50 %"}), "50"),
+            (Cell::Setting("g"), json!({"g": "on"}), "True"),
+            (Cell::Setting("g"), json!({}), ""),
+            (Cell::SchemeName("g"), json!({"g": "Custom 00000000-0001"}), "Custom"),
+            (Cell::SchemeGuid("g"), json!({"g": "Custom 00000000-0001"}), "00000000-0001"),
+            (Cell::SchemeGuid("g"), json!({"g": "Balanced"}), "381b4222-f694-41f0-9685-ff5bb260df2e"),
+        ] {
+            assert_eq!(cell(of, "x.etl", true, &values), expected, "{of:?} {values}");
+        }
+    }
+
+    #[test]
+    fn what_stands_once_is_not_written_again() {
+        let values = json!({"id": 7, "frames": "a < b", "sent": 5});
+        for (is_first, stack, sent) in [(true, "StackId: 7 a\nb", "5"), (false, "StackId: 7", "0")] {
+            assert_eq!(cell(Cell::Stack("id", "frames"), "x", is_first, &values), stack);
+            assert_eq!(cell(Cell::Once(&Cell::Is("sent")), "x", is_first, &values), sent);
+        }
+        let none = json!({"id": null, "frames": null});
+        assert_eq!(cell(Cell::Stack("id", "frames"), "x", true, &none), "");
+    }
 }

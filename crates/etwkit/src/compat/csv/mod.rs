@@ -2,6 +2,8 @@
 
 mod cell;
 mod columns;
+mod rows;
+mod shape;
 
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +14,7 @@ use etwkit_query::time_format::TimeWriter;
 use serde_json::{Map, Value};
 
 use cell::{Cell, Row};
+pub(super) use rows::rows;
 
 /// How a line of ETWAnalyzer wants its file.
 #[derive(Debug, Clone, Copy)]
@@ -26,43 +29,57 @@ pub(crate) struct Style<'a> {
 
 /// Whether the columns of a sub command are known.
 pub(super) fn is_known(dump: &str) -> bool {
-    columns::of(dump, &Map::new()).is_some()
+    columns::ALL.contains(&dump)
 }
+
+/// A row that a question answered: its trace, its columns, how its times are written.
+pub(crate) type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
 
 /// Writes rows. Returns how many.
 pub(crate) fn write<'r>(
     path: &Path,
     style: Style<'_>,
-    rows: impl Iterator<Item = anyhow::Result<(&'r TraceInfo, Map<String, Value>, TimeWriter)>>,
+    rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
 ) -> anyhow::Result<usize> {
     let context = || format!("cannot write {}", path.display());
+    let (rows, fields) = shape::shaped(style.dump, rows)?;
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).with_context(context)?);
-    let mut written = 0;
+    let (mut written, mut seen) = (0, shape::Seen::default());
     for row in rows {
         let (trace, values, times) = row?;
         let Some(columns) = columns::of(style.dump, &values) else {
             bail!("-csv: the columns of -dump {} are not known", style.dump)
         };
         if written == 0 {
-            if style.has_separator_line {
-                writeln!(file, "sep = ;").with_context(context)?;
-            }
-            let titles: Vec<&str> =
-                columns.iter().flat_map(|table| table.iter()).map(|(title, _)| *title).collect();
-            writeln!(file, "{}", titles.join(";")).with_context(context)?;
+            writeln!(file, "{}", titles(style, columns, fields)).with_context(context)?;
         }
         let line = if written == 0 { style.line } else { "" };
-        let row = Row { trace, values: &values, times, line };
-        let cells: Vec<String> = columns
-            .iter()
-            .flat_map(|table| table.iter())
-            .map(|(_, cell): &(&str, Cell)| value(&cell.of(&row)))
-            .collect();
+        let is_first = seen.is_first(style.dump, trace, &values);
+        let row = Row { trace, values: &values, times, line, is_first };
+        let mut cells: Vec<String> =
+            columns.iter().copied().flatten().map(|(_, cell)| value(&cell.of(&row))).collect();
+        if fields > 0 {
+            let mut of_event = shape::fields(&values);
+            of_event.resize(fields, String::new());
+            cells.extend(of_event.iter().map(|text| value(text)));
+        }
         writeln!(file, "{}", cells.join(";")).with_context(context)?;
         written += 1;
     }
+    if written == 0 {
+        let columns = columns::of(style.dump, &Map::new()).unwrap_or_default();
+        writeln!(file, "{}", titles(style, columns, fields)).with_context(context)?;
+    }
     file.flush().with_context(context)?;
     Ok(written)
+}
+
+/// The lines above the rows.
+fn titles(style: Style<'_>, columns: &[&[(&str, Cell)]], fields: usize) -> String {
+    let own = columns.iter().copied().flatten().map(|(title, _)| (*title).to_owned());
+    let titles: Vec<String> = own.chain((1..=fields).map(|n| format!("Field{n}"))).collect();
+    let separator = if style.has_separator_line { "sep = ;\n" } else { "" };
+    format!("{separator}{}", titles.join(";"))
 }
 
 /// A value in a line: separators and quotes become `_`, and a value of several lines is quoted.
@@ -84,15 +101,15 @@ mod tests {
     #[test]
     fn titles_stand_once_in_a_table() {
         for dump in columns::ALL {
-            for kind in ["method", "tag"] {
-                let row = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
+            for kind in ["kind", "retransmission_ns", "module", "pid"] {
+                let row = Map::from_iter([(kind.to_owned(), Value::from("x"))]);
                 let tables = columns::of(dump, &row).unwrap();
                 let mut titles: Vec<&str> =
                     tables.iter().flat_map(|table| table.iter()).map(|(t, _)| *t).collect();
                 let all = titles.len();
                 titles.sort_unstable();
                 titles.dedup();
-                assert_eq!(titles.len(), all, "{dump}");
+                assert_eq!(titles.len(), all, "{dump} {kind}");
             }
         }
     }

@@ -49,13 +49,6 @@ pub(super) static POWER: &[Switch] = &[
 pub(super) static TEST_RUN: &[Switch] = &[
     Switch { names: &["printfiles"], to: To::Flag("--print-files") },
     Switch { names: &["verbose"], to: To::Flag("--verbose") },
-    Switch { names: &["validtestsonly"], to: To::Flag("--valid-tests-only") },
-    Switch { names: &["notestrungrouping"], to: To::Flag("--no-test-run-grouping") },
-    Switch { names: &["testrunindex", "tri"], to: To::Text("--test-run-index") },
-    Switch { names: &["testruncount", "trc"], to: To::Text("--test-run-count") },
-    Switch { names: &["testsperrun"], to: To::Text("--tests-per-run") },
-    Switch { names: &["skipntests"], to: To::Text("--skip-tests") },
-    Switch { names: &["lastndays"], to: To::Number("--last-days") },
     Switch { names: &["copyfilesto"], to: To::Text("--copy-files-to") },
     Switch { names: &["withetl"], to: To::Flag("--with-traces") },
     Switch { names: &["overwrite"], to: To::Flag("--overwrite") },

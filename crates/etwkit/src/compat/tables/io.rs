@@ -79,8 +79,5 @@ pub(super) static FILE: &[Switch] = &[
     Switch { names: &["merge"], to: To::Flag("--merge") },
     Switch { names: &["reversefilename", "rfn"], to: To::Flag("--reverse-file-name") },
     Switch { names: &["details"], to: To::Flag("--details") },
-    Switch {
-        names: &["showmoduleinfo", "smi"],
-        to: To::Missing("modules of processes are shown by -dump version, not beside files"),
-    },
+    Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
 ];

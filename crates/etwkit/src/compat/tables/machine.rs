@@ -24,8 +24,9 @@ pub(super) static PROCESS: &[Switch] = &[
     Switch { names: &["details"], to: To::Flag("--details") },
     Switch { names: &["showfileonline", "sfo"], to: To::Flag("--show-file-on-line") },
     Switch { names: &["showtotal"], to: To::Word("--show-total", TOTALS) },
-    Switch { names: &["merge"], to: To::Missing("life times over several files are not put together yet") },
-    Switch { names: &["showallprocesses"], to: To::Missing("it belongs to -merge, which is not there yet") },
+    Switch { names: &["merge"], to: To::Flag("--merge") },
+    // It shows nothing more without the other one.
+    Switch { names: &["showallprocesses"], to: To::Special(all_processes) },
 ];
 
 pub(super) static VERSION: &[Switch] = &[
@@ -43,6 +44,11 @@ pub(super) static STATS: &[Switch] = &[
     Switch { names: &["properties"], to: To::Text("--properties") },
     Switch { names: &["oneline"], to: To::Flag("--one-line") },
 ];
+
+fn all_processes(_: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    native.extend(["--merge", "--all-processes"].map(Into::into));
+    Ok(())
+}
 
 fn missing_pdb(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     pair(native, "--missing-pdb", &line.value().unwrap_or_else(|| "*".to_owned()));

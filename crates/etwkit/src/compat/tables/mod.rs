@@ -26,55 +26,87 @@ pub(super) static DUMPS: &[Dump] = &[
     Dump {
         names: &["cpu"],
         native: "cpu",
-        switches: &[cpu::CPU, shared::PROCESS, shared::ZERO, shared::ALL],
+        switches: &[cpu::CPU, shared::PROCESS, shared::ZERO, shared::TESTS, shared::ALL],
     },
-    Dump { names: &["disk"], native: "disk", switches: &[io::DISK, shared::PROCESS, shared::ALL] },
-    Dump { names: &["file"], native: "file", switches: &[io::FILE, shared::PROCESS, shared::ALL] },
-    Dump { names: &["pmc"], native: "pmc", switches: &[cpu::PMC, shared::PROCESS, shared::ALL] },
-    Dump { names: &["lbr"], native: "lbr", switches: &[cpu::LBR, shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["disk"],
+        native: "disk",
+        switches: &[io::DISK, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
+    Dump {
+        names: &["file"],
+        native: "file",
+        switches: &[io::FILE, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
+    Dump {
+        names: &["pmc"],
+        native: "pmc",
+        switches: &[cpu::PMC, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
+    Dump {
+        names: &["lbr"],
+        native: "lbr",
+        switches: &[cpu::LBR, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
     Dump {
         names: &["process"],
         native: "process",
-        switches: &[machine::PROCESS, shared::PROCESS, shared::ZERO, shared::ALL],
+        switches: &[machine::PROCESS, shared::PROCESS, shared::ZERO, shared::TESTS, shared::ALL],
     },
     Dump {
         names: &["version"],
         native: "version",
-        switches: &[machine::VERSION, shared::PROCESS, shared::ALL],
+        switches: &[machine::VERSION, shared::PROCESS, shared::TESTS, shared::ALL],
     },
-    Dump { names: &["dns"], native: "dns", switches: &[net::DNS, shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["dns"],
+        native: "dns",
+        switches: &[net::DNS, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
     Dump {
         names: &["tcp"],
         native: "tcp",
-        switches: &[net::TCP, shared::PROCESS, shared::ZERO, shared::ALL],
+        switches: &[net::TCP, shared::PROCESS, shared::ZERO, shared::TESTS, shared::ALL],
     },
     Dump {
         names: &["exception"],
         native: "exception",
-        switches: &[events::EXCEPTION, shared::PROCESS, shared::ZERO, shared::ALL],
+        switches: &[events::EXCEPTION, shared::PROCESS, shared::ZERO, shared::TESTS, shared::ALL],
     },
     // Its help calls it Marker.
-    Dump { names: &["mark", "marker"], native: "mark", switches: &[events::MARK, shared::ZERO, shared::ALL] },
-    Dump { names: &["memory"], native: "memory", switches: &[objects::MEMORY, shared::PROCESS, shared::ALL] },
+    Dump {
+        names: &["mark", "marker"],
+        native: "mark",
+        switches: &[events::MARK, shared::ZERO, shared::TESTS, shared::ALL],
+    },
+    Dump {
+        names: &["memory"],
+        native: "memory",
+        switches: &[objects::MEMORY, shared::PROCESS, shared::TESTS, shared::ALL],
+    },
     Dump {
         names: &["objectref"],
         native: "objectref",
-        switches: &[objects::OBJECT_REF, shared::PROCESS, shared::ALL],
+        switches: &[objects::OBJECT_REF, shared::PROCESS, shared::TESTS, shared::ALL],
     },
     Dump {
         names: &["virtualalloc"],
         native: "virtual-alloc",
-        switches: &[objects::VIRTUAL_ALLOC, shared::PROCESS, shared::ALL],
+        switches: &[objects::VIRTUAL_ALLOC, shared::PROCESS, shared::TESTS, shared::ALL],
     },
-    Dump { names: &["power"], native: "power", switches: &[events::POWER, shared::ALL] },
-    Dump { names: &["threadpool"], native: "thread-pool", switches: &[shared::PROCESS, shared::ALL] },
+    Dump { names: &["power"], native: "power", switches: &[events::POWER, shared::TESTS, shared::ALL] },
+    Dump {
+        names: &["threadpool"],
+        native: "thread-pool",
+        switches: &[shared::PROCESS, shared::TESTS, shared::ALL],
+    },
     Dump {
         names: &["tracelog"],
         native: "tracelog",
-        switches: &[events::TRACE_LOG, shared::PROCESS, shared::ALL],
+        switches: &[events::TRACE_LOG, shared::PROCESS, shared::TESTS, shared::ALL],
     },
-    Dump { names: &["testrun"], native: "test-run", switches: &[events::TEST_RUN] },
-    Dump { names: &["stats"], native: "stats", switches: &[machine::STATS, shared::ALL] },
+    Dump { names: &["testrun"], native: "test-run", switches: &[events::TEST_RUN, shared::TESTS] },
+    Dump { names: &["stats"], native: "stats", switches: &[machine::STATS, shared::TESTS, shared::ALL] },
 ];
 
 /// Switches that the parser of ETWAnalyzer takes for any sub command, whether they mean something to it or not.

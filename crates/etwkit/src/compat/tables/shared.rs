@@ -1,6 +1,7 @@
 //! Switches that most sub commands have.
 
-use crate::compat::switch::{Switch, To, zero_time};
+use crate::compat::line::Line;
+use crate::compat::switch::{Native, Switch, To, one_range, pair, zero_time};
 
 /// How answers are written.
 pub(super) static ALL: &[Switch] = &[
@@ -11,28 +12,38 @@ pub(super) static ALL: &[Switch] = &[
     Switch { names: &["nodigitsep"], to: To::Flag("--no-digit-sep") },
     Switch { names: &["showfullfilename", "sffn"], to: To::Flag("--show-full-file-name") },
     Switch { names: &["topn"], to: To::Top("--top", None) },
-    Switch {
-        names: &[
-            "testrunindex",
-            "tri",
-            "testruncount",
-            "trc",
-            "testsperrun",
-            "skipntests",
-            "lastndays",
-            "minmaxmstesttimes",
-            "minmaxtesttime",
-            "validtestsonly",
-            "testcase",
-            "tc",
-            "machine",
-        ],
-        to: To::Missing("test runs are chosen by -dump testrun only so far; choose files by -fd"),
-    },
-    Switch { names: &["notestrungrouping"], to: To::Nothing(0, "nothing is put together by test runs") },
     Switch { names: &["nocolor"], to: To::Nothing(0, "there are no colours") },
     Switch { names: &["verbose"], to: To::Nothing(0, "nothing is kept from the reader without it") },
 ];
+
+/// Which tests and test runs are asked.
+pub(super) static TESTS: &[Switch] = &[
+    Switch { names: &["testrunindex", "tri"], to: To::Text("--test-run-index") },
+    Switch { names: &["testruncount", "trc"], to: To::Text("--test-run-count") },
+    Switch { names: &["testsperrun"], to: To::Text("--tests-per-run") },
+    Switch { names: &["skipntests"], to: To::Text("--skip-tests") },
+    Switch { names: &["lastndays"], to: To::Number("--last-days") },
+    // Its help names the second one.
+    Switch { names: &["minmaxmstesttimes", "minmaxtesttime"], to: To::Special(test_times) },
+    // These two were taken until 2022.
+    Switch { names: &["testcase", "tc"], to: To::Text("--test-case") },
+    Switch { names: &["machine"], to: To::Text("--machine") },
+    Switch { names: &["validtestsonly"], to: To::Flag("--valid-tests-only") },
+    Switch { names: &["notestrungrouping"], to: To::Flag("--no-test-run-grouping") },
+];
+
+/// `-MinMaxMsTestTimes 100-200 500-600`: any of these ranges; `-200` begins at 0. Two words without a dash are one range, as behind the other switches.
+fn test_times(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    let first = line.required("minmaxmstesttimes")?;
+    let rest = std::iter::from_fn(|| line.value());
+    let words: Vec<String> = std::iter::once(first).chain(rest).collect();
+    let ranges = match &words[..] {
+        [min, max] if !min.contains('-') && !max.contains('-') => one_range(&format!("{min}-{max}")),
+        _ => words.iter().map(|word| one_range(word)).collect::<Vec<_>>().join(";"),
+    };
+    pair(native, "--test-time", &ranges);
+    Ok(())
+}
 
 /// Which processes, and how they are written.
 pub(super) static PROCESS: &[Switch] = &[

@@ -3,6 +3,7 @@
 //! Each line runs as a process of its own, called `ETWAnalyzer`, in a folder that stands for drive C:. What stands in front of the prompt is the folder that
 //! it runs in.
 
+mod csv;
 mod drive;
 mod lines;
 mod options;
@@ -40,14 +41,20 @@ fn run(line: &str, folder: &str) -> Printed {
         .env("COLUMNS", "60")
         .output()
         .unwrap();
-    let place = |text: &[u8]| {
-        let text = String::from_utf8(text.to_vec()).unwrap();
-        text.replace(&drive.canonicalize().unwrap().display().to_string(), "C:")
-            .replace(&drive.display().to_string(), "C:")
-    };
-    let (out, err) = (place(&answer.stdout), place(&answer.stderr));
+    let (out, err) = (place(&text(answer.stdout)), place(&text(answer.stderr)));
     let exit = answer.status.code().unwrap();
     Printed { text: format!("{line}\n{out}{err}[exit {exit}]\n"), out, exit }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// A text with the folder that stands for the drive under the name of the drive.
+fn place(text: &str) -> String {
+    let drive = drive();
+    text.replace(&drive.canonicalize().unwrap().display().to_string(), "C:")
+        .replace(&drive.display().to_string(), "C:")
 }
 
 /// Runs a line and compares with its transcript.
@@ -56,6 +63,17 @@ fn check(id: &str, line: &str, folder: &str) -> Printed {
     let printed = run(line, folder);
     compare(&printed.text, &format!("compat/{id}"));
     printed
+}
+
+/// Runs a line that writes a file, and compares the file with its transcript.
+#[track_caller]
+fn check_file(id: &str, line: &str, folder: &str, file: &str) {
+    let path = drive().join(folder).join(file);
+    let _ = std::fs::remove_file(&path);
+    let printed = run(line, folder);
+    assert_eq!(printed.exit, 0, "{}", printed.text);
+    assert!(printed.text.contains("CSV export was successful. File is: C:"), "{}", printed.text);
+    compare(&format!("{line}\n{}", place(&written(&path))), &format!("compat/{id}"));
 }
 
 /// Words as cmd.exe hands them on: quotes keep blanks, and are taken away.

@@ -108,6 +108,8 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump process -fd SlowSystem", "-showfileonline"),
     ("-dump process -fd SlowSystem", "-showtotal none"),
     ("-dump process -fd SlowSystem", "-column ProcessId;Process"),
+    (r"-dump process -fd ..\more", "-merge"),
+    (r"-dump process -fd ..\more -merge", "-showallprocesses"),
     ("-dump disk -fd SlowSystem", "-dirlevel 2"),
     ("-dump disk -fd SlowSystem", "-perprocess"),
     ("-dump disk -fd SlowSystem -perprocess", "-topnprocesses 1"),
@@ -141,6 +143,8 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump file -fd SlowSystem -dirlevel 100", "-rfn"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-reversefilename"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-details"),
+    ("-dump file -fd SlowSystem -perprocess", "-smi"),
+    ("-dump file -fd SlowSystem", "-showmoduleinfo *Northwall*"),
     ("-dump version -fd SlowSystem", "-dll *ntdll*"),
     ("-dump version -fd SlowSystem", "-versionfilter *Northwall*"),
     ("-dump version -fd SlowSystem", "-missingpdb"),
@@ -271,6 +275,20 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump testrun -fd SlowSystem", "-skipntests 1"),
     ("-dump testrun -fd SlowSystem", "-lastndays 1"),
     ("-dump testrun -fd SlowSystem", "-verbose"),
+    (r"-dump stats -fd ..\runs", "-tri 1"),
+    (r"-dump stats -fd ..\runs", "-testrunindex 1"),
+    (r"-dump stats -fd ..\runs -tri 0", "-trc 1"),
+    (r"-dump stats -fd ..\runs -tri 0", "-testruncount 1"),
+    (r"-dump stats -fd ..\runs", "-testsperrun 1"),
+    (r"-dump stats -fd ..\runs", "-skipntests 1"),
+    (r"-dump stats -fd ..\runs", "-lastndays 1"),
+    (r"-dump stats -fd ..\runs", "-minmaxmstesttimes 150-250 -120"),
+    (r"-dump stats -fd ..\runs", "-minmaxtesttime 150-250"),
+    (r"-dump stats -fd ..\runs", "-testcase Open"),
+    (r"-dump stats -fd ..\runs", "-tc Open"),
+    (r"-dump stats -fd ..\runs", "-machine SERVER"),
+    (r"-dump stats -fd ..\runs", "-validtestsonly"),
+    (r"-dump stats -fd ..\runs -tri 1", "-notestrungrouping"),
     ("-dump cpu -topn 1", "-recursive"),
     ("-dump cpu -topn 1", "-fd *Slow*"),
     ("-dump cpu -topn 1", "-filedir *Slow*"),
@@ -324,6 +342,36 @@ fn answer(line: &str, added: &str) -> (String, i32) {
 }
 
 #[test]
+fn test_runs_are_chosen() {
+    for (added, expected) in [
+        // By the start of the recording, which is the same in all of them.
+        ("", &["200msCLIENT", "NoTest", "100msCLIENT", "100msSERVER", "450msCLIENT"][..]),
+        ("-tri 0", &["100msCLIENT", "100msSERVER", "450msCLIENT", "200msCLIENT", "NoTest"]),
+        ("-tri 0 -trc 1", &["100msCLIENT", "100msSERVER", "450msCLIENT"]),
+        ("-tri 1 -trc 1", &["200msCLIENT"]),
+        ("-tri 1 -trc 1 -notestrungrouping", &[]),
+        ("-testsperrun 1 -validtestsonly", &["100msCLIENT", "100msSERVER", "200msCLIENT"]),
+        ("-skipntests 1", &["450msCLIENT"]),
+        ("-minmaxmstesttimes 150-250 400-500", &["450msCLIENT", "200msCLIENT"]),
+        ("-minmaxmstesttimes 150 450", &["450msCLIENT", "200msCLIENT"]),
+        ("-minmaxmstesttimes -150 -validtestsonly", &["100msCLIENT", "100msSERVER"]),
+        ("-testcase !Open -validtestsonly", &["200msCLIENT"]),
+        ("-machine server", &["100msSERVER"]),
+        ("-lastndays 0,5 -tri 0 -trc 1", &[]),
+    ] {
+        let printed =
+            run(&format!("ETWAnalyzer -dump stats -fd . -properties SourceETLFileName {added}"), "runs");
+        let files = printed.out.lines().filter_map(|line| line.trim().strip_prefix("SourceETLFileName"));
+        let files: Vec<&str> = files.map(|file| file.trim().trim_end_matches(".etl")).collect();
+        let names: Vec<&str> =
+            files.iter().map(|file| file.rsplit('_').next().unwrap().split('.').next().unwrap()).collect();
+        assert_eq!(names, expected, "{added}\n{}", printed.text);
+        assert_eq!(printed.exit, i32::from(expected.is_empty()), "{}", printed.text);
+        assert_eq!(printed.text.contains("no recording fits"), expected.is_empty(), "{}", printed.text);
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_told() {
     for (line, expected) in [
         ("-dump", "-dump needs a sub command"),
@@ -335,7 +383,7 @@ fn what_is_not_understood_is_told() {
         ("-dump cpu -fd *nothing*", "no file fits"),
         ("-dump cpu -sortby x", "-sortby x: expected one of cpu wait"),
         ("-dump cpu -minmaxcpums x", "is no unit"),
-        ("-dump process -merge", "-merge: life times over several files"),
+        ("-dump process -merge -sortby tree", "a tree is one of a single extract"),
     ] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");
         assert_eq!(printed.exit, 2, "{}", printed.text);
@@ -455,7 +503,20 @@ fn the_page_on_switches_tells_what_is_shown() {
 
 /// Whether a line shows that the switch of a sub command changes something; those that all sub commands share are shown by any.
 fn is_shown(dump: &str, name: &str) -> bool {
-    const SHARED: [&str; 19] = [
+    const SHARED: [&str; 32] = [
+        "-testrunindex",
+        "-tri",
+        "-testruncount",
+        "-trc",
+        "-testsperrun",
+        "-skipntests",
+        "-lastndays",
+        "-minmaxmstesttimes",
+        "-minmaxtesttime",
+        "-testcase",
+        "-tc",
+        "-machine",
+        "-validtestsonly",
         "-fd",
         "-filedir",
         "-dir",
@@ -478,6 +539,7 @@ fn is_shown(dump: &str, name: &str) -> bool {
     ];
     const OF_PROCESSES: [&str; 6] = ["-session", "-user", "-processfmt", "-nocmdline", "-zt", "-zerotime"];
     let is_shared = SHARED.contains(&name)
+        || name == "-notestrungrouping"
         || OF_PROCESSES.contains(&name)
         || name == "-zpn"
         || name == "-zeroprocessname";

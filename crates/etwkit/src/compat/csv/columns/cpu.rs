@@ -1,37 +1,13 @@
-//! The columns of each sub command.
+//! CPU: processes, methods, counters, branches.
 
-use serde_json::{Map, Value};
+use super::Columns;
+use crate::compat::csv::cell::Cell::*;
 
-use super::cell::Cell::{self, *};
-
-/// Titles and cells.
-type Columns = &'static [(&'static str, Cell)];
-
-/// Sub commands that have columns.
-#[cfg(test)]
-pub(super) const ALL: &[&str] = &["cpu", "process", "disk", "file", "version", "pmc", "lbr"];
-
-/// The columns of a row of that sub command, in parts.
-pub(super) fn of(dump: &str, row: &Map<String, Value>) -> Option<&'static [Columns]> {
-    Some(match dump {
-        "cpu" if row.contains_key("kind") => &[METHOD, READY],
-        "cpu" => &[CPU],
-        "process" => &[PROCESS],
-        "disk" => &[DISK],
-        "file" => &[FILE],
-        "version" if row.contains_key("module") => &[VERSION],
-        "version" => &[PDB],
-        "pmc" => &[PMC],
-        "lbr" => &[LBR],
-        _ => return None,
-    })
-}
-
-const CPU: Columns = &[
+pub(super) const CPU: Columns = &[
     ("CSVOptions", Line),
     ("TestCase", TestCase),
     ("Date", Date),
-    ("Test Time in ms", Empty),
+    ("Test Time in ms", TestTime),
     ("CPU ms", Ms("cpu_ns")),
     ("Average Priority", Is("priority")),
     ("#Cores", Is("core_count")),
@@ -42,21 +18,21 @@ const CPU: Columns = &[
     ("Start Time", Time("process_start_ns")),
     ("CommandLine", Is("command_line")),
     ("SourceJsonFile", File),
-    ("SourceDirectory", Empty),
+    ("SourceDirectory", Directory),
     ("IsNewProcess", Has("process_start_ns")),
     ("FileVersion", Is("file_version")),
     ("VersionString", Is("file_version")),
     ("ProductVersion", Empty),
     ("ProductName", Is("product_name")),
     ("Description", Empty),
-    ("Directory", Is("module_path")),
+    ("Directory", FolderOf("module_path")),
 ];
 
-const METHOD: Columns = &[
+pub(super) const METHOD: Columns = &[
     ("CSVOptions", Line),
     ("Test Case", TestCase),
     ("Date", Date),
-    ("Test Time in ms", Empty),
+    ("Test Time in ms", TestTime),
     ("Module", Is("module")),
     ("Method", Is("name")),
     ("CPU ms", Ms("cpu_ns")),
@@ -90,7 +66,7 @@ const METHOD: Columns = &[
 ];
 
 /// Times ready behind METHOD. ETWAnalyzer has deep-sleep values under the titles of the others in the four columns of sums; these are right.
-const READY: Columns = &[
+pub(super) const READY: Columns = &[
     ("DeepSleep Ready min us", Us("deep_sleep_ready_min_ns")),
     ("NonDeepSleep Ready min us", Us("other_ready_min_ns")),
     ("DeepSleep Ready max us", Us("deep_sleep_ready_max_ns")),
@@ -116,109 +92,7 @@ const READY: Columns = &[
     ("Context Switch Count", Is("switches")),
 ];
 
-const PROCESS: Columns = &[
-    ("CSVOptions", Line),
-    ("TestCase", TestCase),
-    ("TestDate", Date),
-    ("ProcessName", Is("name")),
-    ("ProcessName(pid)", Process("name", "pid")),
-    ("Parent ProcessId", Is("parent_pid")),
-    ("Session", Is("session_id")),
-    ("Return Code", Is("exit_code")),
-    ("NewProcess", Has("start_ns")),
-    ("Start Time", Time("start_ns")),
-    ("End Time", Time("stop_ns")),
-    ("LifeTime in minutes", Minutes("duration_ns")),
-    ("User", Is("sid")),
-    ("CommandLine", Is("command_line")),
-    ("Baseline", Empty),
-    ("SourceFile", File),
-];
-
-const DISK: Columns = &[
-    ("CSVOptions", Line),
-    ("Date", Date),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("Baseline", Empty),
-    ("Directory", Is("path")),
-    ("DiskTotalTimeIOInus", Us("total_service_ns")),
-    ("DiskReadTimeInus", Us("read_service_ns")),
-    ("DiskWriteTimeInus", Us("write_service_ns")),
-    ("DiskFlushTimeInus", Us("flush_service_ns")),
-    ("DiskWrittenBytes", Is("write_bytes")),
-    ("DiskReadBytes", Is("read_bytes")),
-    ("DiskReadPerf MB/s", Rate("read_bytes", "read_service_ns")),
-    ("DiskWritePerf MB/s", Rate("write_bytes", "write_service_ns")),
-    ("% Active", Is("active_percent")),
-    ("DiskNumber", Empty),
-    ("Processes", Process("process", "pid")),
-    ("SourceDirectory", Empty),
-    ("SourceJsonFile", File),
-];
-
-const FILE: Columns = &[
-    ("CSVOptions", Line),
-    ("Date", Date),
-    ("InputDirectory", Empty),
-    ("SourceJsonFile", File),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("Baseline", Empty),
-    ("ProcessName", Is("process")),
-    ("Process", Process("process", "pid")),
-    ("Session", Is("session_id")),
-    ("Start Time", Time("process_start_ns")),
-    ("CommandLine", Is("command_line")),
-    ("File Directory", Is("path")),
-    ("FileName", Is("path")),
-    ("Open Count", Is("opens")),
-    ("Open Duration us", Us("open_ns")),
-    ("Open Status", Is("failure_statuses")),
-    ("Close Count", Is("closes")),
-    ("Close Duration us", Us("close_ns")),
-    ("Read Count", Is("reads")),
-    ("Read Duration us", Us("read_ns")),
-    ("Read Accessed Bytes", Is("read_bytes")),
-    ("Read MaxFilePosition", Is("read_max_position_bytes")),
-    ("Write Count", Is("writes")),
-    ("Write Duration us", Us("write_ns")),
-    ("Write Accessed Bytes", Is("write_bytes")),
-    ("Write MaxFilePosition", Is("write_max_position_bytes")),
-    ("File Delete Count", Is("deletes")),
-    ("File Rename Count", Is("renames")),
-];
-
-const VERSION: Columns = &[
-    ("CSVOptions", Line),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("TestDate", Date),
-    ("Process", Process("process", "pid")),
-    ("DllName", Is("module")),
-    ("Dll Path", Is("path")),
-    ("Versions", Is("file_version")),
-    ("SourceFile", File),
-];
-
-const PDB: Columns = &[
-    ("CSVOptions", Line),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("TestDate", Date),
-    ("PdbName", Is("pdb")),
-    ("PdbAge", Is("pdb_age")),
-    ("PdbId", Is("pdb_guid")),
-    ("SourceFile", File),
-];
-
-const PMC: Columns = &[
-    ("CSVOptions", Line),
-    ("FileName", File),
-    ("Date", Date),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("Baseline", Empty),
+pub(super) const PMC: Columns = &[
     ("Process", Process("process", "pid")),
     ("ProcessName", Is("process")),
     ("Instructions", Is("instructions")),
@@ -233,13 +107,7 @@ const PMC: Columns = &[
     ("CommandLine", Is("command_line")),
 ];
 
-const LBR: Columns = &[
-    ("CSVOptions", Line),
-    ("FileName", File),
-    ("Date", Date),
-    ("TestCase", TestCase),
-    ("Test Time in ms", Empty),
-    ("Baseline", Empty),
+pub(super) const LBR: Columns = &[
     ("Process", Process("process", "pid")),
     ("ProcessName", Is("process")),
     ("Caller", Is("caller")),

@@ -1,0 +1,81 @@
+//! Processes, modules, properties of the machine.
+
+use super::Columns;
+use crate::compat::csv::cell::Cell::*;
+
+pub(super) const PROCESS: Columns = &[
+    ("CSVOptions", Line),
+    ("TestCase", TestCase),
+    ("TestDate", Date),
+    ("ProcessName", Is("name")),
+    ("ProcessName(pid)", Process("name", "pid")),
+    ("Parent ProcessId", Is("parent_pid")),
+    ("Session", Is("session_id")),
+    ("Return Code", Is("exit_code")),
+    ("NewProcess", Has("start_ns")),
+    ("Start Time", Time("start_ns")),
+    ("End Time", Time("stop_ns")),
+    ("LifeTime in minutes", Minutes("duration_ns")),
+    ("User", Is("sid")),
+    ("CommandLine", Is("command_line")),
+    ("Baseline", Empty),
+    ("SourceFile", File),
+];
+
+pub(super) const VERSION: Columns = &[
+    ("CSVOptions", Line),
+    ("TestCase", TestCase),
+    ("Test Time in ms", TestTime),
+    ("Machine", Machine),
+    ("TestDate", Date),
+    ("Process", Process("process", "pid")),
+    ("DllName", Is("module")),
+    ("Dll Path", Is("path")),
+    ("Versions", Is("file_version")),
+    ("SourceFile", File),
+];
+
+pub(super) const PDB: Columns = &[
+    ("CSVOptions", Line),
+    ("TestCase", TestCase),
+    ("Test Time in ms", TestTime),
+    ("Machine", Machine),
+    ("TestDate", Date),
+    ("PdbName", Is("pdb")),
+    ("PdbAge", Is("pdb_age")),
+    ("PdbId", Is("pdb_guid")),
+    ("SourceFile", File),
+];
+
+/// One row for each extract: properties by name.
+pub(super) const STATS: Columns = &[
+    ("CSVOptions", Line),
+    ("TestCase", TestCase),
+    ("TestDate", Date),
+    ("Test Time in ms", TestTime),
+    ("SourceFile", Source),
+    ("Machine", Machine),
+    ("SourceETLFileName", Maybe("SourceETLFileName")),
+    ("Baseline", Empty),
+    ("UsedExtractOptions", Empty),
+    ("OSName", Maybe("OSName")),
+    ("WinSatOSName", Empty),
+    ("OSBuild", Maybe("OSBuild")),
+    ("OSVersion", Maybe("OSVersion")),
+    ("MemorySizeMB", Maybe("MemorySizeMB")),
+    ("NumberOfProcessors", Maybe("NumberOfProcessors")),
+    ("CPUProcessorGroups", Maybe("CPUProcessorGroups")),
+    ("CPUSpeedMHz", Maybe("CPUSpeedMHz")),
+    ("SessionStart", Maybe("SessionStart")),
+    ("SessionEnd", Maybe("SessionEnd")),
+    ("BootTime", Maybe("BootTime")),
+    ("Model", Maybe("Model")),
+    ("AdDomain", Maybe("AdDomain")),
+    ("IsDomainJoined", Empty),
+    ("DisplaysHorizontalResolution", Empty),
+    ("DisplaysVerticalResolution", Empty),
+    ("DisplayNames", Empty),
+    ("MainModuleVersion", Empty),
+    ("Network", Empty),
+    ("DisplaysMemoryMiB", Empty),
+];

@@ -1,0 +1,179 @@
+//! Processes of several recordings of a machine in one list: what started in one and ended in a later one has both times.
+
+use std::collections::HashMap;
+
+use super::process::{ProcessRow, ProcessSort};
+use super::trace::TraceInfo;
+
+/// A process that one recording or several have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedProcess {
+    /// Number of the recording that has it first, in the order in which they were given.
+    pub recording: usize,
+    /// The process. Its times are those of that recording, whose end may lie before them.
+    pub row: ProcessRow,
+}
+
+/// What tells processes of different recordings apart: machine, id and name.
+type Key = (Option<String>, i64, Option<String>);
+
+/// Puts processes together. A process that a recording found running is the one with its id, name and command line, on the same machine, that an earlier
+/// recording left running. `all` keeps those that neither started nor ended once for each recording.
+#[must_use]
+pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
+    let mut order: Vec<usize> = (0..recordings.len()).collect();
+    order.sort_by_key(|at| recordings.get(*at).map(|(info, _)| info.start_filetime));
+    let mut merged: Vec<MergedProcess> = Vec::new();
+    // Which of them run on.
+    let mut running: HashMap<Key, usize> = HashMap::new();
+    for at in order {
+        let Some((info, rows)) = recordings.get(at) else { continue };
+        let mut left: Vec<(Key, usize)> = Vec::new();
+        for row in *rows {
+            let key: Key = (info.computer.clone(), row.pid, row.name.as_deref().map(str::to_lowercase));
+            let known = running.get(&key).and_then(|known| Some((*known, merged.get_mut(*known)?)));
+            let is_again = row.start_ns.is_none() && !(all && row.stop_ns.is_none());
+            let place = match known {
+                Some((place, known)) if is_again && is_same(&known.row, row) => {
+                    let offset = offset_ns(recordings, known.recording, at);
+                    known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
+                    known.row.exit_code = row.exit_code;
+                    known.row.is_crash |= row.is_crash;
+                    known.row.duration_ns =
+                        known.row.stop_ns.zip(known.row.start_ns).map(|(stop, start)| stop - start);
+                    place
+                }
+                _ => {
+                    merged.push(MergedProcess { recording: at, row: row.clone() });
+                    merged.len() - 1
+                }
+            };
+            if row.stop_ns.is_none() {
+                left.push((key, place));
+            } else {
+                running.remove(&key);
+            }
+        }
+        running.extend(left);
+    }
+    merged
+}
+
+/// From the start of one recording to that of another.
+fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize) -> i64 {
+    let start = |at: usize| recordings.get(at).map_or(0, |(info, _)| info.start_filetime);
+    start(to).saturating_sub(start(from)).saturating_mul(100)
+}
+
+/// Command lines differ where an id was used again.
+fn is_same(known: &ProcessRow, row: &ProcessRow) -> bool {
+    known.command_line.is_none() || row.command_line.is_none() || known.command_line == row.command_line
+}
+
+/// Puts rows whose times count from one moment in order. A tree keeps its order.
+pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRow) {
+    let name = |row: &ProcessRow| row.name.as_deref().map(str::to_lowercase);
+    match sort {
+        ProcessSort::Name => rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid)),
+        ProcessSort::Time => rows.sort_by_key(|of| {
+            let row = row(of);
+            let kind = if row.start_ns.is_some() { 2 } else { i32::from(row.stop_ns.is_some()) };
+            (kind, row.start_ns.or(row.stop_ns), name(row))
+        }),
+        ProcessSort::StopTime => rows.sort_by_key(|of| (row(of).stop_ns, name(row(of)))),
+        ProcessSort::Session => rows.sort_by_key(|of| (row(of).session_id, name(row(of)))),
+        ProcessSort::Tree => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    fn info(computer: &str, start_s: i64) -> TraceInfo {
+        TraceInfo {
+            computer: Some(computer.into()),
+            start_filetime: start_s * 10_000_000,
+            ..TraceInfo::default()
+        }
+    }
+
+    fn process(pid: i64, name: &str, start_s: Option<i64>, stop_s: Option<i64>) -> ProcessRow {
+        ProcessRow {
+            pid,
+            name: Some(name.into()),
+            start_ns: start_s.map(|s| s * S),
+            stop_ns: stop_s.map(|s| s * S),
+            ..ProcessRow::default()
+        }
+    }
+
+    /// Recording, id, start and end in seconds.
+    fn shown(merged: &[MergedProcess]) -> Vec<(usize, i64, Option<i64>, Option<i64>)> {
+        let s = |ns: Option<i64>| ns.map(|ns| ns / S);
+        merged.iter().map(|of| (of.recording, of.row.pid, s(of.row.start_ns), s(of.row.stop_ns))).collect()
+    }
+
+    #[test]
+    fn lives_go_on_in_later_recordings() {
+        let (first, second, other) = (info("PC", 100), info("PC", 160), info("OTHER", 160));
+        let of_first = [
+            process(1, "a.exe", Some(2), None),
+            process(2, "b.exe", Some(3), Some(4)),
+            process(4, "System", None, None),
+            process(9, "reused.exe", None, None),
+        ];
+        let of_second = [
+            process(1, "A.exe", None, Some(5)),
+            process(4, "System", None, None),
+            process(9, "reused.exe", Some(1), None),
+        ];
+        let of_other = [process(1, "a.exe", None, None)];
+        // They need not be in the order of time.
+        let recordings = [(&second, &of_second[..]), (&first, &of_first[..]), (&other, &of_other[..])];
+        let merged = merge(&recordings, false);
+        assert_eq!(
+            shown(&merged),
+            [
+                // Started at second 2 of the first, ended at second 5 of the second one, 60 s later.
+                (1, 1, Some(2), Some(65)),
+                (1, 2, Some(3), Some(4)),
+                (1, 4, None, None),
+                (1, 9, None, None),
+                (0, 9, Some(1), None),
+                (2, 1, None, None),
+            ]
+        );
+        assert_eq!(merged[0].row.duration_ns, Some(63 * S));
+        let systems = merge(&recordings, true).iter().filter(|of| of.row.pid == 4).count();
+        assert_eq!(systems, 2, "each recording found it running");
+    }
+
+    #[test]
+    fn other_command_lines_are_other_processes() {
+        let (first, second) = (info("PC", 100), info("PC", 200));
+        let with =
+            |line: &str| ProcessRow { command_line: Some(line.into()), ..process(1, "a.exe", None, None) };
+        let (one, other) = ([with("a 1")], [with("a 2")]);
+        assert_eq!(merge(&[(&first, &one[..]), (&second, &other[..])], false).len(), 2);
+        assert_eq!(merge(&[(&first, &one[..]), (&second, &one[..])], false).len(), 1);
+    }
+
+    #[test]
+    fn orders() {
+        let rows =
+            [process(1, "b", Some(5), None), process(2, "a", None, Some(3)), process(3, "c", None, None)];
+        for (order, pids) in [
+            (ProcessSort::Name, [2, 1, 3]),
+            (ProcessSort::Time, [3, 2, 1]),
+            (ProcessSort::StopTime, [1, 3, 2]),
+            (ProcessSort::Tree, [1, 2, 3]),
+        ] {
+            let mut sorted = rows.to_vec();
+            sort(&mut sorted, order, |row| row);
+            assert_eq!(sorted.iter().map(|row| row.pid).collect::<Vec<_>>(), pids, "{order:?}");
+        }
+    }
+}
