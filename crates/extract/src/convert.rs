@@ -13,7 +13,7 @@ use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
     GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack,
-    Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
+    RegistryIo, Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 
@@ -68,6 +68,7 @@ const ROW_TABLES: [&Table; 20] = [
     HardFault::TABLE,
     NetIo::TABLE,
     TcpEvent::TABLE,
+    RegistryIo::TABLE,
     Syscall::TABLE,
     Object::TABLE,
     Handle::TABLE,

@@ -1,5 +1,5 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers; CPU by kind of core, counters by thread; system calls by function, handles by type, virtual memory by process.
+//! drivers; CPU by kind of core, counters by thread; registry by key, system calls by function, handles by type, virtual memory by process.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
 //! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
@@ -20,6 +20,7 @@ mod ordered;
 mod parallel;
 mod percentiles;
 mod process;
+mod registry;
 mod speeds;
 mod states;
 mod summary;
@@ -71,6 +72,7 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         driver::derive(source, &mut rows)?;
         cores::derive(source, &mut rows)?;
         counters::derive(source, &mut rows)?;
+        registry::derive(source, &mut rows)?;
         calls::derive(source, &mut rows)?;
         objects::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)

@@ -3,7 +3,7 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
+//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `registry`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
 //!   `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
@@ -32,6 +32,7 @@ mod object_types;
 mod objects;
 mod outbox;
 mod power;
+mod registry;
 mod rows;
 mod samples;
 mod settings;

@@ -45,6 +45,7 @@ tables! {
     memory_machine: MemoryMachine,
     power_setting: PowerSetting,
     power_profile: PowerProfile,
+    registry_io: RegistryIo,
     syscall: Syscall,
     object: Object,
     handle: Handle,

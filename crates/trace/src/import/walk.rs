@@ -35,7 +35,7 @@ use super::stacks::Stacks;
 use super::switches::Switches;
 use super::tcp::Tcp;
 use super::virtual_memory::VirtualMemory;
-use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, settings};
+use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, registry, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
 use crate::schedule::late_starts;
@@ -251,6 +251,10 @@ impl Importers<'_> {
                 self.virtual_memory.event(op, event, running, &mut self.context)
             }
             (group::MEMORY, op) => self.memory.kernel(op, event, context, sink)?,
+            (group::REGISTRY, _) => {
+                let running = self.running_on(event.cpu);
+                registry::event(hook, event, running, &mut self.context)
+            }
             (group::OBJECT, op) => {
                 let running = self.running_on(event.cpu);
                 self.handles.event(op, event, running, &mut self.context, sink)?

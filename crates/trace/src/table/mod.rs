@@ -20,6 +20,7 @@ mod memory;
 mod net;
 mod objects;
 mod power;
+mod registry;
 mod virtual_memory;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use memory::*;
 pub use net::*;
 pub use objects::*;
 pub use power::*;
+pub use registry::*;
 pub use virtual_memory::*;
 
 /// The declaration of a table.
@@ -131,6 +133,7 @@ pub static TABLES: &[&Table] = &[
     MemoryMachine::TABLE,
     PowerSetting::TABLE,
     PowerProfile::TABLE,
+    RegistryIo::TABLE,
     Syscall::TABLE,
     Object::TABLE,
     Handle::TABLE,
@@ -161,6 +164,7 @@ pub static DERIVED: &[&Table] = &[
     LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
+    RegistryKey::TABLE,
     SyscallFunction::TABLE,
     HandleType::TABLE,
     VirtualAllocProcess::TABLE,

@@ -18,6 +18,7 @@ mod import;
 mod made;
 mod net;
 mod objects;
+mod registry;
 mod rules;
 mod schedule;
 mod tags;
