@@ -12,8 +12,8 @@ use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, FileIo, FileMap, Frame,
-    GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, Row, Stack,
-    RegistryIo, Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
+    GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc, PmcSample, RegistryIo, Row,
+    Stack, Syscall, Table, TcpEvent, VirtualAlloc, VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
 

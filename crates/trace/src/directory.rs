@@ -6,8 +6,8 @@
 use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::Process;
-use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
+use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::stack;
 use etwkit_decode::kernel::thread::{Thread, Traits};
 use etwkit_decode::kernel::{self, Hook, group};

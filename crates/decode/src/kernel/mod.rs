@@ -10,6 +10,7 @@ pub mod dpc;
 pub mod fault;
 pub mod file_io;
 pub mod file_name;
+pub mod group_mask;
 pub mod idle;
 pub mod image;
 pub mod memory;

@@ -4,7 +4,7 @@
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
 //! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `registry`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
-//!   `dotnet`, `generic`, `machine`: one importer for each topic
+//!   `standby`, `loggers`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -23,6 +23,7 @@ mod handles;
 mod identity;
 mod io;
 mod line;
+mod loggers;
 mod machine;
 mod maps;
 mod memory;
@@ -37,6 +38,7 @@ mod rows;
 mod samples;
 mod settings;
 mod stacks;
+mod standby;
 mod switches;
 mod tables;
 mod tcp;

@@ -21,6 +21,7 @@ mod net;
 mod objects;
 mod power;
 mod registry;
+mod session;
 mod virtual_memory;
 
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub use net::*;
 pub use objects::*;
 pub use power::*;
 pub use registry::*;
+pub use session::*;
 pub use virtual_memory::*;
 
 /// The declaration of a table.
@@ -103,6 +105,8 @@ pub static TABLES: &[&Table] = &[
     Disk::TABLE,
     Volume::TABLE,
     Service::TABLE,
+    Logger::TABLE,
+    LoggerEvent::TABLE,
     CpuCore::TABLE,
     Process::TABLE,
     Thread::TABLE,
@@ -133,6 +137,7 @@ pub static TABLES: &[&Table] = &[
     MemoryMachine::TABLE,
     PowerSetting::TABLE,
     PowerProfile::TABLE,
+    Standby::TABLE,
     RegistryIo::TABLE,
     Syscall::TABLE,
     Object::TABLE,

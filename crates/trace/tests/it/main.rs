@@ -21,4 +21,5 @@ mod objects;
 mod registry;
 mod rules;
 mod schedule;
+mod sessions;
 mod tags;

@@ -113,9 +113,8 @@ fn older_versions_tell_how_long_an_operation_took() {
     let mut trace = Recording::new();
     let zero = [&bytes(&[(NOT_FOUND, 8), (RUN, 8), (5, 8)])[..], &wide("Sub")].concat();
     trace.kernel(10, 0, (9, OPEN, 0), &zero);
-    let one = |index: u64, name: &str| {
-        [&bytes(&[(0, 8), (RUN, 8), (7, 8), (index, 4)])[..], &wide(name)].concat()
-    };
+    let one =
+        |index: u64, name: &str| [&bytes(&[(0, 8), (RUN, 8), (7, 8), (index, 4)])[..], &wide(name)].concat();
     trace.kernel(20, 0, (9, QUERY_VALUE, 1), &one(3, "Tray"));
     trace.kernel(30, 0, (9, BLOCK_CREATE, 1), &one(0, r"\REGISTRY\A"));
     let rows = trace.rows(Range::ALL);
@@ -155,7 +154,10 @@ fn an_operation_has_the_stack_that_is_written_at_its_end() {
     trace.kernel(21, 0, (24, 32, 2), &owner);
     let rows = trace.rows(Range::ALL);
     assert!(read(&rows, RegistryIo::TABLE, ["stack_id"])[0][0].is_some());
-    assert_eq!((read(&rows, Stack::TABLE, ["depth"]).len(), read(&rows, Frame::TABLE, ["rva"]).len()), (2, 2));
+    assert_eq!(
+        (read(&rows, Stack::TABLE, ["depth"]).len(), read(&rows, Frame::TABLE, ["rva"]).len()),
+        (2, 2)
+    );
 }
 
 /// The example of `docs/numbers/registry.md`.
