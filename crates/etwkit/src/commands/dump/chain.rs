@@ -3,7 +3,7 @@
 use etwkit_analysis::StackText;
 use etwkit_analysis::chain::{Chain, ChainRow};
 
-use super::output::{Answered, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Lines, ask, show_sql, written};
 use super::text::Text;
 use super::wait::{WithStacks, frames};
 use super::wait_args::WaitArgs;
@@ -31,17 +31,15 @@ pub(super) fn run(args: &WaitArgs, printer: &mut Printer<'_>) -> anyhow::Result<
             })
         })
         .collect();
-    if machine(&args.common, printer, shown.iter().map(|(info, row)| (*info, row)))? {
-        return Ok(exit(shown.len()));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for Answered { info, answer: (chains, stacks) } in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), info);
-        lines.file(info, &text, "")?;
-        let page = Page { text, stacks, all: args.stacks };
-        chains.iter().try_for_each(|chain| page.chain(chain, &mut lines))?;
-    }
-    Ok(exit(shown.len()))
+    written(&args.common, printer, shown.iter().map(|(info, row)| (*info, row)), |lines| {
+        for Answered { info, answer: (chains, stacks) } in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), info);
+            lines.file(info, &text, "")?;
+            let page = Page { text, stacks, all: args.stacks };
+            chains.iter().try_for_each(|chain| page.chain(chain, lines))?;
+        }
+        Ok(())
+    })
 }
 
 /// Writes the chains of one extract.

@@ -10,7 +10,7 @@ use etwkit_query::time_format::seconds;
 use serde_json::{Map, Value};
 
 use super::args::{Common, ProcessFilters, TopArgs, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -239,9 +239,7 @@ pub(super) fn run(args: &CoresArgs, printer: &mut Printer<'_>) -> anyhow::Result
     }
     let answers = ask(&args.common, "dump cores", printer, |session| request.ask(session, args.tables()))?;
     let rows = tagged(&answers)?;
-    if !machine(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)))? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(rows.len()))
+    written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
+        answers.iter().try_for_each(|one| print(args, one, lines))
+    })
 }

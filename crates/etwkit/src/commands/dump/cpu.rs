@@ -8,7 +8,7 @@ use etwkit_query::dump::trace::TraceInfo;
 use super::below::below;
 use super::cpu_args::CpuArgs;
 use super::method::module;
-use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -24,17 +24,15 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         }
         request.ask(session)
     })?;
-    let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |answer| &answer.rows);
+    written(&args.common, printer, rows, |lines| {
         if args.merge {
-            merged(args, &answers, &mut lines)?;
+            merged(args, &answers, lines)?;
         } else {
-            each(args, &answers, &mut lines)?;
+            each(args, &answers, lines)?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }
 
 /// A row with its trace, whose clock its times are written in.

@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -102,7 +102,7 @@ impl DnsArgs {
     }
 
     /// The queries of a name that are shown, from the first one on.
-    fn shown<'q>(&self, queries: &'q [DnsQueryRow]) -> impl Iterator<Item = &'q DnsQueryRow> {
+    fn shown<'q>(&self, queries: &'q [DnsQueryRow]) -> impl Iterator<Item = &'q DnsQueryRow> + Clone {
         queries.iter().skip(self.skip_details).take(self.top_details.unwrap_or(usize::MAX))
     }
 }
@@ -193,23 +193,15 @@ pub(super) fn run(args: &DnsArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &if args.details { request.list_sql() } else { request.sql() });
     }
     let answers = ask(&args.common, "dump dns", printer, |session| request.ask(session))?;
-    let count: usize = answers.iter().map(|one| one.answer.rows.len()).sum();
-    let is_written = if args.details {
-        let queries = answers.iter().flat_map(|one| {
-            let shown = one.answer.queries.iter().flat_map(|queries| args.shown(queries));
-            shown.map(|query| (&one.info, query))
-        });
-        machine(&args.common, printer, queries)?
-    } else {
-        let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
-        machine(&args.common, printer, rows)?
+    let text = |lines: &mut Lines<'_, '_>| {
+        answers.iter().try_for_each(|one| print(args, one, lines))?;
+        totals(args, &answers, lines)
     };
-    if !is_written {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-        totals(args, &answers, &mut lines)?;
+    if !args.details {
+        return written(&args.common, printer, rows_of(&answers, |answer| &answer.rows), text);
     }
-    Ok(exit(count))
+    let queries = rows_of(&answers, |answer| answer.queries.iter().flat_map(|queries| args.shown(queries)));
+    written(&args.common, printer, queries, text)
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, ZeroArgs, range, word};
 use super::cut::Cut;
-use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
-use super::stack_lines::{WithStack, frames};
+use super::method::module;
+use super::output::{Answered, Columns, Lines, ask_from_zero, show_sql, written};
+use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -119,11 +120,6 @@ fn hresult(code: Option<i64>) -> String {
     code.map(|code| format!("{:#010x}", code & 0xFFFF_FFFF)).unwrap_or_default()
 }
 
-/// Path, version, product and company, as far as they are known.
-fn module(parts: [&Option<String>; 4]) -> String {
-    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
 pub(super) fn run(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match args.sort_by {
         Order::Together(_) => together(args, printer),
@@ -140,19 +136,11 @@ fn together(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         let stacks = if args.needs_stacks() { Some(StackText::new(session)?) } else { None };
         Ok((request.ask(session)?, stacks))
     })?;
-    let rows: Vec<_> = answers
-        .iter()
-        .flat_map(|one| {
-            let (groups, stacks) = &one.answer;
-            let rows = groups.iter().flat_map(|group| &group.rows);
-            rows.map(move |row| (&one.info, WithStack::new(row, stacks.as_ref(), row.stack_id)))
-        })
-        .collect();
-    if !machine(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)))? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, &request, one, &mut lines))?;
-    }
-    Ok(exit(rows.len()))
+    let rows =
+        with_stacks(&answers, |groups| groups.iter().flat_map(|group| &group.rows), |row| row.stack_id);
+    written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
+        answers.iter().try_for_each(|one| print(args, &request, one, lines))
+    })
 }
 
 fn columns<'a>(args: &'a ExceptionArgs, text: &'a Text) -> anyhow::Result<Columns<'a, ExceptionRow>> {
@@ -231,33 +219,27 @@ fn listed(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         let stacks = if args.needs_stacks() { Some(StackText::new(session)?) } else { None };
         Ok((request.list(session)?, stacks))
     })?;
-    let rows: Vec<_> = answers
-        .iter()
-        .flat_map(|one| {
-            let (rows, stacks) = &one.answer;
-            rows.iter().map(move |row| (&one.info, WithStack::new(row, stacks.as_ref(), row.stack_id)))
-        })
-        .collect();
-    if machine(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)))? {
-        return Ok(exit(rows.len()));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for Answered { info, answer: (rows, stacks) } in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), info);
-        lines.file(info, &text, "")?;
-        let text = text.moved(&request.zero);
-        let shown: Vec<Shown<'_>> = Shown::of(rows);
-        let printed = list_columns(args, &text)?.lines(shown.iter());
-        let mut printed = printed.iter();
-        printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
-        for (line, row) in printed.zip(rows) {
-            lines.line(line)?;
-            if let Some(stacks) = stacks.as_ref().filter(|_| args.show_stack) {
-                frames(stacks, row.stack_id, args.cut_stack, &mut lines)?;
-            }
-        }
-    }
-    Ok(exit(rows.len()))
+    let rows = with_stacks(&answers, |rows| rows, |row| row.stack_id);
+    written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
+        answers.iter().try_for_each(|one| list(args, &request, one, lines))
+    })
+}
+
+fn list(
+    args: &ExceptionArgs,
+    request: &ExceptionRequest,
+    one: &Answered<(Vec<ThrownRow>, Option<StackText>)>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let text = Text::new(&args.common, Some(&args.processes), &one.info);
+    lines.file(&one.info, &text, "")?;
+    let text = text.moved(&request.zero);
+    let (rows, stacks) = &one.answer;
+    let table = list_columns(args, &text)?.lines(Shown::of(rows).iter());
+    let stacks = stacks.as_ref().filter(|_| args.show_stack);
+    with_below(&table, rows, lines, |row, lines| {
+        stacks.map_or(Ok(()), |stacks| frames(stacks, row.stack_id, args.cut_stack, lines))
+    })
 }
 
 /// A row of the list, and the one above it: what is the same is not written again.

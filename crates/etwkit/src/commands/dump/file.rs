@@ -8,7 +8,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, Shown, ask, exit, largest, machine, show_sql};
+use super::output::{Answered, Columns, Lines, Shown, ask, largest, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -255,15 +255,13 @@ pub(super) fn run(args: &FileArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump file", printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |answer| answer.groups.iter().flat_map(|group| &group.rows));
+    written(&args.common, printer, rows, |lines| {
         if args.merge {
-            merged(args, &answers, &mut lines)?;
+            merged(args, &answers, lines)?;
         } else {
-            answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
+            answers.iter().try_for_each(|one| print(args, one, lines))?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }

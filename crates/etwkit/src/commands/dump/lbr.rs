@@ -7,7 +7,7 @@ use etwkit_query::dump::lbr::{LbrAnswer, LbrRequest, LbrRow};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
-use super::output::{Answered, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table};
@@ -106,11 +106,6 @@ pub(super) fn run(args: &LbrArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump lbr", printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
+    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
 }

@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, TopArgs, ZeroArgs, range};
-use super::output::{Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::output::{Columns, ask_from_zero, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -57,16 +57,14 @@ pub(super) fn run(args: &MarkArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     }
     let zero = &request.zero;
     let answers = ask_from_zero(&args.common, "dump mark", zero, printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
         for one in &answers {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
             let text = text.moved(zero);
             args.columns(&text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }

@@ -7,7 +7,8 @@ use etwkit_query::dump::memory::{MachineRow, MemoryRequest, MemoryRow, MemorySor
 use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::method::module;
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -106,13 +107,8 @@ fn of_processes(
     if let Some(least) = args.global_diff {
         changed(&mut answers, i64::from(least) * MIB);
     }
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
 }
 
 /// Keeps processes, by name and id, whose committed memory differs by more than that between the first and the last extract.
@@ -151,8 +147,7 @@ fn print(args: &MemoryArgs, one: &Answered<Vec<MemoryRow>>, lines: &mut Lines<'_
         _ => text.process_line(row.into()),
     });
     columns.word("Module", "Path", args.show_module.is_some(), |row| {
-        let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
-        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+        module([&row.module_path, &row.file_version, &row.product_name, &row.company])
     });
     columns.choose(args.common.column.as_deref())?;
     if args.show_total.as_deref() != Some("total") {
@@ -177,30 +172,27 @@ fn of_machine(args: &MemoryArgs, request: &MemoryRequest, printer: &mut Printer<
         return show_sql(printer, &request.machine_sql());
     }
     let answers = ask(&args.common, "dump memory", printer, |session| request.machine(session))?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if machine(&args.common, printer, rows)? {
-        return Ok(exit(count));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for one in &answers {
-        let text = Text::new(&args.common, None, &one.info);
-        lines.file(&one.info, &text, "")?;
-        let mib = |bytes: i64| text.size(bytes, MIB);
-        let maybe = |bytes: Option<i64>| bytes.map_or_else(|| "?".to_owned(), mib);
-        let mut columns = Columns::new();
-        columns.number("Time", &text.times.title(), true, |row: &MachineRow| text.times.write(row.ts_ns));
-        columns.number("Committed", "Committed MiB", true, move |row| maybe(row.commit_bytes));
-        columns.number("CommitDiff", "Diff MiB", true, move |row| maybe(row.commit_diff_bytes));
-        columns.number("Active", "In use MiB", true, move |row| maybe(row.in_use_bytes));
-        columns.number("ActiveDiff", "Diff MiB", true, move |row| maybe(row.in_use_diff_bytes));
-        columns.number("Physical", "All memory MiB", true, move |row| maybe(row.memory_bytes));
-        columns.number("Standby", "Standby MiB", args.details, move |row| mib(row.standby_bytes));
-        columns.number("Free", "Free MiB", args.details, move |row| mib(row.free_bytes));
-        columns.number("Modified", "Modified MiB", args.details, move |row| mib(row.modified_bytes));
-        columns.number("Samples", "Samples", args.details, |row| text.int(row.samples));
-        columns.choose(args.common.column.as_deref())?;
-        columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
+        for one in &answers {
+            let text = Text::new(&args.common, None, &one.info);
+            lines.file(&one.info, &text, "")?;
+            let mib = |bytes: i64| text.size(bytes, MIB);
+            let maybe = |bytes: Option<i64>| bytes.map_or_else(|| "?".to_owned(), mib);
+            let mut columns = Columns::new();
+            columns.number("Time", &text.times.title(), true, |row: &MachineRow| text.times.write(row.ts_ns));
+            columns.number("Committed", "Committed MiB", true, move |row| maybe(row.commit_bytes));
+            columns.number("CommitDiff", "Diff MiB", true, move |row| maybe(row.commit_diff_bytes));
+            columns.number("Active", "In use MiB", true, move |row| maybe(row.in_use_bytes));
+            columns.number("ActiveDiff", "Diff MiB", true, move |row| maybe(row.in_use_diff_bytes));
+            columns.number("Physical", "All memory MiB", true, move |row| maybe(row.memory_bytes));
+            columns.number("Standby", "Standby MiB", args.details, move |row| mib(row.standby_bytes));
+            columns.number("Free", "Free MiB", args.details, move |row| mib(row.free_bytes));
+            columns.number("Modified", "Modified MiB", args.details, move |row| mib(row.modified_bytes));
+            columns.number("Samples", "Samples", args.details, |row| text.int(row.samples));
+            columns.choose(args.common.column.as_deref())?;
+            columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+        }
+        Ok(())
+    })
 }

@@ -7,7 +7,7 @@ use etwkit_query::time_format::{TimeWriter, seconds};
 use super::below::below;
 use super::cpu::sums;
 use super::cpu_args::{By, CpuArgs};
-use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -23,16 +23,12 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         }
         request.ask(session)
     })?;
-    let rows = answers.iter().flat_map(|one| {
-        one.answer.processes.iter().flat_map(|process| process.rows.iter().map(|row| (&one.info, row)))
-    });
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |answer| answer.processes.iter().flat_map(|process| &process.rows));
+    written(&args.common, printer, rows, |lines| {
         let mut total = CpuTotal::default();
         for one in &answers {
             total = total.plus(one.answer.total);
-            print(args, one, &mut lines)?;
+            print(args, one, lines)?;
         }
         if args.shows_sums()
             && let [first, _, ..] = answers.as_slice()
@@ -40,8 +36,8 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
             let text = Text::new(&args.common, None, &first.info);
             lines.heading(&format!("All extracts: {}", sums(&text, total, args.sort_by)))?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }
 
 fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {

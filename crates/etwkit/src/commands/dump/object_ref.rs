@@ -8,7 +8,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
 use super::stack_lines::text_frames;
 use super::text::{ProcessText, Text};
 use crate::exit::Exit;
@@ -360,23 +360,12 @@ pub(super) fn run(args: &ObjectRefArgs, printer: &mut Printer<'_>) -> anyhow::Re
     }
     if let Some(by_process) = args.types() {
         let answers = ask(common, COMMAND, printer, |session| request.ask_types(session, by_process))?;
-        let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-        let count = rows.clone().count();
-        if !machine(common, printer, rows)? {
-            let mut lines = Lines::new(common, printer);
-            answers.iter().try_for_each(|one| types(args, one, &mut lines))?;
-        }
-        return Ok(exit(count));
+        let rows = rows_of(&answers, |rows| rows);
+        return written(common, printer, rows, |lines| {
+            answers.iter().try_for_each(|one| types(args, one, lines))
+        });
     }
     let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    let of = |one: &'_ Answered<Vec<ObjectEvents>>| one.answer.len();
-    let count = answers.iter().map(of).sum();
-    let rows = answers
-        .iter()
-        .flat_map(|one| one.answer.iter().flat_map(|of| &of.events).map(|event| (&one.info, event)));
-    if !machine(common, printer, rows)? {
-        let mut lines = Lines::new(common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |objects| objects.iter().flat_map(|of| &of.events));
+    written(common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
 }

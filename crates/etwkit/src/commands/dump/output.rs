@@ -199,6 +199,31 @@ fn object<R: Serialize>(info: &TraceInfo, row: &R) -> anyhow::Result<Map<String,
     Ok(object)
 }
 
+/// The rows that extracts answered, each with its trace.
+pub(super) fn rows_of<'a, A, R: 'a, I: IntoIterator<Item = &'a R>>(
+    answers: &'a [Answered<A>],
+    rows: impl Fn(&'a A) -> I + Clone,
+) -> impl Iterator<Item = (&'a TraceInfo, &'a R)> + Clone
+where
+    I::IntoIter: Clone,
+{
+    answers.iter().flat_map(move |one| rows(&one.answer).into_iter().map(|row| (&one.info, row)))
+}
+
+/// Writes rows for machines, or text where that is not asked for, and says how the command ends.
+pub(super) fn written<'r, R: Serialize + 'r>(
+    common: &Common,
+    printer: &mut Printer<'_>,
+    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)> + Clone,
+    text: impl FnOnce(&mut Lines<'_, '_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    let has_rows = rows.clone().next().is_some();
+    if !machine(common, printer, rows)? {
+        text(&mut Lines::new(common, printer))?;
+    }
+    Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
+}
+
 /// Writes rows for machines, if that is asked for; says whether it was.
 pub(super) fn machine<'r, R: Serialize + 'r>(
     common: &Common,

@@ -5,7 +5,7 @@ use etwkit_query::dump::pmc::{PmcAnswer, PmcRequest, PmcRow};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -118,11 +118,6 @@ pub(super) fn run(args: &PmcArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump pmc", printer, |session| request.ask(session))?;
-    let rows = answers.iter().flat_map(|one| one.rows().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
+    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
 }

@@ -5,7 +5,7 @@ use etwkit_query::dump::power::{PowerRequest, PowerRow, Snapshot};
 use etwkit_query::dump::power_catalog::{self, KNOWN, Section};
 
 use super::args::{Common, OUTPUT};
-use super::output::{Answered, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Lines, ask, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table};
@@ -47,12 +47,7 @@ pub(super) fn run(args: &PowerArgs, printer: &mut Printer<'_>) -> anyhow::Result
         let rows = one.answer.iter().flat_map(|snapshot| &snapshot.rows);
         rows.map(|row| (&one.info, row))
     });
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        print(args, &answers, &mut lines)?;
-    }
-    Ok(exit(count))
+    written(&args.common, printer, rows, |lines| print(args, &answers, lines))
 }
 
 fn print(

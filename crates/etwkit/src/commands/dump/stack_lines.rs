@@ -1,10 +1,11 @@
 //! Rows with one stack each: as a field for machines, as lines below a row for people.
 
 use etwkit_analysis::StackText;
+use etwkit_query::dump::trace::TraceInfo;
 use serde::Serialize;
 
 use super::cut::Cut;
-use super::output::Lines;
+use super::output::{Answered, Lines};
 
 /// A row with its stack as text.
 #[derive(Serialize)]
@@ -20,6 +21,20 @@ impl<'a, R: Serialize> WithStack<'a, R> {
         let text = stacks.zip(stack_id).map(|(stacks, id)| stacks.all(id).join(" < "));
         Self { row, stack: text.filter(|text| !text.is_empty()) }
     }
+}
+
+/// The rows of all extracts with the texts of their stacks.
+pub(super) fn with_stacks<'a, A, R: Serialize + 'a, I: IntoIterator<Item = &'a R>>(
+    answers: &'a [Answered<(A, Option<StackText>)>],
+    rows: impl Fn(&'a A) -> I,
+    stack_id: fn(&R) -> Option<i64>,
+) -> Vec<(&'a TraceInfo, WithStack<'a, R>)> {
+    let mut all = Vec::new();
+    for Answered { info, answer: (answer, stacks) } in answers {
+        let of_row = |row| (info, WithStack::new(row, stacks.as_ref(), stack_id(row)));
+        all.extend(rows(answer).into_iter().map(of_row));
+    }
+    all
 }
 
 /// Prints the frames of a stack below a row, or only a part of them.
@@ -44,17 +59,18 @@ pub(super) fn frames(
     lines.line(&format!("        ({left_out} of {} frames left out: --cut-stack 0.. shows all)", all.len()))
 }
 
-/// Prints a table, below each row the frames of its stack, which is a text with a line for each frame.
-pub(super) fn with_stacks<'a>(
+/// Prints a table, below each row what belongs to it.
+pub(super) fn with_below<R>(
     table: &[String],
-    stacks: impl Iterator<Item = Option<&'a str>>,
+    rows: impl IntoIterator<Item = R>,
     lines: &mut Lines<'_, '_>,
+    mut below: impl FnMut(R, &mut Lines<'_, '_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut table = table.iter();
     table.next().map_or(Ok(()), |titles| lines.line(titles))?;
-    for (line, stack) in table.zip(stacks) {
+    for (line, row) in table.zip(rows) {
         lines.line(line)?;
-        text_frames(stack, lines)?;
+        below(row, lines)?;
     }
     Ok(())
 }

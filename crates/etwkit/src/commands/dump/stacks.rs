@@ -7,7 +7,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{range, word};
 use super::cpu_args::{By, CpuArgs};
-use super::output::{Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Columns, Lines, ask, rows_of, show_sql, written};
 use super::text::{ProcessText, Text};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -83,19 +83,15 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump cpu", printer, |session| request.ask(session))?;
-    let rows = answers
-        .iter()
-        .flat_map(|one| one.answer.iter().flat_map(|tree| tree.rows.iter().map(|row| (&one.info, row))));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |trees| trees.iter().flat_map(|tree| &tree.rows));
+    written(&args.common, printer, rows, |lines| {
         for one in &answers {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
-            print(args, &text, &one.answer, &mut lines)?;
+            print(args, &text, &one.answer, lines)?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }
 
 /// A node with what stands in front of its name.

@@ -7,7 +7,7 @@ use clap::Args;
 use etwkit_query::dump::stats::{Property, StatsRequest};
 
 use super::args::Common;
-use super::output::{Lines, ask, exit, machine, show_sql};
+use super::output::{Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::{Printer, Table};
@@ -44,17 +44,15 @@ pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result
         let asked = args.properties.as_deref().unwrap_or_default();
         bail!("--properties {asked:?}: no such property; there are: {}", known.join(" "));
     }
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
         for one in &answers {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
-            print(&one.answer, args.one_line, &mut lines)?;
+            print(&one.answer, args.one_line, lines)?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }
 
 fn print(properties: &[Property], one_line: bool, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {

@@ -5,8 +5,8 @@ use etwkit_query::dump::syscall::{SyscallBy, SyscallCall, SyscallRequest, Syscal
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::stack_lines::with_stacks;
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::stack_lines::{text_frames, with_below};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -198,7 +198,7 @@ fn calls(
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let table = args.call_columns(&text)?.lines(one.answer.iter());
-    with_stacks(&table, one.answer.iter().map(|call| call.stack.as_deref()), lines)
+    with_below(&table, &one.answer, lines, |call, lines| text_frames(call.stack.as_deref(), lines))
 }
 
 pub(super) fn run(args: &SyscallArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -208,23 +208,12 @@ pub(super) fn run(args: &SyscallArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
     if args.details {
         let answers = ask(&args.common, "dump syscall", printer, |session| request.ask_calls(session))?;
-        return print(args, &answers, printer, calls);
+        let rows = rows_of(&answers, |calls| calls);
+        return written(&args.common, printer, rows, |lines| {
+            answers.iter().try_for_each(|one| calls(args, one, lines))
+        });
     }
     let answers = ask(&args.common, "dump syscall", printer, |session| request.ask(session))?;
-    print(args, &answers, printer, sums)
-}
-
-fn print<R: serde::Serialize>(
-    args: &SyscallArgs,
-    answers: &[Answered<Vec<R>>],
-    printer: &mut Printer<'_>,
-    text: fn(&SyscallArgs, &Answered<Vec<R>>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| text(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| sums(args, one, lines)))
 }

@@ -5,7 +5,7 @@ use etwkit_query::dump::tcp_post::PostIssueRow;
 use etwkit_query::time_format::seconds;
 use serde::Serialize;
 
-use super::output::{Answered, Columns, Lines, ask_from_zero, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
 use super::tcp_args::TcpArgs;
 use super::text::{ProcessText, Text, rounded};
 use crate::exit::Exit;
@@ -196,21 +196,15 @@ pub(super) fn run(args: &TcpArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     }
     let answers =
         ask_from_zero(&args.common, "dump tcp", &request.zero, printer, |session| request.ask(session))?;
-    let count: usize = answers.iter().map(|one| one.answer.rows.len()).sum();
-    let is_written = if args.show_retransmit {
-        let rows: Vec<_> =
-            answers.iter().map(|one| (&one.info, with_retransmissions(args, &one.answer))).collect();
-        let rows = rows.iter().flat_map(|(info, rows)| rows.iter().map(move |row| (*info, row)));
-        machine(&args.common, printer, rows)?
-    } else {
-        let rows = answers.iter().flat_map(|one| one.answer.rows.iter().map(|row| (&one.info, row)));
-        machine(&args.common, printer, rows)?
-    };
-    if !is_written {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, &request, one, &mut lines))?;
+    let text =
+        |lines: &mut Lines<'_, '_>| answers.iter().try_for_each(|one| print(args, &request, one, lines));
+    if !args.show_retransmit {
+        return written(&args.common, printer, rows_of(&answers, |answer| &answer.rows), text);
     }
-    Ok(exit(count))
+    let rows: Vec<_> =
+        answers.iter().map(|one| (&one.info, with_retransmissions(args, &one.answer))).collect();
+    let rows = rows.iter().flat_map(|(info, rows)| rows.iter().map(move |row| (*info, row)));
+    written(&args.common, printer, rows, text)
 }
 
 /// Sends that a filter let go too late.
@@ -221,19 +215,19 @@ fn issues(args: &TcpArgs, request: &TcpRequest, printer: &mut Printer<'_>) -> an
     let answers = ask_from_zero(&args.common, "dump tcp", &request.zero, printer, |session| {
         request.ask_post_issues(session)
     })?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if machine(&args.common, printer, rows)? {
-        return Ok(exit(count));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for one in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), &one.info).moved(&request.zero);
-        lines.file(&one.info, &text, "")?;
-        issue_columns(args, &text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        lines.line(&format!("Issues: {}", text.int(one.answer.len() as i64 / 3)))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
+        for one in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), &one.info).moved(&request.zero);
+            lines.file(&one.info, &text, "")?;
+            issue_columns(args, &text)?
+                .lines(one.answer.iter())
+                .iter()
+                .try_for_each(|line| lines.line(line))?;
+            lines.line(&format!("Issues: {}", text.int(one.answer.len() as i64 / 3)))?;
+        }
+        Ok(())
+    })
 }
 
 fn issue_columns<'a>(args: &TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, PostIssueRow>> {

@@ -10,8 +10,8 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};
 use super::cut::Cut;
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::stack_lines::{WithStack, frames};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -118,33 +118,31 @@ fn providers(
         return show_sql(printer, &request.providers_sql());
     }
     let answers = ask(&args.common, "dump tracelog", printer, |session| request.of_providers(session))?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if machine(&args.common, printer, rows)? {
-        return Ok(exit(count));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for one in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), &one.info);
-        lines.file(&one.info, &text, "")?;
-        let mut columns = Columns::new();
-        columns.number("Count", "Events", true, |row: &ProviderRow| text.int(row.count));
-        columns.number("Kinds", "Kinds", true, |row| text.int(row.kinds));
-        columns.number("ProviderCount", "Of provider", true, |row| text.int(row.provider_count));
-        columns
-            .word("Provider", "Provider", true, |row| provider(row.provider.as_deref(), &row.provider_guid));
-        columns.word("Guid", "GUID", false, |row| row.provider_guid.clone());
-        columns.word("Process", "Process", true, |row| text.process_line(row.into()));
-        columns.choose(args.common.column.as_deref())?;
-        columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        let all: i64 = one.answer.iter().map(|row| row.count).sum();
-        let of: BTreeSet<_> = one.answer.iter().map(|row| (&row.provider_guid, &row.provider)).collect();
-        let processes: BTreeSet<_> = one.answer.iter().map(|row| row.process_key).collect();
-        let (providers, processes) = (of.len(), processes.len());
-        let all = text.int(all);
-        lines.line(&format!("Total {all} events, providers: {providers}, processes: {processes}"))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
+        for one in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), &one.info);
+            lines.file(&one.info, &text, "")?;
+            let mut columns = Columns::new();
+            columns.number("Count", "Events", true, |row: &ProviderRow| text.int(row.count));
+            columns.number("Kinds", "Kinds", true, |row| text.int(row.kinds));
+            columns.number("ProviderCount", "Of provider", true, |row| text.int(row.provider_count));
+            columns.word("Provider", "Provider", true, |row| {
+                provider(row.provider.as_deref(), &row.provider_guid)
+            });
+            columns.word("Guid", "GUID", false, |row| row.provider_guid.clone());
+            columns.word("Process", "Process", true, |row| text.process_line(row.into()));
+            columns.choose(args.common.column.as_deref())?;
+            columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+            let all: i64 = one.answer.iter().map(|row| row.count).sum();
+            let of: BTreeSet<_> = one.answer.iter().map(|row| (&row.provider_guid, &row.provider)).collect();
+            let processes: BTreeSet<_> = one.answer.iter().map(|row| row.process_key).collect();
+            let (providers, processes) = (of.len(), processes.len());
+            let all = text.int(all);
+            lines.line(&format!("Total {all} events, providers: {providers}, processes: {processes}"))?;
+        }
+        Ok(())
+    })
 }
 
 fn kinds(args: &TraceLogArgs, request: &TraceLogRequest, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -152,33 +150,32 @@ fn kinds(args: &TraceLogArgs, request: &TraceLogRequest, printer: &mut Printer<'
         return show_sql(printer, &request.kinds_sql());
     }
     let answers = ask(&args.common, "dump tracelog", printer, |session| request.of_kinds(session))?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if machine(&args.common, printer, rows)? {
-        return Ok(exit(count));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for one in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), &one.info);
-        lines.file(&one.info, &text, "")?;
-        let mut columns = Columns::new();
-        columns.number("Count", "Events", true, |row: &KindRow| text.int(row.count));
-        columns.number("Id", "Id", true, |row| row.event_id.to_string());
-        columns.word("EventName", "Event", true, |row| row.event.clone().unwrap_or_default());
-        columns
-            .word("Provider", "Provider", true, |row| provider(row.provider.as_deref(), &row.provider_guid));
-        columns.word("Guid", "GUID", false, |row| row.provider_guid.clone());
-        columns.number("Processes", "Processes", true, |row| text.int(row.processes));
-        columns.number("First", "First", false, |row| text.times.write(row.first_ns));
-        columns.number("Last", "Last", false, |row| text.times.write(row.last_ns));
-        columns
-            .word("DescribedBy", "Described by", false, |row| row.described_by.clone().unwrap_or_default());
-        columns.choose(args.common.column.as_deref())?;
-        columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        let all: i64 = one.answer.iter().map(|row| row.count).sum();
-        lines.line(&format!("Total {} events of {} kinds", text.int(all), one.answer.len()))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
+        for one in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), &one.info);
+            lines.file(&one.info, &text, "")?;
+            let mut columns = Columns::new();
+            columns.number("Count", "Events", true, |row: &KindRow| text.int(row.count));
+            columns.number("Id", "Id", true, |row| row.event_id.to_string());
+            columns.word("EventName", "Event", true, |row| row.event.clone().unwrap_or_default());
+            columns.word("Provider", "Provider", true, |row| {
+                provider(row.provider.as_deref(), &row.provider_guid)
+            });
+            columns.word("Guid", "GUID", false, |row| row.provider_guid.clone());
+            columns.number("Processes", "Processes", true, |row| text.int(row.processes));
+            columns.number("First", "First", false, |row| text.times.write(row.first_ns));
+            columns.number("Last", "Last", false, |row| text.times.write(row.last_ns));
+            columns.word("DescribedBy", "Described by", false, |row| {
+                row.described_by.clone().unwrap_or_default()
+            });
+            columns.choose(args.common.column.as_deref())?;
+            columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+            let all: i64 = one.answer.iter().map(|row| row.count).sum();
+            lines.line(&format!("Total {} events of {} kinds", text.int(all), one.answer.len()))?;
+        }
+        Ok(())
+    })
 }
 
 type Events = (Vec<EventRow>, Option<StackText>);
@@ -192,19 +189,10 @@ fn events(args: &TraceLogArgs, request: &TraceLogRequest, printer: &mut Printer<
         let stacks = if needs_stacks { Some(StackText::new(session)?) } else { None };
         Ok((request.list(session)?, stacks))
     })?;
-    let rows: Vec<_> = answers
-        .iter()
-        .flat_map(|one| {
-            let (rows, stacks) = &one.answer;
-            rows.iter().map(move |row| (&one.info, WithStack::new(row, stacks.as_ref(), row.stack_id)))
-        })
-        .collect();
-    if machine(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)))? {
-        return Ok(exit(rows.len()));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    answers.iter().try_for_each(|one| list(args, one, &mut lines))?;
-    Ok(exit(rows.len()))
+    let rows = with_stacks(&answers, |rows| rows, |row| row.stack_id);
+    written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
+        answers.iter().try_for_each(|one| list(args, one, lines))
+    })
 }
 
 fn list(args: &TraceLogArgs, one: &Answered<Events>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
@@ -227,14 +215,8 @@ fn list(args: &TraceLogArgs, one: &Answered<Events>, lines: &mut Lines<'_, '_>) 
     columns.word("DescribedBy", "Described by", false, |row| row.described_by.clone().unwrap_or_default());
     columns.word("Message", "Message", true, |row| row.message.clone().unwrap_or_default());
     columns.choose(args.common.column.as_deref())?;
-    let printed = columns.lines(rows.iter());
-    let mut printed = printed.iter();
-    printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
-    for (line, row) in printed.zip(rows) {
-        lines.line(line)?;
-        if let Some(stacks) = stacks.as_ref().filter(|_| args.show_stack) {
-            frames(stacks, row.stack_id, args.cut_stack, lines)?;
-        }
-    }
-    Ok(())
+    let stacks = stacks.as_ref().filter(|_| args.show_stack);
+    with_below(&columns.lines(rows.iter()), rows, lines, |row, lines| {
+        stacks.map_or(Ok(()), |stacks| frames(stacks, row.stack_id, args.cut_stack, lines))
+    })
 }

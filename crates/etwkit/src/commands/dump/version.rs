@@ -5,7 +5,7 @@ use etwkit_query::dump::group::Group;
 use etwkit_query::dump::version::{MissingPdb, ModuleRow, VersionRequest, missing_pdbs, missing_pdbs_sql};
 
 use super::args::{Common, ProcessFilters, TopArgs};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -50,15 +50,8 @@ fn modules(args: &VersionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit
         return show_sql(printer, &request.sql());
     }
     let answers = ask(&args.common, "dump version", printer, |session| request.ask(session))?;
-    let rows = answers
-        .iter()
-        .flat_map(|one| one.answer.iter().flat_map(|group| group.rows.iter().map(|row| (&one.info, row))));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| print(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
+    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
 }
 
 fn print(
@@ -113,10 +106,8 @@ fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::
         return show_sql(printer, &missing_pdbs_sql(Some(filter)));
     }
     let answers = ask(&args.common, "dump version", printer, |session| missing_pdbs(session, Some(filter)))?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if !machine(&args.common, printer, rows)? {
-        let mut lines = Lines::new(&args.common, printer);
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
         for one in &answers {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
@@ -134,6 +125,6 @@ fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::
                 one.answer.len()
             ))?;
         }
-    }
-    Ok(exit(count))
+        Ok(())
+    })
 }

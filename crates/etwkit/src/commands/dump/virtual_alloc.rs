@@ -9,8 +9,8 @@ use etwkit_query::dump::virtual_alloc::{
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
-use super::stack_lines::{text_frames, with_stacks};
+use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::stack_lines::{text_frames, with_below};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -247,7 +247,7 @@ fn events(
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let table = args.event_columns(&text)?.lines(one.answer.iter());
-    with_stacks(&table, one.answer.iter().map(|event| event.stack.as_deref()), lines)
+    with_below(&table, &one.answer, lines, |event, lines| text_frames(event.stack.as_deref(), lines))
 }
 
 pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -265,44 +265,26 @@ pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow:
     match list {
         List::Processes => {
             let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-            print(args, &answers, |answer| answer.iter().collect(), printer, processes)
+            written(common, printer, rows_of(&answers, |rows| rows), |lines| {
+                answers.iter().try_for_each(|one| processes(args, one, lines))
+            })
         }
         List::Stacks(by) => {
             let answers = ask(common, COMMAND, printer, |session| request.ask_stacks(session, &by))?;
-            print(
-                args,
-                &answers,
-                |answer| answer.iter().flat_map(|group| &group.rows).collect(),
-                printer,
-                stacks,
-            )
+            let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
+            written(common, printer, rows, |lines| {
+                answers.iter().try_for_each(|one| stacks(args, one, lines))
+            })
         }
         List::Events(numbers) => {
             let with_text = args.show_stack;
             let answers =
                 ask(common, COMMAND, printer, |session| request.ask_events(session, &numbers, with_text))?;
-            print(args, &answers, |answer| answer.iter().collect(), printer, events)
+            written(common, printer, rows_of(&answers, |rows| rows), |lines| {
+                answers.iter().try_for_each(|one| events(args, one, lines))
+            })
         }
     }
-}
-
-fn print<A, R: serde::Serialize>(
-    args: &VirtualAllocArgs,
-    answers: &[Answered<A>],
-    rows: fn(&A) -> Vec<&R>,
-    printer: &mut Printer<'_>,
-    text: fn(&VirtualAllocArgs, &Answered<A>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    let all: Vec<_> = answers
-        .iter()
-        .flat_map(|one| rows(&one.answer).into_iter().map(move |row| (&one.info, row)))
-        .collect();
-    let count = all.len();
-    if !machine(&args.common, printer, all.into_iter())? {
-        let mut lines = Lines::new(&args.common, printer);
-        answers.iter().try_for_each(|one| text(args, one, &mut lines))?;
-    }
-    Ok(exit(count))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use etwkit_analysis::wait::{WaitBy, WaitRow, WaitSum};
 use serde::Serialize;
 
 use super::chain;
-use super::output::{Answered, Columns, Lines, ask, exit, machine, show_sql};
+use super::output::{Answered, Columns, ask, rows_of, show_sql, written};
 use super::text::Text;
 use super::wait_args::{Rows, WaitArgs};
 use crate::exit::Exit;
@@ -31,19 +31,16 @@ fn sums(args: &WaitArgs, by: WaitBy, printer: &mut Printer<'_>) -> anyhow::Resul
         session.use_tags(sets.clone());
         request.ask(session)
     })?;
-    let rows = answers.iter().flat_map(|one| one.answer.iter().map(|row| (&one.info, row)));
-    let count = rows.clone().count();
-    if machine(&args.common, printer, rows)? {
-        return Ok(exit(count));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for Answered { info, answer } in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), info);
-        lines.file(info, &text, "")?;
-        let columns = sum_columns(args, by, &text, answer)?;
-        columns.lines(answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-    }
-    Ok(exit(count))
+    let rows = rows_of(&answers, |rows| rows);
+    written(&args.common, printer, rows, |lines| {
+        for Answered { info, answer } in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), info);
+            lines.file(info, &text, "")?;
+            let columns = sum_columns(args, by, &text, answer)?;
+            columns.lines(answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+        }
+        Ok(())
+    })
 }
 
 fn sum_columns<'a>(
@@ -177,22 +174,17 @@ fn single(args: &WaitArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
             })
         })
         .collect();
-    if machine(&args.common, printer, shown.iter().map(|(info, row)| (*info, row)))? {
-        return Ok(exit(shown.len()));
-    }
-    let mut lines = Lines::new(&args.common, printer);
-    for Answered { info, answer } in &answers {
-        let text = Text::new(&args.common, Some(&args.processes), info);
-        lines.file(info, &text, "")?;
-        let (rows, stacks) = answer;
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|row| WithStacks::new(row, stacks, args.stacks, (row.stack_id, row.readying_stack_id)))
-            .collect();
-        let columns = single_columns(args, &text)?;
-        columns.lines(rows.iter()).iter().try_for_each(|line| lines.line(line))?;
-    }
-    Ok(exit(shown.len()))
+    written(&args.common, printer, shown.iter().map(|(info, row)| (*info, row)), |lines| {
+        let mut shown = shown.iter().map(|(_, row)| row);
+        for Answered { info, answer: (rows, _) } in &answers {
+            let text = Text::new(&args.common, Some(&args.processes), info);
+            lines.file(info, &text, "")?;
+            let columns = single_columns(args, &text)?;
+            let rows: Vec<&WithStacks<'_, WaitRow>> = shown.by_ref().take(rows.len()).collect();
+            columns.lines(rows.into_iter()).iter().try_for_each(|line| lines.line(line))?;
+        }
+        Ok(())
+    })
 }
 
 fn single_columns<'a>(
