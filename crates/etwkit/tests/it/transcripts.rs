@@ -59,6 +59,10 @@ fn help() {
         "syscall",
         "objectref",
         "virtual-alloc",
+        "registry",
+        "region",
+        "loggers",
+        "standby",
     ];
     for dump in dumps {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));

@@ -32,6 +32,14 @@ pub enum Error {
         /// How to ask for less.
         how: &'static str,
     },
+    /// What a file of the user names is not in the trace.
+    #[error("{message}")]
+    NotThere {
+        /// What is missing.
+        message: String,
+        /// How to record it.
+        how: String,
+    },
     /// The extract holds sums only, and the question is about single events.
     #[error("the question needs the single {what}, of which this extract keeps only sums")]
     NeedsEvents {
@@ -47,6 +55,7 @@ impl Error {
         match self {
             Self::Query(error) => error.hint(),
             Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
+            Self::NotThere { how, .. } => Some(how),
             Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
                 Some("extract the trace again with `etwkit extract --detail full`")
             }
@@ -56,6 +65,12 @@ impl Error {
     /// Whether the question was understood and there just is nothing to answer.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
-        matches!(self, Self::NotRecorded { .. } | Self::NeedsRows { .. } | Self::NeedsEvents { .. })
+        matches!(
+            self,
+            Self::NotRecorded { .. }
+                | Self::NeedsRows { .. }
+                | Self::NotThere { .. }
+                | Self::NeedsEvents { .. }
+        )
     }
 }

@@ -16,6 +16,7 @@ mod file;
 mod first_last;
 mod in_order;
 mod lbr;
+mod loggers;
 mod mark;
 mod memory;
 mod method;
@@ -25,8 +26,11 @@ pub(crate) mod overview;
 mod pmc;
 mod power;
 mod process;
+mod region;
+mod registry;
 mod stack_lines;
 mod stacks;
+mod standby;
 mod stats;
 mod status;
 mod syscall;
@@ -76,6 +80,10 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::Syscall(args) => syscall::run(args, printer),
         Dump::ObjectRef(args) => object_ref::run(args, printer),
         Dump::VirtualAlloc(args) => virtual_alloc::run(args, printer),
+        Dump::Registry(args) => registry::run(args, printer),
+        Dump::Region(args) => region::run(args, printer),
+        Dump::Loggers(args) => loggers::run(args, printer),
+        Dump::Standby(args) => standby::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),
