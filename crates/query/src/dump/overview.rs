@@ -125,6 +125,8 @@ UNION ALL SELECT 3, 'tracelog', count(*) FROM generic_event WHERE described_by I
 UNION ALL SELECT 4, 'memory', count(*) FROM memory_sample
 UNION ALL SELECT 5, 'power', count(*) FROM power_setting
 UNION ALL SELECT 6, 'mark', count(*) FROM mark
+UNION ALL SELECT 7, 'registry', count(*) FROM registry_key
+UNION ALL SELECT 8, 'standby', count(*) FROM standby
 ) WHERE n > 0 ORDER BY at";
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,

@@ -293,20 +293,22 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
         let order = if self.sort == RegistrySort::Time {
-            "r.start_ns, r.end_ns"
+            "start_ns, end_ns"
         } else {
-            "coalesce(r.duration_ns, -1), r.start_ns"
+            "coalesce(duration_ns, -1), start_ns"
         };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
         format!(
-            "SELECT r.start_ns, r.end_ns, r.duration_ns, r.process_key, {PROCESS_COLUMNS}, t.tid, r.operation,
+            "SELECT * FROM (
+SELECT r.start_ns, r.end_ns, r.duration_ns, r.process_key, {PROCESS_COLUMNS}, t.tid, r.operation,
   registry_key_name(r.key) AS key, r.is_whole_key, r.value, r.index, r.status, ntstatus_name(r.status) AS status_name,
   r.cpu, {stack}
 FROM registry_io r
 LEFT JOIN process p ON p.process_key = r.process_key
 LEFT JOIN thread t ON t.thread_key = r.thread_key{join}{}
-ORDER BY {order}, r.cpu, r.operation, r.key",
+)
+ORDER BY {order}, cpu, operation, key",
             filtered(&conditions)
         )
     }

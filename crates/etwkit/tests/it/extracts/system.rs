@@ -95,7 +95,7 @@ fn trace(folder: &Path) -> String {
     let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
     let mut r = Recording { writer, start: options.t0 };
     let process = [
-        bytes(&[(0x1000, 8), (100, 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 8)]),
+        bytes(&[(0x1000, 8), (100, 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 4)]),
         b"setup.exe\0".to_vec(),
         wide("setup.exe /quiet"),
         wide(""),

@@ -129,7 +129,7 @@ fn rows_sum_up_by_what_is_asked_for() {
     let kind = |name: &str, count| (Some(name.to_owned()), count);
     assert_eq!(
         kinds,
-        [kind("query_key", 1), kind("close_key", 1), kind("open_key", 2), kind("query_value", 2)]
+        [kind("query_key", 1), kind("close_key", 1), kind("query_value", 2), kind("open_key", 2)]
     );
     let statuses: Vec<_> =
         by(RegistryBy::Status).into_iter().map(|row| (row.status_name, row.count, row.failures)).collect();
