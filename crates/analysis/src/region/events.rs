@@ -8,7 +8,7 @@ use etwkit_query::dump::sql::quoted;
 use etwkit_query::dump::{Error, ask};
 use serde_json::{Map, Value};
 
-use super::manifest::{Endpoint, EventPattern, Manifest, Naming, Same};
+use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
 use crate::Result;
 
 /// Events that are held at most.

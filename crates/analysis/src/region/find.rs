@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::definition::{Endpoint, Filter, Manifest, Region, Same, Side, Trigger, When};
 use super::events::Events;
-use super::manifest::{Endpoint, Filter, Manifest, Region, Same, Side, Trigger, When};
 
 /// One time that a region lasted, or that it began and did not end.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use etwkit_query::Session;
 use etwkit_query::dump::ask;
 
+use super::definition::{Manifest, Naming, Side};
 use super::events::Events;
 use super::find::Instance;
-use super::manifest::{Manifest, Naming, Side};
 use crate::Result;
 
 etwkit_query::rows! {

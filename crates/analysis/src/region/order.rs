@@ -1,6 +1,6 @@
 //! In which order regions can be found: those that others depend on first.
 
-use super::manifest::{Endpoint, Manifest, Region, Trigger};
+use super::definition::{Endpoint, Manifest, Region, Trigger};
 
 /// Places of all regions, each behind those that it depends on; a region of a circle if there is one.
 pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::definition::{Manifest, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
-use super::manifest::{Manifest, Same, Side};
 
 /// Places of the parents of all instances; `instances` are in the order of their regions, then of their begins.
 pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Events) -> Vec<Option<usize>> {

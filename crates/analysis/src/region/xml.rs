@@ -10,7 +10,7 @@ use super::error::ManifestError;
 /// Bounds of a file. Known ones have some hundred regions, ten levels deep.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
-const MAX_ELEMENTS: usize = 100_000;
+const MAX_ELEMENTS: usize = 20_000;
 
 /// An element.
 #[derive(Debug, Default)]
