@@ -1,12 +1,14 @@
-//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths.
+//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths; regions of interest.
 //!
 //! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one extract. A question is a request
-//! type, its answer typed rows, the same for every front end. What is meant by each number stands in `docs/waits.md`.
+//! type, its answer typed rows, the same for every front end. What is meant by each number stands in `docs/waits.md` and
+//! `docs/regions.md`.
 
 #![forbid(unsafe_code)]
 
 pub mod chain;
 pub mod path;
+pub mod region;
 mod root;
 mod root_rows;
 mod stacks;

@@ -10,7 +10,7 @@ use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, Exception, FileIo, FileMap,
     Frame, GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc,
-    PmcSample, Row, Stack, Syscall, Table, TcpEvent, ThreadPool, UiDelay, UserLock, VirtualAlloc,
+    PmcSample, RegistryIo, Row, Stack, Syscall, Table, TcpEvent, ThreadPool, UiDelay, UserLock, VirtualAlloc,
     VirtualRange,
 };
 use etwkit_trace::tags::{self, TagSet};
@@ -53,7 +53,7 @@ pub struct Converted {
 }
 
 /// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 22] = [
+const ROW_TABLES: [&Table; 23] = [
     CpuSample::TABLE,
     ContextSwitch::TABLE,
     DpcIsr::TABLE,
@@ -66,6 +66,7 @@ const ROW_TABLES: [&Table; 22] = [
     HardFault::TABLE,
     NetIo::TABLE,
     TcpEvent::TABLE,
+    RegistryIo::TABLE,
     Syscall::TABLE,
     Object::TABLE,
     Handle::TABLE,

@@ -7,6 +7,7 @@ use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::Process;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
+use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::stack;
 use etwkit_decode::kernel::thread::{Thread, Traits};
 use etwkit_decode::kernel::{self, Hook, group};
@@ -17,6 +18,7 @@ use crate::mentions::Mentions;
 use crate::tracker::file_name::FileNameTracker;
 use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
 use crate::tracker::process::{ProcessKey, ProcessTracker};
+use crate::tracker::registry_key::RegistryKeyTracker;
 use crate::tracker::stack::{StackKeys, StackTree};
 use crate::tracker::thread::ThreadTracker;
 use crate::tracker::volume::PathMapper;
@@ -41,6 +43,8 @@ pub struct Directory {
     pub images: ImageTracker,
     /// File names.
     pub file_names: FileNameTracker,
+    /// Keys of the registry, by control block.
+    pub registry_keys: RegistryKeyTracker,
     /// NT paths to DOS paths.
     pub paths: PathMapper,
     /// Frames of stack keys.
@@ -100,6 +104,7 @@ pub struct DirectoryBuilder {
     threads: ThreadTracker,
     images: ImageTracker,
     file_names: FileNameTracker,
+    registry_keys: RegistryKeyTracker,
     paths: PathMapper,
     stacks: StackTree,
     stack_keys: StackKeys,
@@ -175,9 +180,16 @@ impl DirectoryBuilder {
                     self.file_names.add(hook.opcode, event.timestamp, key, &path);
                 }
             }
+            group::REGISTRY if registry::is_block(hook.opcode) => self.registry_key(hook, event),
             group::STACK => self.stack_definition(hook, event),
             _ => {}
         }
+    }
+
+    fn registry_key(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        let read = registry::Operation::parse(event.payload(), hook.version, event.pointer_size());
+        let Some(block) = read.filter(|block| !block.name.is_empty()) else { return };
+        self.registry_keys.add(hook.opcode, hook.version, event.timestamp, block.block, &block.name);
     }
 
     fn process(&mut self, hook: Hook, event: &RawEvent<'_>) {
@@ -288,6 +300,7 @@ impl DirectoryBuilder {
             threads: self.threads,
             images: self.images,
             file_names: self.file_names,
+            registry_keys: self.registry_keys,
             paths: self.paths,
             stacks: self.stacks,
             stack_keys: self.stack_keys,

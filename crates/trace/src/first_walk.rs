@@ -1,7 +1,7 @@
 //! What the first walk over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
-use etwkit_decode::kernel::{Hook, counter, file_name, group, sample, stack};
+use etwkit_decode::kernel::{Hook, counter, file_name, group, registry, sample, stack};
 use etwkit_etl::session::TraceFile;
 use etwkit_etl::{RawEvent, Session};
 
@@ -56,6 +56,7 @@ pub(crate) fn needs_order(hook: Option<Hook>) -> bool {
         ),
         group::STACK => matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN),
         group::FILE => file_name::is_name(hook.opcode),
+        group::REGISTRY => registry::is_block(hook.opcode),
         group::DISK | group::MEMORY | group::TCP | group::UDP | group::OBJECT => false,
         _ => true,
     }

@@ -5,5 +5,6 @@ mod chain;
 mod page;
 mod path;
 mod recorded;
+mod region;
 mod support;
 mod wait;

@@ -10,6 +10,7 @@ pub mod dpc;
 pub mod fault;
 pub mod file_io;
 pub mod file_name;
+pub mod group_mask;
 pub mod idle;
 pub mod image;
 pub mod memory;
@@ -20,6 +21,7 @@ pub mod power_setting;
 pub mod process;
 pub mod processor_power;
 pub mod provider;
+pub mod registry;
 pub mod sample;
 pub mod scheduler;
 pub mod stack;
@@ -47,6 +49,8 @@ pub mod group {
     pub const TCP: u8 = 0x06;
     /// UDP.
     pub const UDP: u8 = 0x08;
+    /// The registry.
+    pub const REGISTRY: u8 = 0x09;
     /// System configuration.
     pub const CONFIG: u8 = 0x0B;
     /// Branch records.
@@ -116,7 +120,7 @@ fn class_group(class: Guid) -> Option<u8> {
     CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
 }
 
-const CLASSES: [(Guid, u8); 14] = [
+const CLASSES: [(Guid, u8); 15] = [
     (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
     (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
     (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
@@ -124,6 +128,7 @@ const CLASSES: [(Guid, u8); 14] = [
     (Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"), group::THREAD),
     (Guid::literal("9a280ac0-c8e0-11d1-84e2-00c04fb998a2"), group::TCP),
     (Guid::literal("bf3a50c5-a9c9-4988-a005-2df0b7c80f80"), group::UDP),
+    (Guid::literal("ae53722e-c863-11d2-8659-00c04fa321a1"), group::REGISTRY),
     (Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"), group::CONFIG),
     (Guid::literal("99134383-5248-43fc-834b-529454e75df3"), group::BRANCH),
     (Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"), group::PERFINFO),

@@ -63,6 +63,10 @@ fn help() {
         "gdi-user",
         "ui-delay",
         "focus",
+        "registry",
+        "region",
+        "loggers",
+        "standby",
     ];
     for dump in dumps {
         check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));

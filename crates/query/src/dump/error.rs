@@ -40,6 +40,14 @@ pub enum Error {
         /// What an extract of a trace would say.
         why: Box<Error>,
     },
+    /// What a file of the user names is not in the trace.
+    #[error("{message}")]
+    NotThere {
+        /// What is missing.
+        message: String,
+        /// How to record it.
+        how: String,
+    },
     /// The extract holds sums only, and the question is about single events.
     #[error("the question needs the single {what}, of which this extract keeps only sums")]
     NeedsEvents {
@@ -61,6 +69,7 @@ impl Error {
                 ),
                 _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
             },
+            Self::NotThere { how, .. } => Some(how),
             Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
                 Some("extract the trace again with `etwkit extract --detail full`")
             }
@@ -75,6 +84,7 @@ impl Error {
             Self::NotRecorded { .. }
                 | Self::NeedsRows { .. }
                 | Self::NeedsEvents { .. }
+                | Self::NotThere { .. }
                 | Self::Imported { .. }
         )
     }

@@ -129,6 +129,8 @@ UNION ALL SELECT 7, 'user-lock', count(*) FROM user_lock_process
 UNION ALL SELECT 8, 'gdi-user', count(*) FROM gdi_user_type
 UNION ALL SELECT 9, 'ui-delay', count(*) FROM ui_delay
 UNION ALL SELECT 10, 'focus', count(*) FROM focus_change
+UNION ALL SELECT 11, 'registry', count(*) FROM registry_key
+UNION ALL SELECT 12, 'standby', count(*) FROM standby
 ) WHERE n > 0 ORDER BY at";
 
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,

@@ -151,6 +151,40 @@ pub fn filtered(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
 }
 
+/// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without `STATUS_` and with wildcards,
+/// `failed` for errors and warnings.
+#[must_use]
+pub fn status_condition(column: &str, filter: &str) -> Option<String> {
+    let one = |part: &str| {
+        let part = part.trim_start_matches('!');
+        if part.eq_ignore_ascii_case("failed") {
+            return format!("{column} < 0");
+        }
+        let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
+        let number = match digits {
+            Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),
+            None => part
+                .parse::<i64>()
+                .ok()
+                .and_then(|n| i32::try_from(n).ok().or_else(|| u32::try_from(n).ok().map(u32::cast_signed))),
+        };
+        let name = part.get(7..).filter(|_| part.to_ascii_uppercase().starts_with("STATUS_")).unwrap_or(part);
+        number.map_or_else(
+            || format!("wildcard_match(ntstatus_name({column}), {})", quoted(name)),
+            |number| format!("{column} = {number}"),
+        )
+    };
+    let (positive, negative) = split(filter);
+    let any = |parts: &str| parts.split(';').map(one).collect::<Vec<_>>().join(" OR ");
+    let conditions = [
+        positive.map(|parts| format!("({})", any(&parts))),
+        negative.map(|parts| format!("NOT ({})", any(&parts))),
+    ];
+    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
+        .filter(|all| !all.is_empty())
+        .map(|all| format!("{column} IS NOT NULL AND {all}"))
+}
+
 /// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
 #[must_use]
 pub fn ends(range: Range) -> (i64, i64) {
@@ -211,5 +245,22 @@ mod tests {
         ] {
             assert_eq!(range_condition("x", Range { min, max }).as_deref(), condition);
         }
+    }
+
+    #[test]
+    fn results_are_numbers_names_or_failures() {
+        for (filter, condition) in [
+            ("0", "s.status IS NOT NULL AND (s.status = 0)"),
+            ("!0", "s.status IS NOT NULL AND NOT (s.status = 0)"),
+            ("0xC0000022;258", "s.status IS NOT NULL AND (s.status = -1073741790 OR s.status = 258)"),
+            ("3221225506", "s.status IS NOT NULL AND (s.status = -1073741790)"),
+            (
+                "failed;!STATUS_NO_*",
+                "s.status IS NOT NULL AND (s.status < 0) AND NOT (wildcard_match(ntstatus_name(s.status), 'NO_*'))",
+            ),
+        ] {
+            assert_eq!(status_condition("s.status", filter).as_deref(), Some(condition), "{filter}");
+        }
+        assert_eq!(status_condition("s", ";"), None);
     }
 }

@@ -1,11 +1,10 @@
 //! System calls: sums by function, process, thread or status, or single calls.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, quoted, range_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, range_condition, status_condition,
 };
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::filter::split;
 use crate::range::Range;
 
 /// What a row is.
@@ -174,7 +173,7 @@ impl SyscallRequest {
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(&["function", "full_name"], self.function.as_deref()));
-        all.extend(self.status.as_deref().and_then(status_condition));
+        all.extend(self.status.as_deref().and_then(|filter| status_condition("s.status", filter)));
         all.extend(self.thread.map(|tid| format!("t.tid = {}", tid.cast_signed())));
         if !self.duration.is_unlimited() {
             all.push("duration_ns IS NOT NULL".to_owned());
@@ -393,60 +392,5 @@ fn check(session: &Session, needs_calls: bool) -> Result<bool> {
         }),
         (false, true) if needs_calls => Err(Error::NeedsRows { what: "system calls" }),
         _ => Ok(has_calls),
-    }
-}
-
-/// The condition that what was returned passes a filter: numbers (`0`, `0xc0000022`), names with or without `STATUS_` and with wildcards,
-/// `failed` for errors and warnings.
-fn status_condition(filter: &str) -> Option<String> {
-    let one = |part: &str| {
-        let part = part.trim_start_matches('!');
-        if part.eq_ignore_ascii_case("failed") {
-            return "s.status < 0".to_owned();
-        }
-        let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
-        let number = match digits {
-            Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),
-            None => part
-                .parse::<i64>()
-                .ok()
-                .and_then(|n| i32::try_from(n).ok().or_else(|| u32::try_from(n).ok().map(u32::cast_signed))),
-        };
-        let name = part.get(7..).filter(|_| part.to_ascii_uppercase().starts_with("STATUS_")).unwrap_or(part);
-        number.map_or_else(
-            || format!("wildcard_match(ntstatus_name(s.status), {})", quoted(name)),
-            |number| format!("s.status = {number}"),
-        )
-    };
-    let (positive, negative) = split(filter);
-    let any = |parts: &str| parts.split(';').map(one).collect::<Vec<_>>().join(" OR ");
-    let conditions = [
-        positive.map(|parts| format!("({})", any(&parts))),
-        negative.map(|parts| format!("NOT ({})", any(&parts))),
-    ];
-    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
-        .filter(|all| !all.is_empty())
-        .map(|all| format!("s.status IS NOT NULL AND {all}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::status_condition;
-
-    #[test]
-    fn results_are_numbers_names_or_failures() {
-        for (filter, condition) in [
-            ("0", "s.status IS NOT NULL AND (s.status = 0)"),
-            ("!0", "s.status IS NOT NULL AND NOT (s.status = 0)"),
-            ("0xC0000022;258", "s.status IS NOT NULL AND (s.status = -1073741790 OR s.status = 258)"),
-            ("3221225506", "s.status IS NOT NULL AND (s.status = -1073741790)"),
-            (
-                "failed;!STATUS_NO_*",
-                "s.status IS NOT NULL AND (s.status < 0) AND NOT (wildcard_match(ntstatus_name(s.status), 'NO_*'))",
-            ),
-        ] {
-            assert_eq!(status_condition(filter).as_deref(), Some(condition), "{filter}");
-        }
-        assert_eq!(status_condition(";"), None);
     }
 }

@@ -93,7 +93,35 @@ pub(super) static FUNCTIONS: &[Function] = &[
         returns: DataType::Utf8,
         compute: |columns| texts(columns, win32_error_name),
     },
+    Function {
+        reference: Reference {
+            name: "registry_key_name",
+            call: "registry_key_name(key)",
+            returns: "Utf8",
+            doc: "Path of a registry key as programs name it: `HKLM` and `HKU` for the roots of machine and users. Others stay.",
+            example: r"SELECT registry_key_name('\REGISTRY\MACHINE\SOFTWARE'), registry_key_name('\registry\machines')",
+            answer: r"HKLM\SOFTWARE|\registry\machines",
+        },
+        arguments: &[DataType::Utf8],
+        returns: DataType::Utf8,
+        compute: |columns| {
+            let [keys] = arguments(columns)?;
+            let names = keys.as_string::<i32>().iter().map(|key| key.map(registry_key_name));
+            Ok(Arc::new(names.collect::<StringArray>()))
+        },
+    },
 ];
+
+/// Path of a registry key as programs name it.
+fn registry_key_name(key: &str) -> String {
+    const ROOTS: [(&str, &str); 2] = [(r"\REGISTRY\MACHINE", "HKLM"), (r"\REGISTRY\USER", "HKU")];
+    let named = ROOTS.iter().find_map(|(root, name)| {
+        let (start, rest) = key.split_at_checked(root.len())?;
+        let is_root = start.eq_ignore_ascii_case(root) && (rest.is_empty() || rest.starts_with('\\'));
+        is_root.then(|| format!("{name}{rest}"))
+    });
+    named.unwrap_or_else(|| key.to_owned())
+}
 
 /// Name of a `KWAIT_REASON`, as the function of that name gives it.
 #[must_use]

@@ -1,5 +1,5 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers; CPU by kind of core, counters by thread; system calls by function, handles by type, virtual memory by process; the lock and the objects of
+//! drivers; CPU by kind of core, counters by thread; registry by key, system calls by function, handles by type, virtual memory by process; the lock and the objects of
 //! the window manager.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
@@ -21,6 +21,7 @@ mod ordered;
 mod parallel;
 mod percentiles;
 mod process;
+mod registry;
 mod speeds;
 mod states;
 mod summary;
@@ -73,6 +74,7 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         driver::derive(source, &mut rows)?;
         cores::derive(source, &mut rows)?;
         counters::derive(source, &mut rows)?;
+        registry::derive(source, &mut rows)?;
         calls::derive(source, &mut rows)?;
         objects::derive(source, &mut rows)?;
         win32k::derive(source, &mut rows)?;

@@ -1,5 +1,7 @@
 //! What all importers share: who an event belongs to, and the rows that wait for stacks.
 
+use std::sync::Arc;
+
 use etwkit_decode::kernel::stack::{Owner, is_kernel_address};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
@@ -42,6 +44,8 @@ pub(super) enum Pending {
     Dns(Box<table::DnsQuery>, Option<Seq>),
     /// An event of a TCP connection.
     Tcp(Box<table::TcpEvent>),
+    /// An operation on the registry, with the key that its name is relative to.
+    Registry(Box<table::RegistryIo>, Option<Arc<str>>),
     /// A system call, with its entry.
     Syscall(Box<table::Syscall>, Option<Seq>),
     /// A handle, with its creation; what closed it has the stack of the row itself.

@@ -32,6 +32,7 @@ pub(super) struct Generic {
     /// By address of the plan. The plan is kept, so that no address stands for two.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,
     guids: FxHashMap<Guid, Arc<str>>,
+    last_activity: Option<(Guid, Arc<str>)>,
     keep_payload: bool,
     /// Events that nothing describes, and such whose payload ended too early.
     pub(super) unknown: u64,
@@ -45,6 +46,7 @@ impl Generic {
             attributor,
             names: FxHashMap::default(),
             guids: FxHashMap::default(),
+            last_activity: None,
             keep_payload,
             unknown: 0,
             incomplete: 0,
@@ -84,6 +86,7 @@ impl Generic {
             level: event.level().into(),
             keyword: descriptor.keyword as i64,
             task: descriptor.task.into(),
+            activity_id: event.activity_id().map(|id| self.activity(id)),
             described_by: names.described_by,
             fields,
             payload,
@@ -143,6 +146,18 @@ impl Generic {
         };
         self.names.insert(address, (Arc::clone(plan), names.clone()));
         names
+    }
+
+    /// Text of an activity. Events of one come one after the other; all of them are too many to hold.
+    fn activity(&mut self, id: Guid) -> Arc<str> {
+        match &self.last_activity {
+            Some((last, text)) if *last == id => Arc::clone(text),
+            _ => {
+                let text: Arc<str> = Arc::from(id.to_string());
+                self.last_activity = Some((id, Arc::clone(&text)));
+                text
+            }
+        }
     }
 
     fn guid(&mut self, guid: Guid) -> Arc<str> {

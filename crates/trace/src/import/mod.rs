@@ -3,8 +3,8 @@
 //! - [`collect`](self): the first walk, which learns what names and addresses mean
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
-//!   `win32k` (with `user_lock`, `gdi_user` and `focus`), `dotnet`, `generic`, `machine`: one importer for each topic
+//! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `registry`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
+//!   `win32k` (with `user_lock`, `gdi_user` and `focus`), `standby`, `loggers`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -25,6 +25,7 @@ mod handles;
 mod identity;
 mod io;
 mod line;
+mod loggers;
 mod machine;
 mod maps;
 mod memory;
@@ -34,10 +35,12 @@ mod object_types;
 mod objects;
 mod outbox;
 mod power;
+mod registry;
 mod rows;
 mod samples;
 mod settings;
 mod stacks;
+mod standby;
 mod switches;
 mod tables;
 mod tcp;

@@ -162,6 +162,11 @@ impl<'d> Rows<'d> {
                 row.stack_id = stack;
                 t.tcp_event.push(&row, sink)
             }
+            Pending::Registry(mut row, base) => {
+                super::registry::complete(&mut row, base);
+                row.stack_id = stack;
+                t.registry_io.push(&row, sink)
+            }
             Pending::Syscall(mut row, enter) => {
                 row.stack_id = taken(&mut self.resolved, enter);
                 // Functions of the kernel are the same whatever process calls them.

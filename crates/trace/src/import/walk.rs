@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{
-    Hook, config, fault, file_name, group, image, sample, scheduler, syscall, thread, virtual_memory,
+    Hook, config, fault, file_name, group, group_mask, image, sample, scheduler, syscall, thread,
+    virtual_memory,
 };
 use etwkit_decode::tcpip::TcpReader;
 use etwkit_decode::{Decoder, clr, eventinfo};
@@ -25,6 +26,7 @@ use super::handles::Handles;
 use super::identity::first_methods;
 use super::io::Io;
 use super::line::Given;
+use super::loggers::Loggers;
 use super::maps::Maps;
 use super::memory::Memory;
 use super::outbox::{Batches, Outbox};
@@ -32,11 +34,12 @@ use super::power::Power;
 use super::rows::Rows;
 use super::samples::Samples;
 use super::stacks::Stacks;
+use super::standby::Standby;
 use super::switches::Switches;
 use super::tcp::Tcp;
 use super::virtual_memory::VirtualMemory;
 use super::win32k::Win32k;
-use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, settings};
+use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, registry, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
 use crate::schedule::late_starts;
@@ -62,6 +65,8 @@ struct Importers<'a> {
     dns: Dns,
     tcp: Tcp,
     win32k: Win32k,
+    standby: Standby,
+    loggers: Loggers,
     generic: Generic,
     kernel_network: bool,
     /// References to stacks that are defined nowhere.
@@ -176,6 +181,8 @@ impl<'a> Importers<'a> {
             dns: Dns::default(),
             tcp: Tcp::default(),
             win32k: Win32k::new(session),
+            standby: Standby::default(),
+            loggers: Loggers::default(),
             generic: Generic::new(decoder, attributor, options.keep_payload),
             kernel_network: c.kernel_network,
             unresolved: 0,
@@ -254,6 +261,10 @@ impl Importers<'_> {
                 self.virtual_memory.event(op, event, running, &mut self.context)
             }
             (group::MEMORY, op) => self.memory.kernel(op, event, context, sink)?,
+            (group::REGISTRY, _) => {
+                let running = self.running_on(event.cpu);
+                registry::event(hook, event, running, &mut self.context)
+            }
             (group::OBJECT, op) => {
                 let running = self.running_on(event.cpu);
                 self.handles.event(op, event, running, &mut self.context, sink)?
@@ -265,6 +276,10 @@ impl Importers<'_> {
             // These became rows of `process`, `thread`, `module` and `system_config` in the first walk.
             (group::THREAD, 1..=4) | (group::PROCESS, 1..=4 | 39) | (group::IMAGE, 2..=4 | 10) => true,
             (group::IMAGE, image::opcode::KERNEL_BASE) | (group::EVENT_TRACE, 0) => true,
+            (group::EVENT_TRACE, group_mask::opcode::EXTENSION | group_mask::opcode::END_EXTENSION) => {
+                self.loggers.mask(event);
+                false
+            }
             (group::CONFIG, op) => is_machine_fact(op),
             _ => false,
         })
@@ -288,6 +303,8 @@ impl Importers<'_> {
         if let Some(kind) = TcpReader::kind(event) {
             return self.tcp.event(kind, event, &mut self.generic.decoder, &mut self.context, sink);
         }
+        self.loggers.event(event, &mut self.generic.decoder, &mut self.context, sink)?;
+        self.standby.event(event, &mut self.generic.decoder, &mut self.context, sink)?;
         if settings::provider(event, &mut self.context, sink)?
             || self.memory.provider(event, &mut self.context, sink)?
             || self.win32k.event(event, &mut self.context, sink)?
@@ -359,6 +376,8 @@ impl Importers<'_> {
         self.tcp.finish(context, sink)?;
         not_followed += self.win32k.finish(collected.end, context, sink)?;
         self.power.finish(collected.end, context, sink)?;
+        self.standby.finish(context, sink)?;
+        self.loggers.finish(session, context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
         context.identity.write(&collected.methods, sink)?;

@@ -43,6 +43,8 @@ tables! {
         keyword: i64;
         /// Task.
         task: i32;
+        /// GUID of the activity that the event is part of; null if it names none.
+        activity_id: Option<Arc<str>>;
         /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format), `eventsource` (a manifest that the
         /// program wrote into the trace), `eventinfo` (what the merge step wrote), `kernel` or `template` (built in); null if nothing does.
         described_by: Option<&'static str>;

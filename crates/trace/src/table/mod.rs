@@ -20,6 +20,8 @@ mod memory;
 mod net;
 mod objects;
 mod power;
+mod registry;
+mod session;
 mod virtual_memory;
 mod window;
 
@@ -42,6 +44,8 @@ pub use memory::*;
 pub use net::*;
 pub use objects::*;
 pub use power::*;
+pub use registry::*;
+pub use session::*;
 pub use virtual_memory::*;
 pub use window::*;
 
@@ -103,6 +107,8 @@ pub static TABLES: &[&Table] = &[
     Disk::TABLE,
     Volume::TABLE,
     Service::TABLE,
+    Logger::TABLE,
+    LoggerEvent::TABLE,
     CpuCore::TABLE,
     Process::TABLE,
     Thread::TABLE,
@@ -133,6 +139,8 @@ pub static TABLES: &[&Table] = &[
     MemoryMachine::TABLE,
     PowerSetting::TABLE,
     PowerProfile::TABLE,
+    Standby::TABLE,
+    RegistryIo::TABLE,
     Syscall::TABLE,
     Object::TABLE,
     Handle::TABLE,
@@ -167,6 +175,7 @@ pub static DERIVED: &[&Table] = &[
     LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
+    RegistryKey::TABLE,
     SyscallFunction::TABLE,
     HandleType::TABLE,
     VirtualAllocProcess::TABLE,

@@ -8,6 +8,7 @@ pub mod file_name;
 pub mod image;
 pub mod method;
 pub mod process;
+pub mod registry_key;
 pub mod stack;
 pub mod thread;
 pub mod volume;

@@ -38,6 +38,7 @@ impl Recording {
         let mut options = SessionOptions::default();
         options.header.perf_freq = 1_000_000;
         options.header.cpu_count = 2;
+        options.header.session_name = "NT Kernel Logger".into();
         let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
         Self { writer, start: options.t0, start_time: options.header.start_time }
     }

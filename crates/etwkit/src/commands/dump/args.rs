@@ -71,6 +71,17 @@ pub(crate) enum Dump {
     UiDelay(super::ui_delay::UiDelayArgs),
     /// Which program had the focus, from when to when
     Focus(super::focus::FocusArgs),
+    /// Operations on the registry by key, process, kind, result or value
+    Registry(super::registry::RegistryArgs),
+    /// Regions of interest: what lasted from which event to which, as a file of Windows Performance Analyzer defines it
+    #[command(visible_alias = "regions")]
+    Region(super::region::RegionArgs),
+    /// Recording sessions: those of the trace and others, what they lost, which providers were switched on
+    #[command(alias = "logger")]
+    Loggers(super::loggers::LoggersArgs),
+    /// Stays in connected standby: how long, how deep, who woke the machine
+    #[command(visible_alias = "drips")]
+    Standby(super::standby::StandbyArgs),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// Runs of automated tests, by the names of their files

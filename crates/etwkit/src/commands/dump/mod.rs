@@ -19,6 +19,7 @@ mod focus;
 mod gdi_user;
 mod in_order;
 mod lbr;
+mod loggers;
 mod mark;
 mod memory;
 mod method;
@@ -29,8 +30,11 @@ mod pmc;
 mod power;
 mod process;
 mod recordings;
+mod region;
+mod registry;
 mod stack_lines;
 mod stacks;
+mod standby;
 mod stats;
 mod status;
 mod syscall;
@@ -86,6 +90,10 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::GdiUser(args) => gdi_user::run(args, printer),
         Dump::UiDelay(args) => ui_delay::run(args, printer),
         Dump::Focus(args) => focus::run(args, printer),
+        Dump::Registry(args) => registry::run(args, printer),
+        Dump::Region(args) => region::run(args, printer),
+        Dump::Loggers(args) => loggers::run(args, printer),
+        Dump::Standby(args) => standby::run(args, printer),
         Dump::Stats(args) => stats::run(args, printer),
         Dump::Time(args) => time::run(args, printer),
         Dump::Version(args) => version::run(args, printer),

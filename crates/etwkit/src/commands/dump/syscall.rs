@@ -95,7 +95,7 @@ impl SyscallArgs {
 
     fn columns<'a>(&'a self, text: &'a Text, rows: &[SyscallRow]) -> anyhow::Result<Columns<'a, SyscallRow>> {
         let mut columns = Columns::new();
-        let us = |ns: Option<i64>| ns.map(|ns| us(text, ns)).unwrap_or_default();
+        let us = |ns: Option<i64>| ns.map(|ns| text.us(ns)).unwrap_or_default();
         let is_open = |of: fn(&SyscallRow) -> i64| rows.iter().any(|row| of(row) > 0);
         // Sums of an extract without single calls have none.
         let ranked = rows.iter().any(|row| row.p50_duration_ns.is_some());
@@ -137,7 +137,7 @@ impl SyscallArgs {
             call.enter_ns.map_or_else(|| "before".into(), |ns| text.times.write(ns))
         });
         columns.number("Duration", "us", true, |call| {
-            call.duration_ns.map_or_else(|| "open".into(), |ns| us(text, ns))
+            call.duration_ns.map_or_else(|| "open".into(), |ns| text.us(ns))
         });
         columns.word("Process", "Process", true, |call| text.process(call.into()));
         columns.number("Tid", "Tid", true, |call| call.tid.map(|tid| tid.to_string()).unwrap_or_default());
@@ -150,12 +150,6 @@ impl SyscallArgs {
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }
-}
-
-/// Microseconds with one digit.
-fn us(text: &Text, ns: i64) -> String {
-    let tenths = super::text::rounded(ns, 100);
-    format!("{}.{}", text.int(tenths / 10), (tenths % 10).abs())
 }
 
 /// Name of a function; without a symbol the offset in its module.

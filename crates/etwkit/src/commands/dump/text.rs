@@ -10,10 +10,12 @@ use etwkit_query::dump::file::FileRow;
 use etwkit_query::dump::focus::{FocusRow, FocusStay};
 use etwkit_query::dump::gdi_user::{GdiUserObjectRow, GdiUserRow};
 use etwkit_query::dump::lbr::LbrRow;
+use etwkit_query::dump::logger::LoggerEventRow;
 use etwkit_query::dump::memory::MemoryRow;
 use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::object_ref::HandleTypeRow;
 use etwkit_query::dump::pmc::PmcRow;
+use etwkit_query::dump::registry::{RegistryOperation, RegistryRow};
 use etwkit_query::dump::syscall::{SyscallCall, SyscallRow};
 use etwkit_query::dump::tcp::TcpRow;
 use etwkit_query::dump::tcp_post::PostIssueRow;
@@ -89,6 +91,9 @@ process_of!(
     ProviderRow,
     EventRow,
     MemoryRow,
+    RegistryRow,
+    RegistryOperation,
+    LoggerEventRow,
     SyscallRow,
     SyscallCall,
     HandleTypeRow,
@@ -161,6 +166,12 @@ impl Text {
 
     pub(super) fn maybe_fine_ms(&self, ns: Option<i64>) -> String {
         ns.map(|ns| self.fine_ms(ns)).unwrap_or_default()
+    }
+
+    /// Nanoseconds in microseconds with one digit, rounded half to even.
+    pub(super) fn us(&self, ns: i64) -> String {
+        let tenths = rounded(ns, 100);
+        format!("{}.{}", self.int(tenths / 10), (tenths % 10).abs())
     }
 
     /// Bytes in whole units of that size, rounded half to even.

@@ -12,5 +12,6 @@ mod real;
 mod samples;
 mod sched;
 mod support;
+mod system;
 mod trees;
 mod waits;

@@ -13,6 +13,8 @@ mod methods;
 mod object_ref;
 mod pmc;
 mod process;
+mod registry;
+mod sessions;
 mod stacks;
 mod stats;
 mod tcp;

@@ -1,0 +1,321 @@
+//! The events that regions begin and end with, out of an extract.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use etwkit_query::Session;
+use etwkit_query::dump::sql::quoted;
+use etwkit_query::dump::{Error, ask};
+use serde_json::{Map, Value};
+
+use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
+use crate::Result;
+
+/// Events that are held at most.
+const MAX_EVENTS: usize = 10_000_000;
+
+/// Class of the marks of the kernel logger, which have a table of their own, and their type.
+const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
+
+etwkit_query::rows! {
+    /// An event as it lies in the extract.
+    struct EventRow {
+        /// Time.
+        ts_ns: i64,
+        /// Process.
+        process_key: Option<i64>,
+        /// Its process id.
+        pid: Option<i64>,
+        /// Its name.
+        process: Option<String>,
+        /// Thread.
+        thread_key: Option<i64>,
+        /// Its thread id.
+        tid: Option<i64>,
+        /// GUID of the provider.
+        provider_guid: String,
+        /// Its name.
+        provider: Option<String>,
+        /// Event id.
+        event_id: i64,
+        /// Version.
+        version: i64,
+        /// Opcode.
+        opcode: i64,
+        /// Name.
+        name: Option<String>,
+        /// Activity.
+        activity_id: Option<String>,
+        /// Decoded fields.
+        fields: Option<String>,
+    }
+}
+
+/// An event that some region asks for.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) ts_ns: i64,
+    pub(super) process_key: Option<i64>,
+    pub(super) pid: Option<i64>,
+    pub(super) process: Option<Arc<str>>,
+    pub(super) thread_key: Option<i64>,
+    pub(super) tid: Option<i64>,
+    pub(super) provider: Arc<str>,
+    pub(super) name: Option<Arc<str>>,
+    pub(super) activity_id: Option<String>,
+    /// Fields as JSON.
+    pub(super) fields: Option<String>,
+    /// Those that regions compare or are named after, by their number.
+    values: Vec<(usize, String)>,
+}
+
+/// All events that regions ask for, in the order of time.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    pub(super) all: Vec<Event>,
+    /// Events that fit each pattern, by place.
+    fits: Vec<Vec<usize>>,
+    /// Fields that regions compare or are named after.
+    wanted: Vec<String>,
+}
+
+impl Events {
+    /// Those that fit a pattern.
+    pub(super) fn of(&self, pattern: usize) -> &[usize] {
+        self.fits.get(pattern).map_or(&[], Vec::as_slice)
+    }
+
+    /// A field of an event.
+    pub(super) fn value(&self, event: Option<usize>, field: &str) -> Option<&str> {
+        let number = self.wanted.iter().position(|wanted| wanted == field)?;
+        let values = &self.all.get(event?)?.values;
+        values.iter().find(|(of, _)| *of == number).map(|(_, value)| value.as_str())
+    }
+
+    /// Reads them.
+    pub(super) fn read(manifest: &Manifest, session: &Session) -> Result<Self> {
+        let mut events =
+            Self { all: Vec::new(), fits: vec![Vec::new(); manifest.events.len()], wanted: wanted(manifest) };
+        let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, pattern) in manifest.events.iter().enumerate() {
+            by_provider.entry(&pattern.provider).or_default().push(place);
+        }
+        let rows: Vec<EventRow> = ask(session, &sql(manifest))?;
+        if rows.len() > MAX_EVENTS {
+            return Err(Error::TooWide {
+                message: format!("regions begin and end with {} events, more than {MAX_EVENTS}", rows.len()),
+                how: "ask for fewer of the regions: take the others out of the file",
+            });
+        }
+        let mut texts = Texts::default();
+        for row in rows {
+            let Some(places) = by_provider.get(row.provider_guid.as_str()) else { continue };
+            events.take(row, places, manifest, &mut texts);
+        }
+        Ok(events)
+    }
+
+    fn take(&mut self, row: EventRow, places: &[usize], manifest: &Manifest, texts: &mut Texts) {
+        let fields: Map<String, Value> =
+            row.fields.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let patterns = places.iter().filter_map(|place| Some((*place, manifest.events.get(*place)?)));
+        let fitting: Vec<usize> =
+            patterns.filter(|(_, pattern)| fits(pattern, &row, &fields)).map(|(place, _)| place).collect();
+        if fitting.is_empty() {
+            return;
+        }
+        let place = self.all.len();
+        for pattern in fitting {
+            if let Some(list) = self.fits.get_mut(pattern) {
+                list.push(place);
+            }
+        }
+        let values = self.wanted.iter().enumerate();
+        let values =
+            values.filter_map(|(number, field)| Some((number, text(value(&fields, field)?)?))).collect();
+        self.all.push(Event {
+            ts_ns: row.ts_ns,
+            process_key: row.process_key,
+            pid: row.pid,
+            process: row.process.map(|name| texts.one(name)),
+            thread_key: row.thread_key,
+            tid: row.tid,
+            provider: texts.one(row.provider.unwrap_or(row.provider_guid)),
+            name: row.name.map(|name| texts.one(name)),
+            activity_id: row.activity_id,
+            fields: row.fields,
+            values,
+        });
+    }
+}
+
+/// One copy of each text.
+#[derive(Default)]
+struct Texts(HashMap<String, Arc<str>>);
+
+impl Texts {
+    fn one(&mut self, text: String) -> Arc<str> {
+        Arc::clone(self.0.entry(text).or_insert_with_key(|text| Arc::from(text.as_str())))
+    }
+}
+
+/// The question for all events of a file of regions.
+pub(super) fn sql(manifest: &Manifest) -> String {
+    let condition = |pattern: &EventPattern| {
+        let number = |column: &str, number: Option<i32>| number.map(|n| format!("e.{column} = {n}"));
+        let parts = [
+            Some(format!("e.provider_guid = {}", quoted(&pattern.provider))),
+            number("event_id", pattern.id),
+            number("version", pattern.version),
+            number("opcode", pattern.opcode),
+            pattern.name.as_ref().map(|name| format!("e.name = {}", quoted(name))),
+        ];
+        format!("({})", parts.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
+    };
+    let mut conditions: Vec<String> = manifest.events.iter().map(condition).collect();
+    conditions.sort();
+    conditions.dedup();
+    let conditions = if conditions.is_empty() { "FALSE".to_owned() } else { conditions.join("\n   OR ") };
+    // Marks have a table of their own; here they are events again.
+    let marks = if manifest.events.iter().any(|pattern| pattern.provider == MARKS.0) {
+        format!(
+            "\n  UNION ALL
+  SELECT ts_ns, cpu, process_key, thread_key, '{}', 'PerfInfo', 0, 2, {}, 'Mark', CAST(NULL AS VARCHAR),
+    concat('{{\"Message\":\"', replace(replace(text, '\\', '\\\\'), '\"', '\\\"'), '\"}}')
+  FROM mark",
+            MARKS.0, MARKS.1
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "SELECT e.*, p.pid, p.name AS process, t.tid
+FROM (
+  SELECT ts_ns, cpu, process_key, thread_key, provider_guid, provider, event_id, version, opcode, name, activity_id, fields
+  FROM generic_event{marks}
+) e
+LEFT JOIN process p ON p.process_key = e.process_key
+LEFT JOIN thread t ON t.thread_key = e.thread_key
+WHERE {conditions}
+ORDER BY e.ts_ns, e.cpu, e.provider_guid, e.event_id, e.opcode, e.thread_key, e.fields"
+    )
+}
+
+/// Fields that regions compare or are named after.
+fn wanted(manifest: &Manifest) -> Vec<String> {
+    let of_same =
+        |same: &Same| same.fields.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect::<Vec<_>>();
+    let mut all: Vec<String> = Vec::new();
+    for region in &manifest.regions {
+        all.extend(of_same(&region.of_events));
+        all.extend(of_same(&region.of_parent));
+        all.extend(region.self_nest.iter().flat_map(of_same));
+        if let Some(Naming::Field { name, .. }) = &region.naming {
+            all.push(name.clone());
+        }
+        let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
+        all.extend(ends.filter_map(|end| match end {
+            Endpoint::Duration { field, .. } => Some(field.clone()),
+            _ => None,
+        }));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> bool {
+    let same = |wanted: Option<i32>, found: i64| wanted.is_none_or(|wanted| i64::from(wanted) == found);
+    pattern.provider == row.provider_guid
+        && same(pattern.id, row.event_id)
+        && same(pattern.version, row.version)
+        && same(pattern.opcode, row.opcode)
+        && pattern.name.as_ref().is_none_or(|name| row.name.as_ref() == Some(name))
+        && pattern.payload.iter().all(|(field, wanted, equal)| match value(fields, field) {
+            Some(found) if *equal => is_equal(found, wanted),
+            // What must not be contained in a field that is not there is not.
+            found => !equal && found.and_then(text).is_none_or(|text| !text.contains(wanted.as_str())),
+        })
+}
+
+/// A field; one of a struct behind a dot.
+fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    if let Some(value) = fields.get(name) {
+        return Some(value);
+    }
+    let (outer, inner) = name.split_once('.')?;
+    match fields.get(outer)? {
+        Value::Object(members) => value(members, inner),
+        _ => None,
+    }
+}
+
+/// A value as text; `None` for one that is missing.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Whether a value is what a file of regions writes: the same text, or for numbers and flags the same number.
+fn is_equal(found: &Value, wanted: &str) -> bool {
+    let number = |wanted: &str| integer(wanted);
+    match found {
+        Value::String(text) if text == wanted => true,
+        // Numbers that are shown in hexadecimal digits.
+        Value::String(text) => {
+            text.starts_with("0x") && integer(text).is_some_and(|n| number(wanted) == Some(n))
+        }
+        Value::Bool(flag) => {
+            wanted.eq_ignore_ascii_case(&flag.to_string()) || number(wanted) == Some((*flag).into())
+        }
+        Value::Number(n) => n.to_string() == wanted || n.as_i128().is_some_and(|n| number(wanted) == Some(n)),
+        _ => false,
+    }
+}
+
+/// A whole number in decimal or, behind `0x`, hexadecimal digits.
+pub(super) fn integer(text: &str) -> Option<i128> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_equal_as_numbers_and_texts_as_texts() {
+        for (found, wanted, equal) in [
+            (json!("Stop"), "Stop", true),
+            (json!("Stop"), "stop", false),
+            (json!("00000"), "0", false),
+            (json!(8), "8", true),
+            (json!(8), "0x8", true),
+            (json!(8), "80", false),
+            (json!("0x1f"), "31", true),
+            (json!(true), "True", true),
+            (json!(true), "1", true),
+            (json!(false), "1", false),
+            (json!(1.5), "1.5", true),
+            (json!([1]), "[1]", false),
+        ] {
+            assert_eq!(is_equal(&found, wanted), equal, "{found} {wanted}");
+        }
+    }
+
+    #[test]
+    fn members_of_structs_stand_behind_a_dot() {
+        let Value::Object(fields) = json!({"a": {"b": 1}, "a.c": 2}) else { return };
+        assert_eq!(value(&fields, "a.b"), Some(&json!(1)));
+        assert_eq!(value(&fields, "a.c"), Some(&json!(2)));
+        assert_eq!(value(&fields, "a.d"), None);
+    }
+}

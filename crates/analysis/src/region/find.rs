@@ -1,0 +1,275 @@
+//! Instances of regions: begins are put together with ends.
+
+use std::collections::HashMap;
+
+use super::definition::{Endpoint, Filter, Manifest, Region, Same, Side, Trigger, When};
+use super::events::Events;
+
+/// One time that a region lasted, or that it began and did not end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Instance {
+    /// Place of the region.
+    pub(super) region: usize,
+    pub(super) start_ns: i64,
+    /// Missing if it did not end.
+    pub(super) stop_ns: Option<i64>,
+    /// Event that it began with; regions that contain others have that of the first of them.
+    pub(super) start: Option<usize>,
+    /// Event that it ended with.
+    pub(super) stop: Option<usize>,
+}
+
+/// A possible begin or end.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    ts_ns: i64,
+    event: Option<usize>,
+}
+
+/// What begins and ends have to have in common: values in a fixed order.
+type Key = Vec<String>;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Instances that ended, by place of their region, in the order of their begins.
+    pub(super) ended: Vec<Vec<Instance>>,
+    /// Begins without an end, in that order.
+    pub(super) open: Vec<Vec<Instance>>,
+    /// Ends without a begin.
+    pub(super) ends: Vec<usize>,
+}
+
+/// Finds the instances of all regions, those first that others depend on.
+pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Found {
+    let count = manifest.regions.len();
+    let mut found =
+        Found { ended: vec![Vec::new(); count], open: vec![Vec::new(); count], ends: vec![0; count] };
+    for place in order {
+        let Some(region) = manifest.regions.get(*place) else { continue };
+        let finder = Finder { manifest, events, found: &found, place: *place, region };
+        let (mut ended, mut open, ends) = match &region.ends {
+            None => (finder.container(), Vec::new(), 0),
+            Some((Endpoint::Duration { event, field, nanoseconds }, other)) => {
+                finder.by_duration(&finder.points(other), *event, field, *nanoseconds, Side::Start)
+            }
+            Some((other, Endpoint::Duration { event, field, nanoseconds })) => {
+                finder.by_duration(&finder.points(other), *event, field, *nanoseconds, Side::Stop)
+            }
+            Some((start, stop)) => finder.pairs(start, stop),
+        };
+        for filter in &region.filters {
+            let triggers = finder.triggers(filter);
+            ended.retain(|instance| passes(filter, &triggers, instance));
+            open.retain(|instance| passes(filter, &triggers, instance));
+        }
+        ended.sort_by_key(|i| (i.start_ns, i.start, i.stop_ns));
+        open.sort_by_key(|i| (i.start_ns, i.start));
+        if let (Some(to), Some(to_open), Some(to_ends)) =
+            (found.ended.get_mut(*place), found.open.get_mut(*place), found.ends.get_mut(*place))
+        {
+            (*to, *to_open, *to_ends) = (ended, open, ends);
+        }
+    }
+    found
+}
+
+/// Finds the instances of one region.
+struct Finder<'f> {
+    manifest: &'f Manifest,
+    events: &'f Events,
+    found: &'f Found,
+    place: usize,
+    region: &'f Region,
+}
+
+type Parts = (Vec<Instance>, Vec<Instance>, usize);
+
+impl Finder<'_> {
+    /// All instances of a region that were found.
+    fn of(&self, guid: &str) -> &[Instance] {
+        let place = self.manifest.place(guid);
+        place.and_then(|place| self.found.ended.get(place)).map_or(&[], Vec::as_slice)
+    }
+
+    fn event_point(&self, event: usize) -> Option<Point> {
+        Some(Point { ts_ns: self.events.all.get(event)?.ts_ns, event: Some(event) })
+    }
+
+    fn points(&self, endpoint: &Endpoint) -> Vec<Point> {
+        match endpoint {
+            Endpoint::Event(pattern) => {
+                self.events.of(*pattern).iter().filter_map(|event| self.event_point(*event)).collect()
+            }
+            Endpoint::Region(guid, Side::Start) => {
+                self.of(guid).iter().map(|i| Point { ts_ns: i.start_ns, event: i.start }).collect()
+            }
+            Endpoint::Region(guid, Side::Stop) => self
+                .of(guid)
+                .iter()
+                .filter_map(|i| Some(Point { ts_ns: i.stop_ns?, event: i.stop }))
+                .collect(),
+            Endpoint::Duration { .. } => Vec::new(),
+        }
+    }
+
+    fn instance(&self, start: Point, stop: Option<Point>) -> Instance {
+        Instance {
+            region: self.place,
+            start_ns: start.ts_ns,
+            stop_ns: stop.map(|stop| stop.ts_ns),
+            start: start.event,
+            stop: stop.and_then(|stop| stop.event),
+        }
+    }
+
+    /// Each end belongs to the latest begin that is open and has in common with it what is asked for.
+    fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
+        let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
+        // An event that is both ends one instance and begins the next. Where one region begins with what another one ends with, and ends
+        // with the same, nothing lies in between.
+        let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
+        let starts = self.points(start).into_iter().map(|point| (start_rank, point));
+        let stops = self.points(stop).into_iter().map(|point| (stop_rank, point));
+        let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
+        all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
+        let same = &self.region.of_events;
+        let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
+        let (mut ended, mut open, mut ends) = (Vec::new(), Vec::new(), 0);
+        for (rank, point) in all {
+            let side = if rank == start_rank { Side::Start } else { Side::Stop };
+            let key = key(same, self.events, point.event, side);
+            match (side, key) {
+                (Side::Start, Some(key)) => waiting.entry(key).or_default().push(point),
+                (Side::Start, None) => open.push(self.instance(point, None)),
+                (Side::Stop, key) => match key.and_then(|key| waiting.get_mut(&key)?.pop()) {
+                    Some(start) => ended.push(self.instance(start, Some(point))),
+                    None => ends += 1,
+                },
+            }
+        }
+        open.extend(waiting.into_values().flatten().map(|point| self.instance(point, None)));
+        (ended, open, ends)
+    }
+
+    /// The other end lies as far away as a field tells: of the event of this end if it is one of those, else of the nearest one.
+    fn by_duration(
+        &self,
+        points: &[Point],
+        pattern: usize,
+        field: &str,
+        nanoseconds: f64,
+        side: Side,
+    ) -> Parts {
+        let same = &self.region.of_events;
+        let other = if side == Side::Start { Side::Stop } else { Side::Start };
+        let of = self.events.of(pattern);
+        let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        for event in of {
+            if let Some(key) = key(same, self.events, Some(*event), side) {
+                by_key.entry(key).or_default().push(*event);
+            }
+        }
+        let duration = |event: usize| {
+            let units: f64 = self.events.value(Some(event), field)?.parse().ok()?;
+            let ns = (units * nanoseconds).round();
+            (0.0..9e18).contains(&ns).then_some(ns as i64)
+        };
+        let (mut ended, mut without) = (Vec::new(), 0);
+        for point in points {
+            let own = point.event.filter(|event| of.binary_search(event).is_ok());
+            let nearest = || {
+                let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
+                self.nearest(candidates, point.ts_ns)
+            };
+            let teller = own.or_else(nearest);
+            let Some((event, length)) = teller.and_then(|event| Some((event, duration(event)?))) else {
+                without += 1;
+                continue;
+            };
+            let told = |ts_ns| Point { ts_ns, event: Some(event) };
+            ended.push(match side {
+                Side::Start => self.instance(told(point.ts_ns.saturating_sub(length)), Some(*point)),
+                Side::Stop => self.instance(*point, Some(told(point.ts_ns.saturating_add(length)))),
+            });
+        }
+        (ended, Vec::new(), without)
+    }
+
+    /// The event that is nearest in time; of two the earlier one.
+    fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
+        let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
+        let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
+        let around = [split.checked_sub(1), Some(split)].into_iter().flatten();
+        let around = around.filter_map(|at| events.get(at).copied());
+        around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
+    }
+
+    /// From the begin of the first child to the end of the last one.
+    fn container(&self) -> Vec<Instance> {
+        let children = self.manifest.regions.iter().enumerate();
+        let children =
+            children.filter(|(_, region)| region.parent == Some(self.place)).map(|(place, _)| place);
+        let inside: Vec<&Instance> =
+            children.filter_map(|place| self.found.ended.get(place)).flatten().collect();
+        let first = inside.iter().min_by_key(|i| (i.start_ns, i.start));
+        let last = inside.iter().max_by_key(|i| (i.stop_ns, i.stop));
+        first
+            .zip(last)
+            .map(|(first, last)| Instance {
+                region: self.place,
+                start_ns: first.start_ns,
+                stop_ns: last.stop_ns,
+                start: first.start,
+                stop: last.stop,
+            })
+            .into_iter()
+            .collect()
+    }
+
+    /// Begins and ends of what triggers a filter.
+    fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
+        match &filter.trigger {
+            Trigger::Event(pattern) => {
+                let events = self.events.of(*pattern).iter().filter_map(|event| self.events.all.get(*event));
+                events.map(|event| (event.ts_ns, event.ts_ns)).collect()
+            }
+            Trigger::Region(guid) => {
+                self.of(guid).iter().filter_map(|i| Some((i.start_ns, i.stop_ns?))).collect()
+            }
+        }
+    }
+}
+
+/// Whether an instance is kept.
+fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool {
+    let holds = match filter.when {
+        When::Anywhere => !triggers.is_empty(),
+        When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
+        When::After => {
+            let first = triggers.iter().map(|(start, _)| *start).min();
+            first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
+        }
+    };
+    holds == filter.keeps
+}
+
+/// What an end has that the other one has to have, too; `None` if it lacks some of it.
+pub(super) fn key(same: &Same, events: &Events, event: Option<usize>, side: Side) -> Option<Key> {
+    let of = event.and_then(|event| events.all.get(event));
+    let mut key = Key::new();
+    if same.thread {
+        key.push(of?.thread_key?.to_string());
+    }
+    if same.process {
+        key.push(of?.process_key?.to_string());
+    }
+    if same.activity {
+        key.push(of?.activity_id.clone()?);
+    }
+    for (start, stop) in &same.fields {
+        let field = if side == Side::Start { start } else { stop };
+        key.push(events.value(event, field)?.to_owned());
+    }
+    Some(key)
+}

@@ -1,0 +1,376 @@
+//! Regions of interest: what a file of Windows Performance Analyzer says lasts from which event to which, found in an extract.
+//!
+//! - `xml`, `manifest`, `definition`, `order`: the file
+//! - `events`: the events that it names
+//! - `find`, `tree`, `naming`: instances, which lies in which, what they are called
+//! - `rows`: answers
+//!
+//! What is meant by each element stands in `docs/regions.md`.
+
+mod definition;
+mod error;
+mod events;
+mod find;
+mod manifest;
+mod naming;
+mod order;
+mod rows;
+mod tree;
+mod xml;
+
+use std::collections::{HashMap, HashSet};
+
+use etwkit_query::Session;
+use etwkit_query::dump::{Error, ProcessQuery, Top, ask, has_rows};
+use etwkit_query::filter::TextFilter;
+use etwkit_query::range::Range;
+
+use crate::Result;
+pub use definition::Manifest;
+pub use error::ManifestError;
+use events::{Event, Events};
+use find::{Found, Instance, find};
+use naming::Names;
+use rows::sum;
+pub use rows::{RegionInstance, RegionRow};
+
+/// Orders of regions and of instances.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RegionSort {
+    /// Begin; of sums the first one.
+    #[default]
+    Time,
+    /// Duration; of sums their sum.
+    Duration,
+    /// Instances.
+    Count,
+    /// Longest instance.
+    Max,
+    /// Mean duration.
+    Mean,
+    /// Name.
+    Name,
+}
+
+/// Which regions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionRequest {
+    /// What defines them.
+    pub manifest: Manifest,
+    /// A filter on names and friendly names of regions.
+    pub region: Option<String>,
+    /// A filter on names of instances.
+    pub instance: Option<String>,
+    /// Processes of which one has begun or ended the instance.
+    pub processes: ProcessQuery,
+    /// Only instances that overlap with this part of the trace, in nanoseconds.
+    pub time: Range,
+    /// Duration of an instance in nanoseconds.
+    pub duration: Range,
+    /// Instances of a region, of sums.
+    pub count: Range,
+    /// Begins without an end, too. They have no duration and are left out by a limit of it.
+    pub open: bool,
+    /// Order.
+    pub sort: RegionSort,
+    /// How many of the largest rows.
+    pub top: Top,
+}
+
+/// What a trace has of the regions of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionAnswer<R> {
+    /// Rows, ascending.
+    pub rows: Vec<R>,
+    /// Events of the file that the extract does not have.
+    pub missing: Vec<String>,
+}
+
+/// Everything that was found.
+struct Solved {
+    events: Events,
+    found: Found,
+    missing: Vec<String>,
+}
+
+impl RegionRequest {
+    /// The question for the events that regions begin and end with. Instances are found in its answer.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        events::sql(&self.manifest)
+    }
+
+    /// Asks for sums.
+    ///
+    /// # Errors
+    /// The extract has none of the events; the query fails.
+    pub fn ask(&self, session: &Session) -> Result<RegionAnswer<RegionRow>> {
+        let solved = self.solve(session)?;
+        let instances = self.instances(&solved, session)?;
+        let mut by_region: HashMap<&str, Vec<&RegionInstance>> = HashMap::new();
+        for instance in &instances {
+            by_region.entry(&instance.region_guid).or_default().push(instance);
+        }
+        let mut rows: Vec<RegionRow> = Vec::new();
+        for (place, region) in self.manifest.regions.iter().enumerate() {
+            let open = |list: &[Vec<Instance>]| list.get(place).map_or(0, |list| list.len() as i64);
+            let of = by_region.get(region.guid.as_str()).map_or(&[][..], Vec::as_slice);
+            let mut row = sum(of.iter().copied());
+            (row.region, row.friendly_name) = (region.name.clone(), region.friendly_name.clone());
+            row.region_guid.clone_from(&region.guid);
+            row.depth = self.depth(place);
+            row.open_starts = open(&solved.found.open);
+            row.open_stops = solved.found.ends.get(place).map_or(0, |ends| *ends as i64);
+            let is_asked = self.is_asked(&region.name, region.friendly_name.as_deref());
+            if is_asked
+                && row.count + row.open_starts + row.open_stops > 0
+                && self.count.contains(Some(row.count))
+            {
+                rows.push(row);
+            }
+        }
+        self.sort_rows(&mut rows);
+        self.top.cut(&mut rows);
+        Ok(RegionAnswer { rows, missing: solved.missing })
+    }
+
+    /// Asks for instances.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn ask_instances(&self, session: &Session) -> Result<RegionAnswer<RegionInstance>> {
+        let solved = self.solve(session)?;
+        let mut rows = self.instances(&solved, session)?;
+        self.sort_instances(&mut rows);
+        self.top.cut(&mut rows);
+        Ok(RegionAnswer { rows, missing: solved.missing })
+    }
+
+    fn solve(&self, session: &Session) -> Result<Solved> {
+        if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
+            return Err(Error::NeedsEvents { what: "events" });
+        }
+        let events = Events::read(&self.manifest, session)?;
+        let patterns = self.manifest.events.iter().enumerate();
+        let missing: Vec<String> = patterns
+            .filter(|(place, _)| events.of(*place).is_empty())
+            .map(|(_, event)| told(event))
+            .collect();
+        if missing.len() == self.manifest.events.len() {
+            return Err(Error::NotThere {
+                message: "the extract has none of the events that the file of regions names".to_owned(),
+                how: format!(
+                    "record the providers {}; events that have tables of their own (see docs/sql.md) are not found here",
+                    self.manifest.providers().join(", ")
+                ),
+            });
+        }
+        // A circle was refused when the file was read.
+        let order = order::of(&self.manifest).unwrap_or_default();
+        let found = find(&self.manifest, &order, &events);
+        Ok(Solved { events, found, missing })
+    }
+
+    /// The instances that are asked for, by their begins.
+    fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
+        let (events, found) = (&solved.events, &solved.found);
+        let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
+        let parents = tree::parents(&self.manifest, &all, events);
+        let names = Names::new(&self.manifest, &all, session)?;
+        // Numbers follow the begins; where two begin together, what lasts longer comes first.
+        let mut by_begin: Vec<usize> = (0..all.len()).collect();
+        by_begin.sort_by_key(|place| {
+            all.get(*place).map(|i| (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start))
+        });
+        let mut ids = vec![0i64; all.len()];
+        for (id, place) in (0i64..).zip(&by_begin) {
+            if let Some(to) = ids.get_mut(*place) {
+                *to = id;
+            }
+        }
+        let depths = depths(&parents);
+        let of_processes = self.process_keys(session)?;
+        let mut rows = Vec::new();
+        for place in by_begin {
+            let Some(instance) = all.get(place) else { continue };
+            let parent = parents.get(place).copied().flatten();
+            let id = |place: usize| ids.get(place).copied();
+            let row = self.row(instance, events, &names, id(place).unwrap_or_default());
+            let row = row.map(|row| RegionInstance {
+                parent_id: parent.and_then(id),
+                depth: depths.get(place).copied().unwrap_or_default(),
+                ..row
+            });
+            rows.extend(row.filter(|row| self.is_wanted(row, of_processes.as_ref())));
+        }
+        if self.open {
+            for (id, instance) in (all.len() as i64..).zip(found.open.iter().flatten()) {
+                let row = self.row(instance, events, &names, id);
+                rows.extend(row.filter(|row| self.is_wanted(row, of_processes.as_ref())));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(
+        &self,
+        instance: &Instance,
+        events: &Events,
+        names: &Names<'_>,
+        id: i64,
+    ) -> Option<RegionInstance> {
+        let region = self.manifest.regions.get(instance.region)?;
+        let event = |place: Option<usize>| place.and_then(|place| events.all.get(place));
+        let (start, stop) = (event(instance.start), event(instance.stop));
+        let text = |text: &std::sync::Arc<str>| text.to_string();
+        let process = |event: Option<&Event>| event.and_then(|event| event.process.as_ref().map(text));
+        let name = |event: Option<&Event>| event.and_then(|event| event.name.as_ref().map(text));
+        let facts: Vec<String> =
+            region.metadata.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Some(RegionInstance {
+            id,
+            parent_id: None,
+            depth: 0,
+            region: region.name.clone(),
+            friendly_name: region.friendly_name.clone(),
+            region_guid: region.guid.clone(),
+            instance: names.of(instance, events),
+            start_ns: instance.start_ns,
+            stop_ns: instance.stop_ns,
+            duration_ns: instance.stop_ns.map(|stop| stop.saturating_sub(instance.start_ns)),
+            start_process_key: start.and_then(|event| event.process_key),
+            start_pid: start.and_then(|event| event.pid),
+            start_process: process(start),
+            start_tid: start.and_then(|event| event.tid),
+            stop_process_key: stop.and_then(|event| event.process_key),
+            stop_pid: stop.and_then(|event| event.pid),
+            stop_process: process(stop),
+            stop_tid: stop.and_then(|event| event.tid),
+            provider: start.map(|event| text(&event.provider)),
+            start_event: name(start),
+            stop_event: name(stop),
+            start_fields: start.and_then(|event| event.fields.clone()),
+            stop_fields: stop.and_then(|event| event.fields.clone()),
+            metadata: (!facts.is_empty()).then(|| facts.join(";")),
+        })
+    }
+
+    fn is_asked(&self, name: &str, friendly_name: Option<&str>) -> bool {
+        let Some(filter) = self.region.as_deref() else { return true };
+        let (positive, negative) = etwkit_query::filter::split(filter);
+        let names = [Some(name), friendly_name];
+        let of = |filter: &str| TextFilter::parse(filter);
+        positive.is_none_or(|filter| names.iter().flatten().any(|name| of(&filter).matches(Some(name))))
+            && negative
+                .is_none_or(|filter| names.iter().flatten().all(|name| of(&filter).matches(Some(name))))
+    }
+
+    fn is_wanted(&self, row: &RegionInstance, processes: Option<&HashSet<i64>>) -> bool {
+        let of = |key: Option<i64>| key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)));
+        let instance = self.instance.as_deref().map(TextFilter::parse);
+        let (from, to) = (self.time.min, self.time.max);
+        let lasts = if self.duration.is_unlimited() {
+            true
+        } else {
+            row.duration_ns.is_some_and(|duration| self.duration.contains(Some(duration)))
+        };
+        self.is_asked(&row.region, row.friendly_name.as_deref())
+            && instance.is_none_or(|filter| filter.matches(row.instance.as_deref()))
+            && (processes.is_none() || of(row.start_process_key) || of(row.stop_process_key))
+            && row.start_ns <= to
+            && row.stop_ns.is_none_or(|stop| stop >= from)
+            && lasts
+    }
+
+    /// Keys of the processes that are asked for; `None` for all.
+    fn process_keys(&self, session: &Session) -> Result<Option<HashSet<i64>>> {
+        let conditions = self.processes.conditions();
+        if conditions.is_empty() {
+            return Ok(None);
+        }
+        let rows: Vec<ProcessKeyRow> =
+            ask(session, &format!("SELECT p.process_key FROM process p WHERE {}", conditions.join(" AND ")))?;
+        Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
+    }
+
+    /// Regions around a region in the file.
+    fn depth(&self, place: usize) -> i64 {
+        let parent = |place: usize| self.manifest.regions.get(place).and_then(|region| region.parent);
+        std::iter::successors(parent(place), |place| parent(*place)).count() as i64
+    }
+
+    fn sort_rows(&self, rows: &mut [RegionRow]) {
+        match self.sort {
+            RegionSort::Time => rows.sort_by_key(|row| (row.first_start_ns, row.depth)),
+            RegionSort::Duration => rows.sort_by_key(|row| row.duration_ns),
+            RegionSort::Count => rows.sort_by_key(|row| row.count),
+            RegionSort::Max => rows.sort_by_key(|row| row.max_duration_ns),
+            RegionSort::Mean => {
+                let mean = |row: &RegionRow| row.mean_duration_ns.unwrap_or(-1.0);
+                rows.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+            }
+            RegionSort::Name => rows.sort_by(|a, b| a.region.cmp(&b.region)),
+        }
+    }
+
+    fn sort_instances(&self, rows: &mut [RegionInstance]) {
+        match self.sort {
+            RegionSort::Duration | RegionSort::Max | RegionSort::Mean | RegionSort::Count => {
+                rows.sort_by_key(|row| (row.duration_ns, row.start_ns, row.id));
+            }
+            RegionSort::Name => {
+                rows.sort_by(|a, b| (&a.region, &a.instance, a.id).cmp(&(&b.region, &b.instance, b.id)));
+            }
+            RegionSort::Time => {
+                rows.sort_by_key(|row| (row.start_ns, std::cmp::Reverse(row.stop_ns), row.depth, row.id));
+            }
+        }
+    }
+}
+
+etwkit_query::rows! {
+    /// A process.
+    struct ProcessKeyRow {
+        /// Its key.
+        process_key: i64,
+    }
+}
+
+/// How many instances are around each one.
+fn depths(parents: &[Option<usize>]) -> Vec<i64> {
+    let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
+    for place in 0..parents.len() {
+        // Up to one whose depth is known, then back down.
+        let mut way = Vec::new();
+        let mut at = Some(place);
+        while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {
+            way.push(here);
+            at = parents.get(here).copied().flatten();
+        }
+        let mut depth = at.and_then(|here| depths.get(here).copied().flatten()).map_or(0, |depth| depth + 1);
+        for here in way.into_iter().rev() {
+            if let Some(to) = depths.get_mut(here) {
+                *to = Some(depth);
+            }
+            depth += 1;
+        }
+    }
+    depths.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// An event of a file of regions, for people.
+fn told(event: &definition::EventPattern) -> String {
+    let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
+    let fields = event
+        .payload
+        .iter()
+        .map(|(field, value, equal)| format!("{field} {} {value:?}", if *equal { "=" } else { "without" }));
+    let parts = [
+        Some(event.provider.clone()),
+        part("id", event.id),
+        part("version", event.version),
+        part("opcode", event.opcode),
+        event.name.clone(),
+    ];
+    parts.into_iter().flatten().chain(fields).collect::<Vec<_>>().join(", ")
+}

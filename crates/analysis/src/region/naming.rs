@@ -1,0 +1,88 @@
+//! What instances are called.
+
+use std::collections::HashMap;
+
+use etwkit_query::Session;
+use etwkit_query::dump::ask;
+
+use super::definition::{Manifest, Naming, Side};
+use super::events::Events;
+use super::find::Instance;
+use crate::Result;
+
+etwkit_query::rows! {
+    /// A process.
+    struct ProcessName {
+        /// Process id.
+        pid: i64,
+        /// Name.
+        name: Option<String>,
+        /// Start, if in the trace.
+        start_ns: Option<i64>,
+        /// End, if in the trace.
+        stop_ns: Option<i64>,
+    }
+}
+
+/// Names instances.
+pub(super) struct Names<'m> {
+    manifest: &'m Manifest,
+    /// Processes by their ids, if some name needs them.
+    processes: HashMap<i64, Vec<ProcessName>>,
+    /// Whether there are instances, by place of the region.
+    present: Vec<bool>,
+}
+
+impl<'m> Names<'m> {
+    pub(super) fn new(manifest: &'m Manifest, instances: &[Instance], session: &Session) -> Result<Self> {
+        let mut present = vec![false; manifest.regions.len()];
+        for instance in instances {
+            if let Some(flag) = present.get_mut(instance.region) {
+                *flag = true;
+            }
+        }
+        let of_pids = |naming: &Naming| matches!(naming, Naming::Field { is_pid: true, .. });
+        let mut processes: HashMap<i64, Vec<ProcessName>> = HashMap::new();
+        if manifest.regions.iter().any(|region| region.naming.as_ref().is_some_and(of_pids)) {
+            let all: Vec<ProcessName> =
+                ask(session, "SELECT pid, name, start_ns, stop_ns FROM process ORDER BY process_key")?;
+            for process in all {
+                processes.entry(process.pid).or_default().push(process);
+            }
+        }
+        Ok(Self { manifest, processes, present })
+    }
+
+    /// The name of an instance.
+    pub(super) fn of(&self, instance: &Instance, events: &Events) -> Option<String> {
+        match self.manifest.regions.get(instance.region)?.naming.as_ref()? {
+            Naming::Field { name, side, is_pid } => {
+                let start = || events.value(instance.start, name);
+                let stop = || events.value(instance.stop, name);
+                let value = match side {
+                    None => start().or_else(stop),
+                    Some(Side::Start) => start(),
+                    Some(Side::Stop) => stop(),
+                }?;
+                let process = || self.process(value, instance.start_ns);
+                Some(if *is_pid { process().unwrap_or_else(|| value.to_owned()) } else { value.to_owned() })
+            }
+            Naming::Region { guid, present, absent } => {
+                let place = self.manifest.place(guid)?;
+                let is_there = self.present.get(place).copied().unwrap_or_default();
+                Some(if is_there { present.clone() } else { absent.clone() })
+            }
+        }
+    }
+
+    /// Name of the process with that id at a time.
+    fn process(&self, pid: &str, ts_ns: i64) -> Option<String> {
+        let pid = i64::try_from(super::events::integer(pid)?).ok()?;
+        let all = self.processes.get(&pid)?;
+        let lives = |process: &&ProcessName| {
+            process.start_ns.is_none_or(|start| start <= ts_ns)
+                && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
+        };
+        all.iter().find(lives).or(all.last())?.name.clone()
+    }
+}

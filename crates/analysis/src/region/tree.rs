@@ -1,0 +1,108 @@
+//! Which instance lies in which: regions in the regions around them, and those that nest in themselves.
+
+use std::collections::HashMap;
+
+use super::definition::{Manifest, Same, Side};
+use super::events::Events;
+use super::find::{Instance, key};
+
+/// Places of the parents of all instances; `instances` are in the order of their regions, then of their begins.
+pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Events) -> Vec<Option<usize>> {
+    let mut of_region: Vec<Vec<usize>> = vec![Vec::new(); manifest.regions.len()];
+    for (place, instance) in instances.iter().enumerate() {
+        if let Some(list) = of_region.get_mut(instance.region) {
+            list.push(place);
+        }
+    }
+    let mut parents = vec![None; instances.len()];
+    for (place, region) in manifest.regions.iter().enumerate() {
+        let Some(children) = of_region.get(place) else { continue };
+        let around = region.parent.and_then(|parent| of_region.get(parent)).map_or(&[][..], Vec::as_slice);
+        let around = Around::new(around, &region.of_parent, instances, events);
+        for child in children {
+            let parent = instances.get(*child).and_then(|instance| around.earliest(instance, events));
+            if let Some(to) = parents.get_mut(*child) {
+                *to = parent;
+            }
+        }
+        if let Some(same) = &region.self_nest {
+            nest(children, same, instances, events, &mut parents);
+        }
+    }
+    parents
+}
+
+/// Instances of the region around another one, by what a child has to have in common with them.
+struct Around<'a> {
+    same: &'a Same,
+    /// By begin, with the latest end of all up to there.
+    by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>>,
+}
+
+impl<'a> Around<'a> {
+    fn new(places: &[usize], same: &'a Same, instances: &[Instance], events: &Events) -> Self {
+        let mut by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>> = HashMap::new();
+        for place in places {
+            let Some(instance) = instances.get(*place) else { continue };
+            let Some(stop_ns) = instance.stop_ns else { continue };
+            // The second field of a pair is that of the parent.
+            let Some(key) = shared(same, events, instance, Side::Stop) else { continue };
+            let list = by_key.entry(key).or_default();
+            let latest = list.last().map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
+            list.push((instance.start_ns, latest, *place));
+        }
+        Self { same, by_key }
+    }
+
+    /// The one that began first of those that an instance lies in.
+    fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
+        let stop_ns = child.stop_ns?;
+        let list = self.by_key.get(&shared(self.same, events, child, Side::Start)?)?;
+        // Where the latest end reaches behind that of the child for the first time, the instance itself does.
+        let first = list.partition_point(|(_, latest, _)| *latest < stop_ns);
+        list.get(first).filter(|(start, _, _)| *start <= child.start_ns).map(|(_, _, place)| *place)
+    }
+}
+
+/// What an instance has to have in common, from the event that it began with, else from that which it ended with.
+fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Option<Vec<String>> {
+    key(same, events, instance.start, side).or_else(|| key(same, events, instance.stop, side))
+}
+
+/// Instances that lie in one of the same region become its children: of the one that began last.
+fn nest(
+    places: &[usize],
+    same: &Same,
+    instances: &[Instance],
+    events: &Events,
+    parents: &mut [Option<usize>],
+) {
+    let mut sorted: Vec<(i64, std::cmp::Reverse<i64>, usize)> = places
+        .iter()
+        .filter_map(|place| {
+            let instance = instances.get(*place)?;
+            Some((instance.start_ns, std::cmp::Reverse(instance.stop_ns?), *place))
+        })
+        .collect();
+    sorted.sort_unstable();
+    // By what they have to share with a child, instances that may contain later ones, each ending before those in front of it: one that
+    // ends before a later one contains nothing that the later one does not contain, too.
+    let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
+    for (_, std::cmp::Reverse(stop_ns), place) in sorted {
+        let Some(instance) = instances.get(place) else { continue };
+        let keys = (shared(same, events, instance, Side::Start), shared(same, events, instance, Side::Stop));
+        let (Some(as_child), Some(as_parent)) = keys else { continue };
+        let parent = open.get(&as_child).and_then(|list| {
+            let containing = list.partition_point(|(stop, _)| *stop >= stop_ns);
+            list.get(containing.checked_sub(1)?)
+        });
+        if let Some((to, (_, found))) = parents.get_mut(place).zip(parent) {
+            *to = Some(*found);
+        }
+        let list = open.entry(as_parent).or_default();
+        while list.last().is_some_and(|(stop, _)| *stop < stop_ns) {
+            list.pop();
+        }
+        list.push((stop_ns, place));
+    }
+}

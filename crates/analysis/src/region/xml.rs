@@ -1,0 +1,178 @@
+//! A file of regions as a tree of elements.
+
+use std::borrow::Cow;
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::error::ManifestError;
+
+/// Bounds of a file. Known ones have some hundred regions, ten levels deep.
+const MAX_BYTES: usize = 16 << 20;
+const MAX_DEPTH: usize = 64;
+const MAX_ELEMENTS: usize = 20_000;
+
+/// An element.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    /// Name without a prefix.
+    pub(super) name: String,
+    /// Names without those of name spaces, and values.
+    pub(super) attributes: Vec<(String, String)>,
+    pub(super) children: Vec<Element>,
+    /// Text between its tags.
+    pub(super) content: String,
+    /// Where it begins, in bytes.
+    pub(super) at: usize,
+}
+
+/// Where elements come from, for errors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'s> {
+    pub(super) file: &'s str,
+    pub(super) text: &'s str,
+}
+
+type Result<T> = std::result::Result<T, ManifestError>;
+
+impl Source<'_> {
+    pub(super) fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> ManifestError {
+        ManifestError::at(self.file, self.text, at, expected, found)
+    }
+
+    /// An error unless an element has only these attributes and children. What is not known is never passed over.
+    pub(super) fn check(&self, element: &Element, attributes: &[&str], children: &[&str]) -> Result<()> {
+        let list = |names: &[&str]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let unknown =
+            |(name, _): &&(String, String)| !attributes.iter().any(|a| a.eq_ignore_ascii_case(name));
+        if let Some((name, _)) = element.attributes.iter().find(unknown) {
+            let expected = format!("as attribute of <{}>: {}", element.name, list(attributes));
+            return Err(self.error(element.at, &expected, name.clone()));
+        }
+        if let Some(child) = element.children.iter().find(|child| !children.contains(&child.name.as_str())) {
+            let expected = format!("in <{}>: {}", element.name, list(children));
+            return Err(self.error(child.at, &expected, format!("<{}>", child.name)));
+        }
+        Ok(())
+    }
+
+    /// An attribute that has to be there.
+    pub(super) fn required<'e>(&self, element: &'e Element, name: &str) -> Result<&'e str> {
+        let missing = || {
+            self.error(element.at, &format!("an attribute {name}"), format!("<{}> without one", element.name))
+        };
+        element.attribute(name).ok_or_else(missing)
+    }
+
+    /// The tree of a file.
+    pub(super) fn parse(&self) -> Result<Element> {
+        let mut reader = Reader::from_str(self.text);
+        // The document itself is the first one.
+        let mut open = vec![Element::default()];
+        let mut elements = 0;
+        loop {
+            let at = reader.buffer_position() as usize;
+            let event = reader.read_event().map_err(|error| {
+                self.error(reader.error_position() as usize, "well-formed XML", error.to_string())
+            })?;
+            match event {
+                Event::Start(ref start) | Event::Empty(ref start) => {
+                    elements += 1;
+                    if elements > MAX_ELEMENTS || open.len() > MAX_DEPTH {
+                        let expected = format!("at most {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other");
+                        return Err(self.error(at, &expected, "one more"));
+                    }
+                    open.push(self.element(start, at)?);
+                    if matches!(event, Event::Empty(_)) {
+                        close(&mut open);
+                    }
+                }
+                Event::End(_) => close(&mut open),
+                Event::Text(text) => add(&mut open, &text.xml_content(XmlVersion::Implicit1_0)),
+                Event::CData(text) => add(&mut open, &text.xml_content(XmlVersion::Implicit1_0)),
+                Event::GeneralRef(entity) => {
+                    let known = || quick_xml::escape::resolve_xml_entity(&entity).map(str::to_owned);
+                    let character = entity.resolve_char_ref().ok().flatten().map(String::from);
+                    let text = character.or_else(known);
+                    let unknown = || self.error(at, "an entity that XML has", format!("&{};", &*entity));
+                    add(&mut open, &text.ok_or_else(unknown)?);
+                }
+                Event::DocType(_) => {
+                    return Err(self.error(at, "no document type: nothing is expanded", "<!DOCTYPE"));
+                }
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        match open.as_mut_slice() {
+            [document] => Ok(std::mem::take(document)),
+            [.., last] => Err(self.error(self.text.len(), &format!("</{}>", last.name), "the end")),
+            [] => Err(self.error(self.text.len(), "an element", "the end")),
+        }
+    }
+
+    fn element(&self, start: &BytesStart<'_>, at: usize) -> Result<Element> {
+        let mut element = Element { name: start.local_name().as_ref().to_owned(), at, ..Element::default() };
+        for attribute in start.attributes() {
+            let attribute =
+                attribute.map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
+            let name: &str = attribute.key.as_ref();
+            if name.starts_with("xmlns") || name.starts_with("xsi:") {
+                continue;
+            }
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .map_err(|error| self.error(at, "a value with known entities", error.to_string()))?;
+            element.attributes.push((name.to_owned(), value.into_owned()));
+        }
+        Ok(element)
+    }
+}
+
+/// Puts the innermost open element into the one around it.
+fn close(open: &mut Vec<Element>) {
+    if open.len() < 2 {
+        return;
+    }
+    if let (Some(element), Some(around)) = (open.pop(), open.last_mut()) {
+        around.children.push(element);
+    }
+}
+
+/// Adds text to the innermost open element.
+fn add(open: &mut [Element], text: &str) {
+    if let Some(element) = open.last_mut() {
+        element.content.push_str(text);
+    }
+}
+
+impl Element {
+    /// The value of an attribute. Files that are around write some names in several ways.
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Its children of that name.
+    pub(super) fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+}
+
+/// The text of a file in UTF-8 or, with a byte order mark, UTF-16; `None` if it is neither, or too large.
+pub(super) fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if bytes.len() > MAX_BYTES {
+        return None;
+    }
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        Some(Cow::Owned(String::from_utf16_lossy(&units)))
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
+        [0xEF, 0xBB, 0xBF, rest @ ..] | rest => std::str::from_utf8(rest).ok().map(Cow::Borrowed),
+    }
+}

@@ -1,0 +1,164 @@
+//! The registry (group 9): operations of programs, and which key a control block stands for.
+
+use etwkit_etl::bytes::{Cursor, utf16_text};
+
+/// Types of these events.
+pub mod opcode {
+    /// A key is created or opened.
+    pub const CREATE: u8 = 10;
+    /// A value is set.
+    pub const SET_VALUE: u8 = 14;
+    /// A value is deleted.
+    pub const DELETE_VALUE: u8 = 15;
+    /// A value is read.
+    pub const QUERY_VALUE: u8 = 16;
+    /// The values of a key are listed, one at a time.
+    pub const ENUMERATE_VALUE: u8 = 18;
+    /// Several values are read at once.
+    pub const QUERY_MULTIPLE_VALUES: u8 = 19;
+    /// What a key is written to disk with.
+    pub const FLUSH: u8 = 21;
+    /// A key gets a control block. In version 1 a control block that is there when the session starts.
+    pub const BLOCK_CREATE: u8 = 22;
+    /// A control block goes away.
+    pub const BLOCK_DELETE: u8 = 23;
+    /// A control block that is there when the session starts.
+    pub const BLOCK_START: u8 = 24;
+    /// A control block that is there when the session ends.
+    pub const BLOCK_END: u8 = 25;
+    /// A key is redirected for a program without rights.
+    pub const VIRTUALIZE: u8 = 26;
+    /// A handle to a key is closed.
+    pub const CLOSE: u8 = 27;
+    /// The rights of a key are read.
+    pub const QUERY_SECURITY: u8 = 29;
+}
+
+/// What an operation is called, from its type; `None` for events that are none.
+#[must_use]
+pub const fn name(op: u8) -> Option<&'static str> {
+    Some(match op {
+        opcode::CREATE => "create_key",
+        11 => "open_key",
+        12 => "delete_key",
+        13 => "query_key",
+        opcode::SET_VALUE => "set_value",
+        opcode::DELETE_VALUE => "delete_value",
+        opcode::QUERY_VALUE => "query_value",
+        17 => "enumerate_key",
+        opcode::ENUMERATE_VALUE => "enumerate_value",
+        opcode::QUERY_MULTIPLE_VALUES => "query_multiple_values",
+        20 => "set_information",
+        opcode::FLUSH => "flush_key",
+        opcode::VIRTUALIZE => "virtualize",
+        opcode::CLOSE => "close_key",
+        28 => "set_security",
+        opcode::QUERY_SECURITY => "query_security",
+        _ => return None,
+    })
+}
+
+/// Whether a type tells which key a control block stands for.
+#[must_use]
+pub const fn is_block(op: u8) -> bool {
+    matches!(op, opcode::BLOCK_CREATE..=opcode::BLOCK_END)
+}
+
+/// Whether the text of an operation is the name of a value; that of all others is a key below the one of the control block.
+#[must_use]
+pub const fn names_value(op: u8) -> bool {
+    matches!(
+        op,
+        opcode::SET_VALUE..=opcode::QUERY_VALUE | opcode::ENUMERATE_VALUE | opcode::QUERY_MULTIPLE_VALUES
+    )
+}
+
+/// When an operation began, in ticks of the session's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// So many before its event. Versions 0 and 1; the documented structure names no unit, and the times next to it are ticks.
+    Elapsed(i64),
+    /// At this time.
+    At(i64),
+}
+
+/// An operation, or a control block with its key: both have the same layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// When it began; its event is its end.
+    pub begin: Begin,
+    /// What it returned, an NTSTATUS.
+    pub status: u32,
+    /// Index of an enumeration, class of information of queries and settings; version 0 has none.
+    pub index: Option<u32>,
+    /// Address of the control block of the key; 0 for none.
+    pub block: u64,
+    /// Key or value; empty for none.
+    pub name: String,
+}
+
+impl Operation {
+    /// Reads a payload: documented as `Registry_V0_TypeGroup1`, `Registry_V1_TypeGroup1` and `Registry_TypeGroup1`.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        if version >= 2 {
+            let (begin, status, index) = (Begin::At(c.u64()? as i64), c.u32()?, c.u32()?);
+            let block = c.pointer(pointer_size)?;
+            return Some(Self { begin, status, index: Some(index), block, name: utf16_text(c.utf16()) });
+        }
+        // The status has the size of a pointer.
+        let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
+        let begin = Begin::Elapsed(c.u64()? as i64);
+        let index = if version == 1 { Some(c.u32()?) } else { None };
+        Some(Self { begin, status, index, block, name: utf16_text(c.utf16()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wide(text: &str) -> Vec<u8> {
+        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn each_version_has_its_layout() {
+        let read = |begin, index, name: &str| Operation {
+            begin,
+            status: 0xC000_0034,
+            index,
+            block: 0xA0,
+            name: name.into(),
+        };
+        let old = [&0xC000_0034u64.to_le_bytes()[..], &0xA0u64.to_le_bytes(), &7u64.to_le_bytes()].concat();
+        let zero = [&old[..], &wide("Run")].concat();
+        assert_eq!(Operation::parse(&zero, 0, 8), Some(read(Begin::Elapsed(7), None, "Run")));
+        let one = [&old[..], &3u32.to_le_bytes(), &wide("Run")].concat();
+        assert_eq!(Operation::parse(&one, 1, 8), Some(read(Begin::Elapsed(7), Some(3), "Run")));
+        let two = [
+            &7u64.to_le_bytes()[..],
+            &0xC000_0034u32.to_le_bytes(),
+            &3u32.to_le_bytes(),
+            &0xA0u32.to_le_bytes(),
+            &wide("Run"),
+        ]
+        .concat();
+        assert_eq!(Operation::parse(&two, 2, 4), Some(read(Begin::At(7), Some(3), "Run")));
+        // The text may be missing, the rest may not.
+        assert_eq!(Operation::parse(&two[..20], 2, 4), Some(read(Begin::At(7), Some(3), "")));
+        assert_eq!(Operation::parse(&two[..19], 2, 4), None);
+    }
+
+    #[test]
+    fn texts_are_keys_but_for_operations_on_values() {
+        let values: Vec<&str> = (0..=255).filter(|op| names_value(*op)).filter_map(name).collect();
+        assert_eq!(
+            values,
+            ["set_value", "delete_value", "query_value", "enumerate_value", "query_multiple_values"]
+        );
+        assert!((22..=25).all(|op| is_block(op) && name(op).is_none()));
+        assert_eq!((name(30), name(9), is_block(21), is_block(26)), (None, None, false, false));
+    }
+}

@@ -1,0 +1,249 @@
+//! Recording sessions: those of the trace from their headers, others from what the provider of the tracing system tells.
+
+use std::sync::Arc;
+
+use etwkit_decode::Decoder;
+use etwkit_decode::kernel::group_mask::GroupMask;
+use etwkit_decode::session_events::{Kind, SessionFields, SessionReader};
+use etwkit_etl::session::TraceFile;
+use etwkit_etl::{RawEvent, Session};
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use crate::interner::Interner;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Logger, LoggerEvent};
+
+/// Sessions that are held at most; Windows runs 64 at a time.
+const MAX_LIVE: usize = 4096;
+
+/// Follows sessions.
+#[derive(Debug, Default)]
+pub(super) struct Loggers {
+    reader: SessionReader,
+    /// Sessions that run, by name in lower case, in the order in which they came.
+    live: FxHashMap<String, (usize, Logger)>,
+    next: usize,
+    /// What the kernel recorded, by number of the file.
+    masks: FxHashMap<usize, GroupMask>,
+    texts: Interner,
+}
+
+impl Loggers {
+    /// Takes an event that tells what the kernel records.
+    pub(super) fn mask(&mut self, event: &RawEvent<'_>) {
+        if let Some(mask) = GroupMask::parse(event.payload()) {
+            self.masks.entry(event.file as usize).or_default().add(mask);
+        }
+    }
+
+    /// Takes an event. Rows show only a part of it, so that it stays an event of its own, too.
+    pub(super) fn event(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some((kind, fields)) = self.reader.read(event, decoder) else { return Ok(()) };
+        let ns = context.ns(event.timestamp);
+        self.session(kind, &fields, ns, context, sink)?;
+        if !context.range.contains(ns) {
+            return Ok(());
+        }
+        let row = self.row(kind, fields, ns, event, decoder, context);
+        context.tables.logger_event.push(&row, sink)
+    }
+
+    /// Adds what an event tells of a session.
+    fn session(
+        &mut self,
+        kind: Kind,
+        fields: &SessionFields,
+        ns: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        use Kind::{Running, Start, StartError, Stop, StopError, WriteError};
+        if !matches!(kind, Start | Stop | Running | StartError | StopError | WriteError) {
+            return Ok(());
+        }
+        let name = fields.session.as_deref().unwrap_or_default();
+        let of = name.to_lowercase();
+        if matches!(kind, Start | StartError)
+            && let Some((_, before)) = self.live.remove(&of)
+        {
+            // Its stop is missing: a name has one session at a time.
+            context.tables.logger.push(&before, sink)?;
+        }
+        let next = self.next;
+        self.next += 1;
+        let (_, row) = self.live.entry(of.clone()).or_insert_with(|| (next, Logger::default()));
+        tell(row, fields);
+        match kind {
+            Start => row.start_ns = Some(ns),
+            Stop | StopError => row.stop_ns = Some(ns),
+            _ => {}
+        }
+        if matches!(kind, Stop | StopError | StartError) || self.live.len() > MAX_LIVE {
+            if let Some((_, ended)) = self.live.remove(&of) {
+                context.tables.logger.push(&ended, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn row(
+        &mut self,
+        kind: Kind,
+        fields: SessionFields,
+        ts_ns: i64,
+        event: &RawEvent<'_>,
+        decoder: &Decoder,
+        context: &mut Context<'_>,
+    ) -> LoggerEvent {
+        let (tid, time) = (event.thread_id(), event.timestamp);
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+        let mut text = |text: &str| -> Arc<str> { self.texts.intern(text) };
+        LoggerEvent {
+            ts_ns,
+            kind: kind.name(),
+            session: fields.session.as_deref().map(&mut text),
+            provider_guid: fields.provider.map(|guid| text(&guid.to_string())),
+            provider: fields.provider.and_then(|guid| decoder.provider_name(guid)),
+            any_keyword: fields.any_keyword.map(|bits| bits as i64),
+            all_keyword: fields.all_keyword.map(|bits| bits as i64),
+            level: fields.level.map(|level| level as i32),
+            enable_property: fields.enable_property.map(i64::from),
+            status: fields.status.map(|status| status as i32),
+            event_id: fields.event_id.map(|id| id as i32),
+            event_name: fields.event_name,
+            process_key: super::identity::key(process.or_else(|| who.and_then(|who| who.process))),
+            thread_key: who.map(|who| who.thread_key),
+        }
+    }
+
+    /// Writes the sessions of the trace and those that run on.
+    pub(super) fn finish(
+        mut self,
+        session: &Session,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        for (number, file) in session.files().iter().enumerate() {
+            let mask = self.masks.get(&number).copied().unwrap_or_default();
+            // What events told of the same session belongs to it.
+            let told = self.live.remove(&file.header().session_name.to_lowercase());
+            let row = of_header(file, mask, told.map(|(_, row)| row).unwrap_or_default());
+            context.tables.logger.push(&row, sink)?;
+        }
+        let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
+        live.sort_unstable_by_key(|(place, _)| *place);
+        live.iter().try_for_each(|(_, row)| context.tables.logger.push(row, sink))
+    }
+}
+
+/// Adds what an event tells; what it does not tell stays.
+fn tell(row: &mut Logger, fields: &SessionFields) {
+    fn keep<T>(to: &mut Option<T>, value: Option<T>) {
+        if value.is_some() {
+            *to = value;
+        }
+    }
+    let number = |value: Option<u32>| value.map(i64::from);
+    keep(&mut row.name, fields.session.clone());
+    keep(&mut row.session_guid, fields.session_guid.map(|guid| guid.to_string()));
+    keep(&mut row.logger_id, number(fields.logger_id));
+    keep(&mut row.file, fields.file.clone());
+    keep(&mut row.mode, number(fields.mode));
+    keep(&mut row.modes, fields.mode.map(modes));
+    keep(&mut row.event_buffer_size, number(fields.buffer_size));
+    keep(&mut row.minimum_buffers, number(fields.minimum_buffers));
+    keep(&mut row.maximum_buffers, number(fields.maximum_buffers));
+    keep(&mut row.peak_buffers, number(fields.peak_buffers));
+    keep(&mut row.current_buffers, number(fields.current_buffers));
+    keep(&mut row.events_lost, number(fields.events_lost));
+    keep(&mut row.buffers_lost, number(fields.buffers_lost));
+    keep(&mut row.real_time_buffers_lost, number(fields.real_time_buffers_lost));
+    keep(&mut row.status, fields.status.filter(|status| *status != 0).map(|status| status as i32));
+}
+
+/// The session of a file: what its header tells, and what events told of it.
+fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
+    let h = file.header();
+    let text = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
+    Logger {
+        name: text(&h.session_name),
+        is_of_trace: true,
+        file: text(&h.log_file_name),
+        mode: Some(h.log_file_mode.into()),
+        modes: Some(modes(h.log_file_mode)),
+        buffer_size_bytes: Some(h.buffer_size.into()),
+        buffers_written: Some(h.buffers_written.into()),
+        events_lost: Some(h.events_lost.into()),
+        buffers_lost: Some(h.buffers_lost.into()),
+        kernel_keywords: Some(mask.keywords()).filter(|keywords| !keywords.is_empty()),
+        ..told
+    }
+}
+
+/// Names of the bits of `LogFileMode`, with `+` between; those without a name as a number.
+fn modes(mode: u32) -> String {
+    let mut left = mode;
+    let mut parts: Vec<String> = Vec::new();
+    for (bit, name) in MODES {
+        if mode & bit != 0 {
+            left &= !bit;
+            parts.push((*name).to_owned());
+        }
+    }
+    if left != 0 {
+        parts.push(format!("{left:#x}"));
+    }
+    parts.join("+")
+}
+
+/// Documented as logging mode constants.
+const MODES: &[(u32, &str)] = &[
+    (0x1, "sequential"),
+    (0x2, "circular"),
+    (0x4, "append"),
+    (0x8, "new_file"),
+    (0x10, "flush_timer_in_ms"),
+    (0x20, "preallocate"),
+    (0x40, "nonstoppable"),
+    (0x80, "secure"),
+    (0x100, "real_time"),
+    (0x200, "delay_open"),
+    (0x400, "buffering"),
+    (0x800, "private"),
+    (0x1000, "add_header"),
+    (0x2000, "size_in_kb"),
+    (0x4000, "global_sequence"),
+    (0x8000, "local_sequence"),
+    (0x1_0000, "relog"),
+    (0x2_0000, "private_in_process"),
+    (0x4_0000, "buffer_interface"),
+    (0x8_0000, "debugger_filter"),
+    (0x40_0000, "stop_on_hybrid_shutdown"),
+    (0x80_0000, "persist_on_hybrid_shutdown"),
+    (0x100_0000, "paged_memory"),
+    (0x200_0000, "system_logger"),
+    (0x400_0000, "compressed"),
+    (0x800_0000, "independent"),
+    (0x1000_0000, "no_per_processor_buffering"),
+    (0x2000_0000, "blocking"),
+    (0x8000_0000, "triage_dump"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_of_the_mode_have_names_or_stay_numbers() {
+        assert_eq!(modes(0x1000_0101), "sequential+real_time+no_per_processor_buffering");
+        assert_eq!((modes(0), modes(0x4030_0002)), (String::new(), "circular+0x40300000".to_owned()));
+    }
+}

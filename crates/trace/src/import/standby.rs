@@ -1,0 +1,92 @@
+//! Stays in connected standby: entries and exits become rows.
+
+use etwkit_decode::Decoder;
+use etwkit_decode::standby::{Enter, Event, Exit, StandbyReader, reason_name};
+use etwkit_etl::RawEvent;
+
+use super::context::Context;
+use crate::sink::{Sink, SinkError};
+use crate::table;
+
+/// Pairs entries with exits.
+#[derive(Debug, Default)]
+pub(super) struct Standby {
+    reader: StandbyReader,
+    open: Option<Box<table::Standby>>,
+}
+
+impl Standby {
+    /// Takes an event. Rows show only a part of it, so that it stays an event of its own, too.
+    pub(super) fn event(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(read) = self.reader.read(event, decoder) else { return Ok(()) };
+        let ns = context.ns(event.timestamp);
+        match read {
+            Event::Enter(enter) => {
+                // The exit of the one before was lost.
+                self.finish(context, sink)?;
+                self.open = Some(Box::new(entered(ns, enter)));
+                Ok(())
+            }
+            Event::Exit(exit) => {
+                let mut row = self.open.take().unwrap_or_default();
+                left(&mut row, ns, exit);
+                write(&row, context, sink)
+            }
+        }
+    }
+
+    /// Writes the stay that has not ended.
+    pub(super) fn finish(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.open.take().map_or(Ok(()), |row| write(&row, context, sink))
+    }
+}
+
+fn entered(ns: i64, enter: Enter) -> table::Standby {
+    table::Standby {
+        enter_ns: Some(ns),
+        scenario: enter.scenario.map(|id| id as i64),
+        enter_reason: Some(enter.reason as i32),
+        enter_reason_name: reason_name(enter.reason),
+        remaining_capacity: enter.remaining_capacity.map(i64::from),
+        full_capacity: enter.full_capacity.map(i64::from),
+        is_lid_open: enter.is_lid_open,
+        has_external_monitor: enter.has_external_monitor,
+        ..table::Standby::default()
+    }
+}
+
+fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
+    let told = |us: u64| i64::try_from(us).ok()?.checked_mul(1000);
+    let duration = told(exit.duration_us);
+    row.exit_ns = Some(ns);
+    row.duration_ns = row.enter_ns.map_or(duration, |enter| Some(ns.saturating_sub(enter)));
+    row.exit_reason = Some(exit.reason as i32);
+    row.exit_reason_name = reason_name(exit.reason);
+    row.told_duration_ns = duration;
+    row.drips_ns = told(exit.drips_us);
+    row.non_drips_ns = duration.zip(row.drips_ns).map(|(all, drips)| all.saturating_sub(drips));
+    row.first_drips_ns = told(exit.first_drips_us);
+    row.drips_transitions = Some(exit.drips_transitions.into());
+    row.activated_ns = told(exit.activated_us);
+    row.active_ns = told(exit.active_us);
+    row.energy_drain = Some(exit.energy_drain.into());
+    row.is_audio_playing = exit.is_audio_playing;
+    row.is_on_ac = exit.is_on_ac;
+}
+
+/// Writes a stay that lies in the part of the trace that is extracted, at least with one end.
+fn write(row: &table::Standby, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let range = context.range;
+    let begin = row.enter_ns.unwrap_or(i64::MIN);
+    let end = row.exit_ns.unwrap_or(i64::MAX);
+    if begin > range.end_ns || end < range.start_ns {
+        return Ok(());
+    }
+    context.tables.standby.push(row, sink)
+}

@@ -1,0 +1,58 @@
+//! Tables of the registry, and what is computed from them.
+
+use std::sync::Arc;
+
+tables! {
+    /// An operation on the registry. Its event is written when it ends.
+    RegistryIo / RegistryIoColumns = "registry_io", order ["end_ns"] {
+        /// `create_key` (also opens one that is there), `open_key`, `close_key`, `delete_key`, `query_key`, `enumerate_key`, `flush_key`,
+        /// `set_value`, `delete_value`, `query_value`, `enumerate_value`, `query_multiple_values`, `set_information`, `query_security`,
+        /// `set_security` or `virtualize`.
+        operation: &'static str;
+        /// Process of the thread; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Thread; null if it is not known which thread ran.
+        thread_key: Option<i32>, "key";
+        /// Begin.
+        start_ns: i64, "ns";
+        /// End.
+        end_ns: i64, "ns";
+        /// `end_ns` − `start_ns`; null where the event tells a begin behind its end.
+        duration_ns: Option<i64>, "ns";
+        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program named where it is not known what that is
+        /// relative to; null if nothing is known. Cut behind 8192 bytes.
+        key: Option<Arc<str>>;
+        /// Whether `key` is a path from the root on.
+        is_whole_key: bool;
+        /// Address of the control block of the key that the operation started from, as bit pattern; 0 for none.
+        key_block: i64;
+        /// Name of the value; null for operations on keys, and for the default value, which has none.
+        value: Option<Arc<str>>;
+        /// Place in an enumeration; class of information of `query_key` and `set_information`; null where it is not told.
+        index: Option<i64>;
+        /// NTSTATUS, as bit pattern.
+        status: i32;
+        /// Processor at the end.
+        cpu: i32;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Operations on the registry by process, key and kind.
+    RegistryKey / RegistryKeyColumns = "registry_key", order ["key"] {
+        /// Path of the key, as in `registry_io`; null where it is not known.
+        key: Option<Arc<str>>;
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Kind of operation, as in `registry_io`.
+        operation: String;
+        /// Operations.
+        count: i64;
+        /// Those of them whose status is an error or a warning.
+        failures: i64;
+        /// Sum of their durations; operations at the same time add up.
+        duration_ns: i64, "ns";
+        /// Longest one; null if no duration is known.
+        max_duration_ns: Option<i64>, "ns";
+    }
+}

@@ -1,0 +1,132 @@
+//! Tables of recording sessions and of connected standby.
+
+use std::sync::Arc;
+
+tables! {
+    /// A session that recorded: that of the trace, and others of which Microsoft-Windows-Kernel-EventTracing tells.
+    Logger / LoggerColumns = "logger", order [] {
+        /// Name; null where it is not told.
+        name: Option<String>;
+        /// Whether it is a session that wrote this trace: one row for each file.
+        is_of_trace: bool;
+        /// GUID of the session; null where it is not told.
+        session_guid: Option<String>;
+        /// Number of the session on the machine.
+        logger_id: Option<i64>;
+        /// Start; null if it ran before the trace began.
+        start_ns: Option<i64>, "ns";
+        /// Stop; null if it ran on, or if that is not told.
+        stop_ns: Option<i64>, "ns";
+        /// File that it wrote.
+        file: Option<String>;
+        /// Bits of `LogFileMode`.
+        mode: Option<i64>;
+        /// Their names, with `+` between.
+        modes: Option<String>;
+        /// Size of its buffers, of sessions of the trace.
+        buffer_size_bytes: Option<i64>, "bytes";
+        /// Size of its buffers as its events tell it; in what is not documented.
+        event_buffer_size: Option<i64>;
+        /// Buffers that it may not go below.
+        minimum_buffers: Option<i64>;
+        /// Buffers that it may not go beyond.
+        maximum_buffers: Option<i64>;
+        /// The most buffers that it had.
+        peak_buffers: Option<i64>;
+        /// Buffers that it had when that was told.
+        current_buffers: Option<i64>;
+        /// Buffers that it wrote, of sessions of the trace; 0 if it was never closed.
+        buffers_written: Option<i64>;
+        /// Events that it lost; null where it is not told.
+        events_lost: Option<i64>;
+        /// Buffers that it lost; null where it is not told.
+        buffers_lost: Option<i64>;
+        /// Buffers that its reader in real time lost; null where it is not told.
+        real_time_buffers_lost: Option<i64>;
+        /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went wrong.
+        status: Option<i32>;
+        /// What the kernel recorded for the trace, as keywords of xperf; null where it is not told.
+        kernel_keywords: Option<String>;
+    }
+
+    /// Something that happened to a session or a provider, told by Microsoft-Windows-Kernel-EventTracing.
+    LoggerEvent / LoggerEventColumns = "logger_event", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`, `register`, `unregister` (a process
+        /// brings or takes back a provider), `enable`, `disable` (a provider for a session), `lost_event` or `lost_system_event`.
+        kind: &'static str;
+        /// Session; null where the event names none.
+        session: Option<Arc<str>>;
+        /// GUID of the provider; null where the event names none.
+        provider_guid: Option<Arc<str>>;
+        /// Its name, if known.
+        provider: Option<Arc<str>>;
+        /// Keywords of which an event needs one, as bit pattern.
+        any_keyword: Option<i64>;
+        /// Keywords of which an event needs all, as bit pattern.
+        all_keyword: Option<i64>;
+        /// Most detailed level that is recorded.
+        level: Option<i32>;
+        /// Bits of `EVENT_ENABLE_PROPERTY_…`.
+        enable_property: Option<i64>;
+        /// NTSTATUS of an error or a loss, as bit pattern.
+        status: Option<i32>;
+        /// Id of the event that was lost; of the kernel its hook id.
+        event_id: Option<i32>;
+        /// Name of the event that was lost.
+        event_name: Option<String>;
+        /// Process that logged it; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Thread that logged it; null if it is not known.
+        thread_key: Option<i32>, "key";
+    }
+
+    /// A stay in connected standby (modern standby).
+    Standby / StandbyColumns = "standby", order [] {
+        /// Entry; null if it is not in the trace.
+        enter_ns: Option<i64>, "ns";
+        /// Exit; null if it is not in the trace.
+        exit_ns: Option<i64>, "ns";
+        /// Length: `exit_ns` − `enter_ns`, without an entry what the exit tells; null without an exit.
+        duration_ns: Option<i64>, "ns";
+        /// Number of the stay; null without an entry, and in old versions.
+        scenario: Option<i64>;
+        /// Why it began, as number; null without an entry.
+        enter_reason: Option<i32>;
+        /// The same as text; null for numbers without a name.
+        enter_reason_name: Option<&'static str>;
+        /// Why it ended, as number; null without an exit.
+        exit_reason: Option<i32>;
+        /// The same as text.
+        exit_reason_name: Option<&'static str>;
+        /// Length as the exit tells it, which goes on while clocks stand still.
+        told_duration_ns: Option<i64>, "ns";
+        /// Time in the deepest idle state of the platform (DRIPS).
+        drips_ns: Option<i64>, "ns";
+        /// `told_duration_ns` − `drips_ns`: time outside that state.
+        non_drips_ns: Option<i64>, "ns";
+        /// Time up to the first entry into that state; 0 if there was none.
+        first_drips_ns: Option<i64>, "ns";
+        /// Entries into that state.
+        drips_transitions: Option<i64>;
+        /// Time outside that state that activators account for.
+        activated_ns: Option<i64>, "ns";
+        /// Time in which the machine was active.
+        active_ns: Option<i64>, "ns";
+        /// Drain of the battery, in the units of the battery, mostly mWh.
+        energy_drain: Option<i64>;
+        /// Charge of the battery at the entry.
+        remaining_capacity: Option<i64>;
+        /// Charge of the full battery.
+        full_capacity: Option<i64>;
+        /// Whether the lid was open at the entry.
+        is_lid_open: Option<bool>;
+        /// Whether there was an external monitor at the entry.
+        has_external_monitor: Option<bool>;
+        /// Whether audio played at the exit.
+        is_audio_playing: Option<bool>;
+        /// Whether the machine had power from outside at the exit.
+        is_on_ac: Option<bool>;
+    }
+}

@@ -1,0 +1,91 @@
+//! Keys of the registry: the path that a control block stands for at a point in time.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::registry::opcode;
+use rustc_hash::FxHashMap;
+
+use crate::interner::Interner;
+
+/// What an event tells about a control block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// It is there from now on.
+    From,
+    /// It is there, and may have been and may stay.
+    Around,
+    /// It was there up to now.
+    UpTo,
+}
+
+#[derive(Debug)]
+struct Naming {
+    timestamp: i64,
+    holds: Holds,
+    path: Arc<str>,
+}
+
+/// All control blocks of a session. Their memory is used again for other keys.
+#[derive(Debug, Default)]
+pub struct RegistryKeyTracker {
+    names: FxHashMap<u64, Vec<Naming>>,
+    paths: Interner,
+}
+
+impl RegistryKeyTracker {
+    /// Takes an event about a control block, of its type and version; those of one block must come in time order.
+    pub fn add(&mut self, op: u8, version: u8, timestamp: i64, block: u64, path: &str) {
+        let holds = match op {
+            // Version 1 has one type for all, of which it is not documented when it is logged.
+            opcode::BLOCK_CREATE if version >= 2 => Holds::From,
+            opcode::BLOCK_DELETE => Holds::UpTo,
+            _ => Holds::Around,
+        };
+        let path = self.paths.intern(path);
+        self.names.entry(block).or_default().push(Naming { timestamp, holds, path });
+    }
+
+    /// The key of a control block at a raw time: what the last event before tells if the block is there since, else what the next one tells
+    /// if the block was there before. Unknown between an end and a begin.
+    #[must_use]
+    pub fn path(&self, block: u64, timestamp: i64) -> Option<&Arc<str>> {
+        let names = self.names.get(&block)?;
+        let split = names.partition_point(|n| n.timestamp <= timestamp);
+        let before = split.checked_sub(1).and_then(|i| names.get(i)).filter(|n| n.holds != Holds::UpTo);
+        let after = names.get(split).filter(|n| n.holds != Holds::From);
+        before.or(after).map(|n| &n.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_has_the_key_of_its_time() {
+        let mut tracker = RegistryKeyTracker::default();
+        for (op, time, path) in [
+            (opcode::BLOCK_START, 10, "a"),
+            (opcode::BLOCK_DELETE, 20, "a"),
+            (opcode::BLOCK_CREATE, 30, "b"),
+            (opcode::BLOCK_DELETE, 40, "b"),
+            // The begin of this one was lost.
+            (opcode::BLOCK_END, 60, "c"),
+        ] {
+            tracker.add(op, 2, time, 1, path);
+        }
+        let path = |t| tracker.path(1, t).map_or("-", |p| &**p);
+        assert_eq!(
+            [5, 10, 19, 20, 29, 30, 39, 40, 59, 70].map(path),
+            ["a", "a", "a", "-", "-", "b", "b", "c", "c", "c"]
+        );
+        assert_eq!(tracker.path(2, 0), None);
+    }
+
+    #[test]
+    fn in_version_1_a_block_is_there_before_and_after_it_is_told() {
+        let mut tracker = RegistryKeyTracker::default();
+        tracker.add(opcode::BLOCK_CREATE, 1, 10, 1, "a");
+        assert_eq!([5, 15].map(|t| tracker.path(1, t).map(|p| &**p)), [Some("a"); 2]);
+    }
+}
