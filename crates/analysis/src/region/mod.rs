@@ -347,12 +347,12 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
             way.push(here);
             at = parents.get(here).copied().flatten();
         }
-        let mut depth = at.and_then(|here| depths.get(here).copied().flatten()).map_or(0, |depth| depth + 1);
-        for here in way.into_iter().rev() {
+        let known = at.and_then(|here| depths.get(here).copied().flatten());
+        let first = known.map_or(0, |depth| depth + 1);
+        for (depth, here) in (first..).zip(way.into_iter().rev()) {
             if let Some(to) = depths.get_mut(here) {
                 *to = Some(depth);
             }
-            depth += 1;
         }
     }
     depths.into_iter().map(Option::unwrap_or_default).collect()

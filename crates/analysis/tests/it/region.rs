@@ -36,6 +36,7 @@ fn region(guid: &str, name: &str, start: &str, stop: &str, more: &str) -> String
 }
 
 /// An event of the program: milliseconds, id, thread, fields.
+#[expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
 fn at(ms: i64, id: i32, thread: i32, fields: serde_json::Value) -> GenericEvent {
     GenericEvent {
         ts_ns: ms * MS,

@@ -85,10 +85,9 @@ impl Loggers {
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
-        if matches!(kind, Stop | StopError | StartError) || self.live.len() > MAX_LIVE {
-            if let Some((_, ended)) = self.live.remove(&of) {
-                context.tables.logger.push(&ended, sink)?;
-            }
+        let has_ended = matches!(kind, Stop | StopError | StartError) || self.live.len() > MAX_LIVE;
+        if has_ended && let Some((_, ended)) = self.live.remove(&of) {
+            context.tables.logger.push(&ended, sink)?;
         }
         Ok(())
     }
