@@ -247,7 +247,7 @@ mod tests {
         ];
         let mut cpu = <CpuStack as Row>::Columns::default();
         cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
-        let mut others: Vec<(&'static crate::table::Table, RecordBatch)> = Vec::new();
+        let mut others: Vec<(&'static Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
         sink.write(CpuStack::TABLE, cpu.take()).unwrap();
         let kept = sink.finish(&source, &[Exception::TABLE]).unwrap();
