@@ -35,6 +35,13 @@ fn texts_longer_than_the_buffer_are_whole() {
 }
 
 #[test]
+fn a_text_without_an_end_is_given_up() {
+    let endless = Box::new(std::io::Cursor::new(b"\"").chain(std::io::repeat(b'x')));
+    let error = Reader::new("x.json", endless).unwrap().text().unwrap_err();
+    assert!(format!("{error:?}").contains("a longer one"), "{error:?}");
+}
+
+#[test]
 fn numbers_have_their_types() {
     assert_eq!(reader("-12 ").int().unwrap(), Some(-12));
     assert_eq!(reader("3.0").int().unwrap(), Some(3));

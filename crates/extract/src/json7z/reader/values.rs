@@ -3,6 +3,9 @@
 use super::super::error::{END, Result};
 use super::{Reader, SHOWN, found, shortened};
 
+/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a few bytes can unpack to gigabytes.
+const MAX_TEXT: usize = 16 << 20;
+
 impl Reader {
     /// A text.
     pub(crate) fn text(&mut self) -> Result<Option<String>> {
@@ -108,6 +111,9 @@ impl Reader {
                 rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
             bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
             self.at += plain;
+            if bytes.len() > MAX_TEXT {
+                return Err(self.unexpected(format!("a text of {MAX_TEXT} bytes at most"), "a longer one"));
+            }
             if self.at == self.filled && plain > 0 {
                 continue;
             }
