@@ -83,6 +83,7 @@ fn source() -> Source {
                 process_key: Some(1),
                 method: "Main".into(),
                 cpu_ns: 25,
+                exclusive_ns: Some(0),
                 ..CpuMethod::default()
             }]),
             rows(&[
