@@ -15,7 +15,7 @@ use etwkit_trace::table::{
 };
 use etwkit_trace::tags::{self, TagSet};
 
-use crate::manifest::{self, Clock, DerivedManifest, Detail, Diagnostic, Machine, Manifest, Topic};
+use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic};
 use crate::names::{self, NameFrom, Naming};
 use crate::writer::SYMBOLS;
 use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
@@ -333,19 +333,7 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
 }
 
 fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {
-    let trace = &imported.trace;
-    let clock = Clock {
-        kind: trace.clock.clone(),
-        frequency: trace.clock_frequency,
-        start_utc: trace.start_utc.clone(),
-        start_filetime: trace.start_filetime,
-    };
-    let machine = Machine {
-        computer: trace.computer.clone(),
-        os_version: trace.os_version.clone(),
-        processors: trace.processors,
-    };
-    let mut manifest = Manifest::new(detail, input.trace_source()?, clock, machine);
+    let mut manifest = Manifest::of_trace(detail, input.trace_source()?, &imported.trace);
     manifest.topics = imported
         .recorded
         .iter()

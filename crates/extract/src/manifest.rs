@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use etwkit_trace::table::Trace;
 use serde::{Deserialize, Serialize};
 
 use crate::store_error::{StoreError, StoreResult};
@@ -106,6 +107,23 @@ impl Manifest {
             diagnostics: Vec::new(),
             tables: BTreeMap::new(),
         }
+    }
+
+    /// The same for the trace that a row of the table `trace` tells of.
+    #[must_use]
+    pub(crate) fn of_trace(detail: Detail, source: TraceSource, trace: &Trace) -> Self {
+        let clock = Clock {
+            kind: trace.clock.clone(),
+            frequency: trace.clock_frequency,
+            start_utc: trace.start_utc.clone(),
+            start_filetime: trace.start_filetime,
+        };
+        let machine = Machine {
+            computer: trace.computer.clone(),
+            os_version: trace.os_version.clone(),
+            processors: trace.processors,
+        };
+        Self::new(detail, source, clock, machine)
     }
 }
 

@@ -42,7 +42,7 @@ pub use error::{JsonError, Unexpected};
 pub use files::{JsonInput, is_json_extract, looks_like_json_extract, open_json};
 
 use crate::convert::{ConvertError, Sealed};
-use crate::manifest::{self, Clock, Detail, ImportedFrom, Machine, Manifest, Topic};
+use crate::manifest::{self, Detail, ImportedFrom, Manifest, Topic};
 use crate::{Writer, WriterOptions, Written};
 use error::{Failure, Result};
 use head::Head;
@@ -273,18 +273,7 @@ fn manifest_of(
     sealed: &Sealed,
 ) -> std::result::Result<Manifest, ConvertError> {
     let Read { head, trace, diagnostics, topics, .. } = read;
-    let clock = Clock {
-        kind: trace.clock.clone(),
-        frequency: trace.clock_frequency,
-        start_utc: trace.start_utc.clone(),
-        start_filetime: trace.start_filetime,
-    };
-    let machine = Machine {
-        computer: trace.computer.clone(),
-        os_version: trace.os_version.clone(),
-        processors: trace.processors,
-    };
-    let mut manifest = Manifest::new(Detail::Summary, input.trace_source()?, clock, machine);
+    let mut manifest = Manifest::of_trace(Detail::Summary, input.trace_source()?, trace);
     manifest.imported_from = Some(ImportedFrom {
         format: manifest::ETWANALYZER.to_owned(),
         trace: head.source.clone(),

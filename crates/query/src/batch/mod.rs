@@ -50,16 +50,11 @@ impl Known {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.clone().into(), options.clone());
         let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
-        let member = |(index, source)| Member { batch: batch.clone(), index, source };
-        sources
-            .into_iter()
-            .enumerate()
-            .map(member)
-            .map(|member| {
-                let engine = Engine::new(vec![member.source.clone()].into(), options.clone());
-                Session::of_batch(engine, member)
-            })
-            .collect()
+        let session = |(index, source)| {
+            let engine = Engine::new([source].into(), options.clone());
+            Session::of_batch(engine, Member { batch: batch.clone(), index })
+        };
+        sources.into_iter().enumerate().map(session).collect()
     }
 }
 
@@ -83,7 +78,6 @@ struct Answers {
 pub(crate) struct Member {
     batch: Arc<Batch>,
     index: usize,
-    source: Arc<Source>,
 }
 
 impl Member {

@@ -6,7 +6,7 @@ use super::sql::{
     stack_condition, text_condition,
 };
 use super::zero::ZeroTime;
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded};
 use crate::Session;
 use crate::range::Range;
 
@@ -232,12 +232,11 @@ ORDER BY {order}",
 }
 
 fn check(session: &Session) -> Result<()> {
-    if has_rows(session, "exception")? {
-        return Ok(());
-    }
-    Err(Error::NotRecorded {
-        what: ".NET exceptions",
-        how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x8000 (Exception) and stacks, for example \
+    check_recorded(
+        session,
+        "exception",
+        ".NET exceptions",
+        "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x8000 (Exception) and stacks, for example \
               `wpr -start DotNET`",
-    })
+    )
 }

@@ -1,7 +1,7 @@
 //! Where the focus of the user was: sums by process or thread, or single stays.
 
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, told_condition};
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded};
 use crate::Session;
 use crate::range::Range;
 
@@ -199,12 +199,11 @@ ORDER BY sort_value, f.from_ns, f.to_ns, f.session_id, f.process_key, t.tid",
 }
 
 fn check(session: &Session) -> Result<()> {
-    if has_rows(session, "focus_change")? {
-        return Ok(());
-    }
-    Err(Error::NotRecorded {
-        what: "changes of the focus",
-        how: "record the provider Microsoft-Windows-Win32k with the keyword 0x2000 (Focus), or 0x20000 (UserActivity) for processes alone; \
+    check_recorded(
+        session,
+        "focus_change",
+        "changes of the focus",
+        "record the provider Microsoft-Windows-Win32k with the keyword 0x2000 (Focus), or 0x20000 (UserActivity) for processes alone; \
               where that was recorded, the focus did not move",
-    })
+    )
 }

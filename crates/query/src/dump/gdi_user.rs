@@ -5,7 +5,7 @@ use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, range_condition, stack_condition, stack_text,
     text_condition,
 };
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
 use crate::range::Range;
 
@@ -319,13 +319,12 @@ ORDER BY sort_value, {time}, o.class, hex(o.handle)",
 }
 
 fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    match (has_rows(session, "gdi_user_type")?, needs_rows && !has_rows(session, "gdi_user_object")?) {
-        (true, false) => Ok(()),
-        (true, true) => Err(Error::NeedsRows { what: "objects" }),
-        (false, _) => Err(Error::NotRecorded {
-            what: "GDI or USER objects",
-            how: "record the provider Microsoft-Windows-Win32k with the keywords 0x30000000000 (0x10000000000 for GDI, 0x20000000000 for USER) and \
+    check_recorded(
+        session,
+        "gdi_user_type",
+        "GDI or USER objects",
+        "record the provider Microsoft-Windows-Win32k with the keywords 0x30000000000 (0x10000000000 for GDI, 0x20000000000 for USER) and \
                   with stacks, on Windows 10 1903 or later",
-        }),
-    }
+    )?;
+    check_rows(session, "gdi_user_object", needs_rows, "objects")
 }

@@ -99,6 +99,16 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     Ok(counts.iter().any(|count| count.rows > 0))
 }
 
+/// Whether a table has rows; where it has none, `what` was not recorded, and `how` tells what would do that.
+fn check_recorded(session: &Session, table: &str, what: &'static str, how: &'static str) -> Result<()> {
+    if has_rows(session, table)? { Ok(()) } else { Err(Error::NotRecorded { what, how }) }
+}
+
+/// Whether a table has the single rows that a question needs, which an extract with sums alone lacks.
+fn check_rows(session: &Session, table: &str, is_needed: bool, what: &'static str) -> Result<()> {
+    if is_needed && !has_rows(session, table)? { Err(Error::NeedsRows { what }) } else { Ok(()) }
+}
+
 /// What has to be there for a question about operations.
 struct Recorded {
     /// Table of their sums.

@@ -4,7 +4,7 @@ use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, process_columns, range_condition,
     status_condition, text_condition,
 };
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
 use crate::range::Range;
 
@@ -338,15 +338,12 @@ ORDER BY {order}, cpu, operation, key",
 
 /// An error if there is nothing, or if single operations are needed and there are none.
 fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    if !has_rows(session, "registry_key")? {
-        return Err(Error::NotRecorded {
-            what: "operations on the registry",
-            how: "record with the kernel keywords REGISTRY+CSWITCH+PROC_THREAD+LOADER: `wpr -start Registry`, or `xperf -on \
+    check_recorded(
+        session,
+        "registry_key",
+        "operations on the registry",
+        "record with the kernel keywords REGISTRY+CSWITCH+PROC_THREAD+LOADER: `wpr -start Registry`, or `xperf -on \
                   REGISTRY+CSWITCH+PROC_THREAD+LOADER -stackwalk RegOpenKey+RegQueryValue`",
-        });
-    }
-    if needs_rows && !has_rows(session, "registry_io")? {
-        return Err(Error::NeedsRows { what: "operations on the registry" });
-    }
-    Ok(())
+    )?;
+    check_rows(session, "registry_io", needs_rows, "operations on the registry")
 }

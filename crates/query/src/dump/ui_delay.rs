@@ -3,7 +3,7 @@
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, quoted, range_condition, stack_text,
 };
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded};
 use crate::Session;
 use crate::range::Range;
 
@@ -212,12 +212,11 @@ ORDER BY sort_value, d.start_ns, d.ts_ns, d.process_key, d.kind",
 }
 
 fn check(session: &Session) -> Result<()> {
-    if has_rows(session, "ui_delay")? {
-        return Ok(());
-    }
-    Err(Error::NotRecorded {
-        what: "delays of programs with windows",
-        how: "record the provider Microsoft-Windows-Win32k with the keywords 0x42000 (0x40000 for delays, 0x2000 for the focus); \
+    check_recorded(
+        session,
+        "ui_delay",
+        "delays of programs with windows",
+        "record the provider Microsoft-Windows-Win32k with the keywords 0x42000 (0x40000 for delays, 0x2000 for the focus); \
               where that was recorded, no program was late by 200 ms or more",
-    })
+    )
 }

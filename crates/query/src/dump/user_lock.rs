@@ -3,7 +3,7 @@
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, stack_condition, stack_text, told_condition,
 };
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
 use crate::range::Range;
 
@@ -259,13 +259,12 @@ ORDER BY sort_value, coalesce(l.acquire_ns, l.release_ns), l.process_key, t.tid"
 }
 
 fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    match (has_rows(session, "user_lock_process")?, needs_rows && !has_rows(session, "user_lock")?) {
-        (true, false) => Ok(()),
-        (true, true) => Err(Error::NeedsRows { what: "acquisitions" }),
-        (false, _) => Err(Error::NotRecorded {
-            what: "acquisitions of the lock of the window manager",
-            how: "record the provider Microsoft-Windows-Win32k with the keyword 0x10000000 (Contention), with stacks if they are wanted. \
+    check_recorded(
+        session,
+        "user_lock_process",
+        "acquisitions of the lock of the window manager",
+        "record the provider Microsoft-Windows-Win32k with the keyword 0x10000000 (Contention), with stacks if they are wanted. \
                   Tens of thousands of events a second are usual; 0x2000000000 instead records only slow acquisitions",
-        }),
-    }
+    )?;
+    check_rows(session, "user_lock", needs_rows, "acquisitions")
 }

@@ -2,7 +2,7 @@
 
 use super::group::{Group, grouped};
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Result, Top, ask, check_recorded};
 use crate::Session;
 
 /// Which modules of which processes.
@@ -133,11 +133,10 @@ pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<Vec<Missi
 }
 
 fn check(session: &Session) -> Result<()> {
-    if has_rows(session, "module")? {
-        return Ok(());
-    }
-    Err(Error::NotRecorded {
-        what: "modules",
-        how: "record with the kernel keyword LOADER, which every profile of wpr has",
-    })
+    check_recorded(
+        session,
+        "module",
+        "modules",
+        "record with the kernel keyword LOADER, which every profile of wpr has",
+    )
 }

@@ -4,7 +4,7 @@ use super::group::grouped;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, ends, filtered, range_condition, stack_condition, text_condition,
 };
-use super::{Error, Group, Result, Top, ask, has_rows};
+use super::{Group, Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
 use crate::range::Range;
 
@@ -441,13 +441,12 @@ fn total(rows: &[VirtualStackRow], is_method: bool) -> VirtualAllocTotal {
 }
 
 fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    match (has_rows(session, "virtual_alloc_process")?, needs_rows && !has_rows(session, "virtual_alloc")?) {
-        (true, false) => Ok(()),
-        (true, true) => Err(Error::NeedsRows { what: "allocations" }),
-        (false, _) => Err(Error::NotRecorded {
-            what: "virtual memory",
-            how: "record with the kernel keywords VIRT_ALLOC+PROC_THREAD+LOADER, with `-stackwalk VirtualAlloc+VirtualFree` for stacks: \
+    check_recorded(
+        session,
+        "virtual_alloc_process",
+        "virtual memory",
+        "record with the kernel keywords VIRT_ALLOC+PROC_THREAD+LOADER, with `-stackwalk VirtualAlloc+VirtualFree` for stacks: \
                   `wpr -start VirtualAllocation`",
-        }),
-    }
+    )?;
+    check_rows(session, "virtual_alloc", needs_rows, "allocations")
 }

@@ -12,7 +12,7 @@ use super::cut::Cut;
 use super::method::module;
 use super::output::{Answered, Columns, Lines, ask_from_zero, show_sql, written};
 use super::stack_lines::{frames, with_below, with_stacks};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -270,7 +270,7 @@ fn list_columns<'a>(args: &'a ExceptionArgs, text: &'a Text) -> anyhow::Result<C
     columns.word("Process", "Process", true, |s| {
         s.or_same(|row| row.process_key, |row| text.process(row.into()))
     });
-    columns.number("Thread", "Thread", true, |s| s.row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+    columns.number("Thread", "Thread", true, |s| id(s.row.tid));
     columns.number("Session", "Session", args.details, |s| text.maybe_int(s.row.session_id));
     columns.word("HResult", "HRESULT", args.details, |s| hresult(s.row.hresult));
     columns.word("Type", "Type", true, |s| {

@@ -6,8 +6,8 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
-use super::text::Text;
+use super::output::{Answered, Columns, Lines, listed, show_sql};
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -69,9 +69,7 @@ impl FocusArgs {
         columns.number("First", "First", true, |row| text.times.write(row.first_ns));
         columns.number("Last", "Last", true, |row| text.times.write(row.last_ns));
         columns.number("Session", "Session", false, |row| text.maybe_int(row.session_id));
-        columns.number("Tid", "Tid", self.by == "thread", |row| {
-            row.tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("Tid", "Tid", self.by == "thread", |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -86,7 +84,7 @@ impl FocusArgs {
             row.duration_ns.map_or_else(|| "?".into(), |ns| seconds(ns, 3))
         });
         columns.number("Session", "Session", false, |row| text.maybe_int(row.session_id));
-        columns.number("Tid", "Tid", true, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -131,13 +129,13 @@ pub(super) fn run(args: &FocusArgs, printer: &mut Printer<'_>) -> anyhow::Result
         return show_sql(printer, &if args.details { request.stays_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(common, COMMAND, printer, |session| request.ask_stays(session))?;
-        return written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-            answers.iter().try_for_each(|one| stays(args, one, lines))
-        });
+        return listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask_stays(session),
+            |one, lines| stays(args, one, lines),
+        );
     }
-    let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-        answers.iter().try_for_each(|one| sums(args, one, lines))
-    })
+    listed(common, COMMAND, printer, |session| request.ask(session), |one, lines| sums(args, one, lines))
 }

@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::stack_lines::{text_frames, with_below};
 use super::text::Text;
 use crate::exit::Exit;
@@ -208,13 +208,13 @@ pub(super) fn run(args: &GdiUserArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         return show_sql(printer, &if args.details { request.objects_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(common, COMMAND, printer, |session| request.ask_objects(session))?;
-        return written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-            answers.iter().try_for_each(|one| objects(args, one, lines))
-        });
+        return listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask_objects(session),
+            |one, lines| objects(args, one, lines),
+        );
     }
-    let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-        answers.iter().try_for_each(|one| sums(args, one, lines))
-    })
+    listed(common, COMMAND, printer, |session| request.ask(session), |one, lines| sums(args, one, lines))
 }

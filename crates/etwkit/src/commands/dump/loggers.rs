@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Columns, Lines, ask, rows_of, show_sql, written};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -95,7 +95,7 @@ impl LoggersArgs {
         columns.word("Process", "Process", true, |row| {
             if row.process.is_some() || row.pid.is_some() { text.process(row.into()) } else { String::new() }
         });
-        columns.number("Tid", "Tid", false, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", false, |row| id(row.tid));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }

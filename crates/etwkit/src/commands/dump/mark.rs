@@ -7,7 +7,7 @@ use etwkit_query::time_format::seconds;
 
 use super::args::{Common, TopArgs, ZeroArgs, range};
 use super::output::{Columns, ask_from_zero, rows_of, show_sql, written};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -33,8 +33,7 @@ impl MarkArgs {
         columns.number("Time", &text.times.title(), true, |row: &MarkRow| text.times.write(row.ts_ns));
         columns.number("DiffToZero", "Diff to zero s", true, |row| seconds(row.diff_to_zero_ns, 3));
         columns.number("Cpu", "Cpu", false, |row| row.cpu.to_string());
-        columns
-            .number("Thread", "Thread", false, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Thread", "Thread", false, |row| id(row.tid));
         columns.word("Process", "Process", false, |row| {
             let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
             format!("{}{pid}", row.process.as_deref().unwrap_or_default())

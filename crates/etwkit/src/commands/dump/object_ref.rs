@@ -8,9 +8,9 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, ask, listed, rows_of, show_sql, written};
 use super::stack_lines::text_frames;
-use super::text::{ProcessText, Text};
+use super::text::{ProcessText, Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -156,9 +156,7 @@ impl ObjectRefArgs {
         columns.word("Handle", "Handle", true, |event| event.handle.clone().unwrap_or_default());
         columns
             .word("Process", "Process", true, |event| name(event.event_process.as_deref(), event.event_pid));
-        columns.number("Tid", "Tid", true, |event| {
-            event.event_tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("Tid", "Tid", true, |event| id(event.event_tid));
         columns.word("Details", "", true, details);
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -359,11 +357,13 @@ pub(super) fn run(args: &ObjectRefArgs, printer: &mut Printer<'_>) -> anyhow::Re
         return show_sql(printer, &sql);
     }
     if let Some(by_process) = args.types() {
-        let answers = ask(common, COMMAND, printer, |session| request.ask_types(session, by_process))?;
-        let rows = rows_of(&answers, |rows| rows);
-        return written(common, printer, rows, |lines| {
-            answers.iter().try_for_each(|one| types(args, one, lines))
-        });
+        return listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask_types(session, by_process),
+            |one, lines| types(args, one, lines),
+        );
     }
     let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
     let rows = rows_of(&answers, |objects| objects.iter().flat_map(|of| &of.events));

@@ -203,6 +203,19 @@ pub(super) fn written<'r, R: Serialize + 'r>(
     Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
 }
 
+/// Asks for a list of rows and writes it, each extract as text of its own.
+pub(super) fn listed<R: Serialize + Send>(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<Vec<R>> + Sync,
+    mut text: impl FnMut(&Answered<Vec<R>>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    let answers = ask(common, command, printer, question)?;
+    let rows = rows_of(&answers, |rows| rows);
+    written(common, printer, rows, |lines| answers.iter().try_for_each(|one| text(one, lines)))
+}
+
 /// Writes rows for machines, if that is asked for; says whether it was.
 pub(super) fn machine<'r, R: Serialize + 'r>(
     common: &Common,

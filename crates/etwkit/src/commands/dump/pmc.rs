@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
 use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -77,9 +77,7 @@ impl PmcArgs {
         columns.word("Others", "Other counters", has_others, |row| {
             row.other_counters.clone().unwrap_or_default()
         });
-        columns.number("Tid", "Tid", self.per_thread, |row| {
-            row.tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("Tid", "Tid", self.per_thread, |row| id(row.tid));
         columns.word("Method", "Method", self.methods.is_some(), |row| row.name.clone().unwrap_or_default());
         columns.word("Process", "Process", self.methods.is_none(), |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;

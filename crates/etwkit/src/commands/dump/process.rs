@@ -13,7 +13,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, ZeroArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, ask_each_from_zero, exit, machine, show_sql, written};
-use super::text::{ProcessText, Text, duration};
+use super::text::{ProcessText, Text, duration, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -120,9 +120,7 @@ impl ProcessArgs {
         columns.word("ReturnCode", "Return code", true, |row| return_code(row.exit_code));
         columns.number("Session", "Session", self.details, |row| text.maybe_int(row.session_id));
         columns.word("User", "User", self.show_user, |row| row.sid.clone().unwrap_or_default());
-        columns.number("ParentPid", "Parent", !is_tree, |row| {
-            row.parent_pid.map(|pid| pid.to_string()).unwrap_or_default()
-        });
+        columns.number("ParentPid", "Parent", !is_tree, |row| id(row.parent_pid));
         columns.word("ParentProcess", "Parent process", false, |row| row.parent.clone().unwrap_or_default());
         columns.word("Process", "Process", true, move |row| {
             let branch = if row.level > 0 { "|- " } else { "" };

@@ -9,7 +9,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
-use super::text::{ProcessText, Text};
+use super::text::{ProcessText, Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -131,16 +131,13 @@ impl RegionArgs {
         columns.word("Process", "Process", true, |row| {
             process(text, row.start_process.as_deref(), row.start_pid)
         });
-        columns
-            .number("Tid", "Tid", true, |row| row.start_tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |row| id(row.start_tid));
         let ends_elsewhere =
             has(|row| row.stop_ns.is_some() && row.stop_process_key != row.start_process_key);
         columns.word("StopProcess", "Stop process", ends_elsewhere, |row| {
             process(text, row.stop_process.as_deref(), row.stop_pid)
         });
-        columns.number("StopTid", "Stop tid", false, |row| {
-            row.stop_tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("StopTid", "Stop tid", false, |row| id(row.stop_tid));
         columns.word("Provider", "Provider", false, |row| row.provider.clone().unwrap_or_default());
         columns.word("StartEvent", "Start event", false, |row| row.start_event.clone().unwrap_or_default());
         columns.word("StopEvent", "Stop event", false, |row| row.stop_event.clone().unwrap_or_default());

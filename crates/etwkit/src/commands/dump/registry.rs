@@ -7,9 +7,9 @@ use etwkit_query::dump::registry::{
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::stack_lines::{text_frames, with_below};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -149,7 +149,7 @@ impl RegistryArgs {
             row.duration_ns.map_or_else(|| "?".into(), |ns| text.us(ns))
         });
         columns.word("Process", "Process", true, |row| text.process(row.into()));
-        columns.number("Tid", "Tid", true, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |row| id(row.tid));
         columns.number("Cpu", "CPU", false, |row| row.cpu.to_string());
         columns.word("Operation", "Operation", true, |row| row.operation.clone());
         columns.word("Status", "Status", true, |row| row.status_name.clone());
@@ -206,13 +206,19 @@ pub(super) fn run(args: &RegistryArgs, printer: &mut Printer<'_>) -> anyhow::Res
         return show_sql(printer, &if args.details { request.operations_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(&args.common, "dump registry", printer, |session| request.ask_operations(session))?;
-        let rows = rows_of(&answers, |rows| rows);
-        return written(&args.common, printer, rows, |lines| {
-            answers.iter().try_for_each(|one| operations(args, one, lines))
-        });
+        return listed(
+            &args.common,
+            "dump registry",
+            printer,
+            |session| request.ask_operations(session),
+            |one, lines| operations(args, one, lines),
+        );
     }
-    let answers = ask(&args.common, "dump registry", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| sums(args, one, lines)))
+    listed(
+        &args.common,
+        "dump registry",
+        printer,
+        |session| request.ask(session),
+        |one, lines| sums(args, one, lines),
+    )
 }

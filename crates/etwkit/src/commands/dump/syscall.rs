@@ -5,9 +5,9 @@ use etwkit_query::dump::syscall::{SyscallBy, SyscallCall, SyscallRequest, Syscal
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::stack_lines::{text_frames, with_below};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -122,9 +122,7 @@ impl SyscallArgs {
         columns.word("Function", "Function", by(SyscallBy::Function), |row| {
             function(row.module.as_deref(), row.function.as_deref())
         });
-        columns.number("Tid", "Tid", by(SyscallBy::Thread), |row| {
-            row.tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("Tid", "Tid", by(SyscallBy::Thread), |row| id(row.tid));
         let with_process = self.per_process || by(SyscallBy::Process) || by(SyscallBy::Thread);
         columns.word("Process", "Process", with_process, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
@@ -140,7 +138,7 @@ impl SyscallArgs {
             call.duration_ns.map_or_else(|| "open".into(), |ns| text.us(ns))
         });
         columns.word("Process", "Process", true, |call| text.process(call.into()));
-        columns.number("Tid", "Tid", true, |call| call.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |call| id(call.tid));
         columns.word("Call", "Call", true, |call| {
             let name = function(call.module.as_deref(), call.function.as_deref());
             call.status_name.as_ref().map_or_else(|| name.clone(), |status| format!("{name} <- {status}"))
@@ -201,13 +199,19 @@ pub(super) fn run(args: &SyscallArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         return show_sql(printer, &if args.details { request.calls_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(&args.common, "dump syscall", printer, |session| request.ask_calls(session))?;
-        let rows = rows_of(&answers, |calls| calls);
-        return written(&args.common, printer, rows, |lines| {
-            answers.iter().try_for_each(|one| calls(args, one, lines))
-        });
+        return listed(
+            &args.common,
+            "dump syscall",
+            printer,
+            |session| request.ask_calls(session),
+            |one, lines| calls(args, one, lines),
+        );
     }
-    let answers = ask(&args.common, "dump syscall", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| sums(args, one, lines)))
+    listed(
+        &args.common,
+        "dump syscall",
+        printer,
+        |session| request.ask(session),
+        |one, lines| sums(args, one, lines),
+    )
 }

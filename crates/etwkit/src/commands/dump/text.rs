@@ -110,6 +110,11 @@ process_of!(
     FocusStay
 );
 
+/// An id as digits, without spaces between groups of them; nothing where it is missing.
+pub(super) fn id(id: Option<i64>) -> String {
+    id.map(|id| id.to_string()).unwrap_or_default()
+}
+
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
         let process_times = processes.and_then(|processes| processes.process_format);

@@ -7,7 +7,7 @@ use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
 use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -39,8 +39,7 @@ impl ThreadPoolArgs {
         columns.number("Throughput", "Throughput", false, |row| {
             row.throughput.map(|work| format!("{work:.3}")).unwrap_or_default()
         });
-        columns
-            .number("Thread", "Thread", false, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Thread", "Thread", false, |row| id(row.tid));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }

@@ -5,9 +5,9 @@ use etwkit_query::dump::ui_delay::{UiDelayEvent, UiDelayRequest, UiDelayRow, UiD
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::stack_lines::{text_frames, with_below};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -90,7 +90,7 @@ impl UiDelayArgs {
         columns.number("SinceOldestInput", "Oldest input ms", false, |row| {
             text.maybe_ms(row.since_oldest_input_ns)
         });
-        columns.number("Tid", "Tid", true, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process(row.into()));
         columns.word("Class", "Class", true, move |row| plain(&row.class_name));
         columns.word("TopLevelClass", "Top-level class", true, move |row| plain(&row.top_level_class_name));
@@ -143,13 +143,13 @@ pub(super) fn run(args: &UiDelayArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         return show_sql(printer, &if args.details { request.events_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(common, COMMAND, printer, |session| request.ask_events(session))?;
-        return written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-            answers.iter().try_for_each(|one| events(args, one, lines))
-        });
+        return listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask_events(session),
+            |one, lines| events(args, one, lines),
+        );
     }
-    let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-        answers.iter().try_for_each(|one| sums(args, one, lines))
-    })
+    listed(common, COMMAND, printer, |session| request.ask(session), |one, lines| sums(args, one, lines))
 }

@@ -5,9 +5,9 @@ use etwkit_query::dump::user_lock::{UserLockEvent, UserLockRequest, UserLockRow,
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::stack_lines::{text_frames, with_below};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -88,9 +88,7 @@ impl UserLockArgs {
         columns.number("Slow", "Slow", true, |row| text.int(row.slow));
         columns.number("NotReleased", "Not released", false, |row| text.int(row.acquisitions - row.released));
         columns.number("OnlyReleased", "Only released", false, |row| text.int(row.only_released));
-        columns.number("Tid", "Tid", self.by == "thread", |row| {
-            row.tid.map(|tid| tid.to_string()).unwrap_or_default()
-        });
+        columns.number("Tid", "Tid", self.by == "thread", |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -106,7 +104,7 @@ impl UserLockArgs {
         columns.number("Hold", "Hold ms", true, |row| text.maybe_fine_ms(row.hold_ns));
         columns.number("ToldHold", "Hold as told ms", false, |row| text.maybe_fine_ms(row.told_hold_ns));
         columns.word("Slow", "Slow", true, |row| if row.is_slow { "slow" } else { "" }.to_owned());
-        columns.number("Tid", "Tid", true, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", true, |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process(row.into()));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -152,13 +150,13 @@ pub(super) fn run(args: &UserLockArgs, printer: &mut Printer<'_>) -> anyhow::Res
         return show_sql(printer, &if args.details { request.events_sql() } else { request.sql() });
     }
     if args.details {
-        let answers = ask(common, COMMAND, printer, |session| request.ask_events(session))?;
-        return written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-            answers.iter().try_for_each(|one| events(args, one, lines))
-        });
+        return listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask_events(session),
+            |one, lines| events(args, one, lines),
+        );
     }
-    let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-        answers.iter().try_for_each(|one| sums(args, one, lines))
-    })
+    listed(common, COMMAND, printer, |session| request.ask(session), |one, lines| sums(args, one, lines))
 }

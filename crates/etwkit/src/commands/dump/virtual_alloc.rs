@@ -9,9 +9,9 @@ use etwkit_query::dump::virtual_alloc::{
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, ask, listed, rows_of, show_sql, written};
 use super::stack_lines::{text_frames, with_below};
-use super::text::Text;
+use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -174,7 +174,7 @@ impl VirtualAllocArgs {
         columns.word("StackId", "Stack", true, |row| {
             row.stack_id.map_or_else(|| "(none)".into(), |id| id.to_string())
         });
-        columns.number("Tid", "Tid", false, |row| row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        columns.number("Tid", "Tid", false, |row| id(row.tid));
         columns.word("Process", "Process", true, |row| text.process(row.into()));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
@@ -263,12 +263,13 @@ pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow:
         return show_sql(printer, &sql);
     }
     match list {
-        List::Processes => {
-            let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-            written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-                answers.iter().try_for_each(|one| processes(args, one, lines))
-            })
-        }
+        List::Processes => listed(
+            common,
+            COMMAND,
+            printer,
+            |session| request.ask(session),
+            |one, lines| processes(args, one, lines),
+        ),
         List::Stacks(by) => {
             let answers = ask(common, COMMAND, printer, |session| request.ask_stacks(session, &by))?;
             let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
@@ -278,11 +279,13 @@ pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow:
         }
         List::Events(numbers) => {
             let with_text = args.show_stack;
-            let answers =
-                ask(common, COMMAND, printer, |session| request.ask_events(session, &numbers, with_text))?;
-            written(common, printer, rows_of(&answers, |rows| rows), |lines| {
-                answers.iter().try_for_each(|one| events(args, one, lines))
-            })
+            listed(
+                common,
+                COMMAND,
+                printer,
+                |session| request.ask_events(session, &numbers, with_text),
+                |one, lines| events(args, one, lines),
+            )
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::chain;
 use super::output::{Answered, Columns, ask, rows_of, show_sql, written};
-use super::text::Text;
+use super::text::{Text, id};
 use super::wait_args::{Rows, WaitArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -71,9 +71,7 @@ fn sum_columns<'a>(
     columns.number("Preemptions", "Preempted", details, |row| text.int(row.preemptions));
     columns.number("Threads", "Threads", details, |row| text.int(row.threads));
     columns.number("First", "First", details, |row| text.times.write(row.first_ns.unwrap_or_default()));
-    columns.number("Thread", "Thread", by == WaitBy::Thread, |row| {
-        row.tid.map(|tid| tid.to_string()).unwrap_or_default()
-    });
+    columns.number("Thread", "Thread", by == WaitBy::Thread, |row| id(row.tid));
     columns.word("Reason", "Reason", by == WaitBy::Reason, |row| row.wait_reason.clone().unwrap_or_default());
     let is_by_tag = by == WaitBy::Tag;
     // Only files of the user make sets that have to be told apart.
@@ -197,7 +195,7 @@ fn single_columns<'a>(
     columns.number("Wait", "Wait ms", true, |s| text.maybe_fine_ms(s.row.wait_ns));
     columns.number("Ready", "Ready ms", true, |s| text.maybe_fine_ms(s.row.ready_ns));
     columns.word("Reason", "Reason", true, |s| s.row.wait_reason.clone().unwrap_or_default());
-    columns.number("Thread", "Thread", true, |s| s.row.tid.map(|tid| tid.to_string()).unwrap_or_default());
+    columns.number("Thread", "Thread", true, |s| id(s.row.tid));
     columns.word("Process", "Process", true, |s| text.process(s.row.into()));
     columns.word("Readying", "Ended by", true, |s| {
         let row = s.row;
