@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
@@ -327,9 +328,11 @@ pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
 pub fn is_current(derived: &DerivedManifest) -> bool {
     let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
     let has_other_sets = tags.contains(';') || !tags.starts_with(&format!("{}=", tags::DEFAULT_SET));
-    let current = depends_on(&[TagSet::built_in()]);
+    // Hundreds of extracts may be looked at; the rules are read once.
+    static CURRENT: LazyLock<Option<String>> =
+        LazyLock::new(|| depends_on(&[TagSet::built_in()]).remove(STACK_TAGS));
     derived.derived_version >= manifest::DERIVED_VERSION
-        && (has_other_sets || current.get(STACK_TAGS).is_some_and(|current| current == tags))
+        && (has_other_sets || CURRENT.as_deref() == Some(tags))
 }
 
 fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {

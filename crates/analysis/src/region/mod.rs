@@ -148,7 +148,14 @@ impl RegionRequest {
 
     fn solve(&self, session: &Session) -> Result<Solved> {
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
-            return Err(Error::NeedsEvents { what: "events" });
+            // Which of both it is, the extract does not tell.
+            return Err(Error::NotThere {
+                message: "the extract has no single events".to_owned(),
+                how: format!(
+                    "record the providers {}; an extract made with `--detail summary` does not hold single events, `--detail full` does",
+                    self.manifest.providers().join(", ")
+                ),
+            });
         }
         let events = Events::read(&self.manifest, session)?;
         let patterns = self.manifest.events.iter().enumerate();

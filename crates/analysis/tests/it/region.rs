@@ -436,7 +436,9 @@ fn what_an_extract_lacks_is_said() {
     assert!(matches!(error, Error::NotThere { .. }) && error.is_nothing(), "{error}");
     assert!(error.hint().unwrap().contains(APP), "{error:?}");
     let none = Session::from_batches(vec![batch::<GenericEvent>(&[]), batch::<Mark>(&[])]).unwrap();
-    assert!(matches!(request(&simple("")).ask(&none), Err(Error::NeedsEvents { .. })));
+    let error = request(&simple("")).ask(&none).unwrap_err();
+    let hint = error.hint().unwrap();
+    assert!(hint.contains(APP) && hint.contains("--detail full"), "{error:?}");
 }
 
 #[test]

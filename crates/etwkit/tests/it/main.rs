@@ -21,6 +21,7 @@ mod git_bash;
 mod hostile;
 mod json7z;
 mod made;
+mod not_recorded;
 mod output;
 mod pe_cores;
 mod sql;

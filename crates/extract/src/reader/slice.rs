@@ -52,14 +52,15 @@ impl TableFile {
         let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
         let source = Source::new(file, size, false);
-        let slice = Slice { source, offset: self.offset, length: self.length, memory: None };
-        if self.length > MAX_IN_MEMORY {
-            return Ok(slice);
+        let length = self.length;
+        if length > MAX_IN_MEMORY {
+            return Ok(Slice { bytes: Stored::File(source, self.offset), length });
         }
-        let mut all = vec![0; usize::try_from(self.length).unwrap_or(0)];
-        let read = slice.read_at(0, &mut all).map_err(StoreError::io("read", &self.path))?;
+        // The file is closed: with hundreds of extracts there would be more open ones than many systems allow.
+        let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
+        let read = source.read_at(self.offset, &mut all).map_err(StoreError::io("read", &self.path))?;
         all.truncate(read);
-        Ok(Slice { memory: Some(all.into()), ..slice })
+        Ok(Slice { bytes: Stored::Memory(all.into()), length })
     }
 
     /// Reads the description of its row groups and columns from its end.
@@ -129,18 +130,23 @@ impl Iterator for Batches {
 /// A range of a file, read by position; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Slice {
-    source: Source,
-    offset: u64,
+    bytes: Stored,
     length: u64,
-    /// All of it, if it is small.
-    memory: Option<Bytes>,
+}
+
+#[derive(Debug, Clone)]
+enum Stored {
+    /// An open file, and where the slice begins in it.
+    File(Source, u64),
+    /// All of a small one.
+    Memory(Bytes),
 }
 
 impl Slice {
     /// Whether reading it does not wait for the disk.
     #[must_use]
     pub const fn is_in_memory(&self) -> bool {
-        self.memory.is_some()
+        matches!(self.bytes, Stored::Memory(_))
     }
 
     /// Looks at what the headers of all pages claim, before a decoder takes memory for it.
@@ -156,14 +162,18 @@ impl Slice {
     /// # Errors
     /// What the system reports.
     pub fn read_at(&self, position: u64, buf: &mut [u8]) -> io::Result<usize> {
-        if let Some(memory) = &self.memory {
-            let from = usize::try_from(position).ok().and_then(|position| memory.get(position..));
-            return from.unwrap_or_default().read(buf);
+        match &self.bytes {
+            Stored::Memory(memory) => {
+                let from = usize::try_from(position).ok().and_then(|position| memory.get(position..));
+                from.unwrap_or_default().read(buf)
+            }
+            Stored::File(source, offset) => {
+                let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+                let wanted = buf.len().min(left);
+                let buf = buf.get_mut(..wanted).unwrap_or_default();
+                source.read_at(offset.saturating_add(position), buf)
+            }
         }
-        let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
-        let wanted = buf.len().min(left);
-        let buf = buf.get_mut(..wanted).unwrap_or_default();
-        self.source.read_at(self.offset.saturating_add(position), buf)
     }
 }
 
@@ -188,7 +198,7 @@ impl ChunkReader for Slice {
             return Err(ParquetError::EOF(text));
         }
         let range = usize::try_from(start).ok().map(|start| start..start.saturating_add(length));
-        if let Some((memory, range)) = self.memory.as_ref().zip(range)
+        if let (Stored::Memory(memory), Some(range)) = (&self.bytes, range)
             && range.end <= memory.len()
         {
             return Ok(memory.slice(range));

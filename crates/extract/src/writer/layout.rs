@@ -16,6 +16,29 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 /// nine per cent larger, and is slower.
 const ZSTD_LEVEL: i32 = 1;
 
+/// Rows of a table that is called small.
+pub(super) const FEW_ROWS: u64 = 512;
+
+/// What is known of the rows of a table when the first ones are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Amount {
+    /// They are all there, not more than [`FEW_ROWS`].
+    Few,
+    /// There may be any number.
+    Many,
+}
+
+impl Amount {
+    /// A few rows are not compressed: a reader makes a decompressor for each column, which takes it longer than such rows, and most bytes of the
+    /// file are its description. Of a question to hundreds of extracts that was a sixth of the time.
+    fn compression(self) -> Compression {
+        match self {
+            Self::Few => Compression::UNCOMPRESSED,
+            Self::Many => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
+        }
+    }
+}
+
 /// Columns that are points in time. Rows come in the order of one of them, so that the others are near to it.
 const TIMES: [&str; 14] = [
     "complete_ns",
@@ -35,10 +58,10 @@ const TIMES: [&str; 14] = [
 ];
 
 /// Properties of the file of a table.
-pub(super) fn properties(table: &Table) -> WriterProperties {
+pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()))
+        .set_compression(amount.compression())
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_key_value_metadata(Some(description(table)));

@@ -10,7 +10,7 @@ use etwkit_trace::table::Table;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
 
-use super::layout;
+use super::layout::{self, Amount, FEW_ROWS};
 use super::order::Order;
 use super::output::Output;
 use crate::manifest::TableEntry;
@@ -23,30 +23,36 @@ const ROW_GROUP_BYTES: usize = 64 << 20;
 pub(super) struct TableWriter {
     table: &'static Table,
     path: PathBuf,
-    writer: ArrowWriter<Output>,
+    state: State,
     order: Order,
     rows: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or no more come.
+    Held(File, Vec<RecordBatch>),
+    /// Rows are encoded as they come.
+    Encoding(Box<ArrowWriter<Output>>),
+    /// The writer could not be made, which was told.
+    Failed,
 }
 
 impl TableWriter {
     pub(super) fn create(folder: &Path, table: &'static Table) -> StoreResult<Self> {
         let path = folder.join(format!("{}.parquet", table.name));
         let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's memory.
-        let options = ArrowWriterOptions::new()
-            .with_properties(layout::properties(table))
-            .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(Output::new(file), table.schema(), options)
-            .map_err(|source| StoreError::Encode { table: table.name.to_owned(), source })?;
-        Ok(Self { table, path, writer, order: Order::new(table), rows: 0 })
+        Ok(Self { table, path, state: State::Held(file, Vec::new()), order: Order::new(table), rows: 0 })
     }
 
     pub(super) fn write(&mut self, rows: &RecordBatch) -> StoreResult<()> {
         check_columns(self.table, rows)?;
         self.order.check(rows);
-        let written = self.writer.write(rows);
-        self.judge(written)?;
         self.rows += rows.num_rows() as u64;
+        match &mut self.state {
+            State::Held(_, held) if self.rows <= FEW_ROWS => held.push(rows.clone()),
+            _ => self.encode(Amount::Many, |writer| writer.write(rows))?,
+        }
         if self.held_bytes() > ROW_GROUP_BYTES {
             self.flush()?;
         }
@@ -55,31 +61,61 @@ impl TableWriter {
 
     /// Bytes of memory that wait for the row group to be full.
     pub(super) fn held_bytes(&self) -> usize {
-        self.writer.memory_size()
+        match &self.state {
+            State::Held(_, rows) => rows.iter().map(RecordBatch::get_array_memory_size).sum(),
+            State::Encoding(writer) => writer.memory_size(),
+            State::Failed => 0,
+        }
     }
 
-    /// Writes what was held back as a row group.
+    /// Writes what was held back as a row group. More may come.
     pub(super) fn flush(&mut self) -> StoreResult<()> {
-        let flushed = self.writer.flush();
-        self.judge(flushed)
+        self.encode(Amount::Many, ArrowWriter::flush)
     }
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
-        let finished = self.writer.finish();
-        self.judge(finished)?;
-        let output = self.writer.inner_mut();
-        let bytes = output.flush().and_then(|()| output.len());
+        self.encode(Amount::Few, ArrowWriter::finish)?;
+        let bytes = self.encode(Amount::Few, |writer| {
+            let output = writer.inner_mut();
+            Ok(output.flush().and_then(|()| output.len()))
+        })?;
         let bytes = bytes.map_err(StoreError::io("write", &self.path))?;
         Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns() })
     }
 
-    /// Where the file could not be written, that is the error, whatever the encoder made of it.
-    fn judge<T>(&mut self, done: Result<T, ParquetError>) -> StoreResult<T> {
-        done.map_err(|source| match self.writer.inner_mut().take_error() {
+    /// Does something with the writer, which has got the rows that were held. What it knows of their amount counts if it is made now.
+    fn encode<T>(
+        &mut self,
+        amount: Amount,
+        step: impl FnOnce(&mut ArrowWriter<Output>) -> Result<T, ParquetError>,
+    ) -> StoreResult<T> {
+        if let State::Held(..) = self.state {
+            self.start(amount)?;
+        }
+        let State::Encoding(writer) = &mut self.state else {
+            return Err(StoreError::Incomplete { path: self.path.clone() });
+        };
+        let done = step(writer);
+        // Where the file could not be written, that is the error, whatever the encoder made of it.
+        done.map_err(|source| match writer.inner_mut().take_error() {
             Some(error) => StoreError::io("write", &self.path)(error),
             None => StoreError::Encode { table: self.table.name.to_owned(), source },
         })
+    }
+
+    fn start(&mut self, amount: Amount) -> StoreResult<()> {
+        let State::Held(file, rows) = std::mem::replace(&mut self.state, State::Failed) else {
+            return Ok(());
+        };
+        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's memory.
+        let options = ArrowWriterOptions::new()
+            .with_properties(layout::properties(self.table, amount))
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(Output::new(file), self.table.schema(), options)
+            .map_err(|source| StoreError::Encode { table: self.table.name.to_owned(), source })?;
+        self.state = State::Encoding(Box::new(writer));
+        rows.iter().try_for_each(|rows| self.encode(amount, |writer| writer.write(rows)))
     }
 }
 

@@ -7,6 +7,7 @@ use etwkit_extract::manifest::{DERIVED_VERSION, Topic};
 use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{CpuProcess, CpuSample, GenericEvent, Mark, Row, Stack};
+use parquet::basic::Compression;
 use parquet::file::metadata::RowGroupMetaData;
 
 use crate::rows::{assert_told, batch, extract, manifest, marks, names, samples, stacks, sums};
@@ -53,6 +54,33 @@ fn rows_come_back_and_tables_without_rows_have_no_file() {
     let mut found = extract.manifest().clone();
     found.tables.clear();
     assert_eq!(found, wanted);
+}
+
+/// Compression of the columns of a table, if it is the same for all.
+fn compression(extract: &Extract, table: &str) -> Compression {
+    let metadata = extract.table(table).unwrap().metadata().unwrap();
+    let mut all = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns).map(|c| c.compression());
+    let first = all.next().unwrap();
+    assert!(all.all(|other| other == first), "{table}");
+    first
+}
+
+#[test]
+fn only_tables_with_many_rows_are_compressed() {
+    let folder = Folder::new();
+    let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
+    writer.write(Mark::TABLE, marks(&["a", "b"])).unwrap();
+    // One row more than is held back, in batches.
+    (0..9).for_each(|_| writer.write(CpuSample::TABLE, samples(57, 0)).unwrap());
+    writer.write(Stack::TABLE, stacks(512)).unwrap();
+    writer.finish(manifest("0")).unwrap();
+    let extract = Extract::open(&folder.path("run.etwx")).unwrap();
+    assert_eq!(compression(&extract, "mark"), Compression::UNCOMPRESSED);
+    assert_eq!(compression(&extract, "stack"), Compression::UNCOMPRESSED);
+    assert!(matches!(compression(&extract, "cpu_sample"), Compression::ZSTD(_)));
+    assert_eq!(all(&extract, "cpu_sample").num_rows(), 513);
+    assert_eq!(all(&extract, "cpu_sample").slice(456, 57), samples(57, 0));
+    assert_eq!(all(&extract, "stack"), stacks(512));
 }
 
 #[test]

@@ -88,12 +88,13 @@ impl Member {
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();
             let Some(Knowledge::Plan(plan)) = knowledge else { return None };
-            let all = Answers::ask(engine, &plan).ok().map(Arc::new);
-            if all.is_none() {
-                // Asked alone, the extract that is to blame says what is wrong.
+            let Ok(lifted) = lift::lift(&plan, engine.tables()) else {
                 held(&known.0).insert(sql.to_owned(), Knowledge::Single);
-            }
-            answers.insert(sql.to_owned(), all);
+                return None;
+            };
+            // Where that fails, the extracts of this batch are asked alone, and the one that is to blame says what is wrong. Other batches may do better.
+            let all = Answers::ask(engine, lifted, &plan);
+            answers.insert(sql.to_owned(), all.ok().map(Arc::new));
         }
         let all = answers.get(sql)?.as_ref()?;
         Some((all.schema.clone(), all.rows.get(self.index)?.clone()))
@@ -108,9 +109,9 @@ impl Member {
 }
 
 impl Answers {
-    fn ask(engine: &Engine, plan: &LogicalPlan) -> Result<Self> {
-        let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
-        let lifted = lift::lift(plan, engine.tables()).map_err(|e| crate::error::from_planning(&e))?;
+    /// Asks the lifted plan, whose rows have a column more in front than those of the question to one extract.
+    fn ask(engine: &Engine, lifted: LogicalPlan, alone: &LogicalPlan) -> Result<Self> {
+        let schema: SchemaRef = Arc::new(alone.schema().as_arrow().clone());
         let mut rows = vec![Vec::new(); engine.tables().source_count()];
         for batch in engine.run(lifted)? {
             split(&batch?, &schema, &mut rows)?;

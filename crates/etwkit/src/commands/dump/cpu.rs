@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use etwkit_query::Session;
 use etwkit_query::dump::cpu::{CpuAnswer, CpuRow, CpuSort, CpuTotal, check_waits};
 use etwkit_query::dump::trace::TraceInfo;
 
@@ -9,31 +10,71 @@ use super::below::below;
 use super::cpu_args::CpuArgs;
 use super::first_last::in_format;
 use super::method::module;
-use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
+use super::output::{
+    Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, streamed_from_zero, written,
+};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
+
+const COMMAND: &str = "dump cpu";
 
 pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask_from_zero(&args.common, "dump cpu", &request.zero, printer, |session| {
+    let question = |session: &Session| {
         if args.asks_waits() {
             check_waits(session)?;
         }
         request.ask(session)
-    })?;
-    let rows = rows_of(&answers, |answer| &answer.rows);
-    written(&args.common, printer, rows, |lines| {
-        if args.merge {
-            merged(args, &answers, lines)?;
-        } else {
-            each(args, &answers, lines)?;
+    };
+    let (common, zero) = (&args.common, &request.zero);
+    if args.merge {
+        let answers = ask_from_zero(common, COMMAND, zero, printer, question)?;
+        let rows = rows_of(&answers, |answer| &answer.rows);
+        return written(common, printer, rows, |lines| merged(args, &answers, lines));
+    }
+    let mut all = AllExtracts::default();
+    let exit = streamed_from_zero(
+        (common, zero),
+        COMMAND,
+        printer,
+        question,
+        |answer| answer.rows.iter().collect(),
+        |one, lines| {
+            all.add(args, &one.info, one.answer.total);
+            each(args, one, lines)
+        },
+    )?;
+    all.write(args, &mut Lines::new(common, printer))?;
+    Ok(exit)
+}
+
+/// Sums over extracts whose rows were written before.
+#[derive(Default)]
+pub(super) struct AllExtracts {
+    extracts: usize,
+    total: CpuTotal,
+    /// Writes numbers as the first extract does.
+    text: Option<Text>,
+}
+
+impl AllExtracts {
+    pub(super) fn add(&mut self, args: &CpuArgs, info: &TraceInfo, total: CpuTotal) {
+        self.text.get_or_insert_with(|| Text::new(&args.common, None, info));
+        self.extracts += 1;
+        self.total = self.total.plus(total);
+    }
+
+    /// Writes them, if they are of several.
+    pub(super) fn write(&self, args: &CpuArgs, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+        match &self.text {
+            Some(text) if self.extracts > 1 => all_extracts(args, text, self.total, lines),
+            _ => Ok(()),
         }
-        Ok(())
-    })
+    }
 }
 
 /// A row with its trace, whose clock its times are written in.
@@ -52,23 +93,20 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A list for each extract.
-fn each(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    let mut total = CpuTotal::default();
-    for Answered { info, answer } in answers {
-        let text = Text::new(&args.common, Some(&args.processes), info);
-        let sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
-        total = total.plus(answer.total);
-        lines.file(info, &text, &sums)?;
-        if args.shows().0 {
-            let shown: Vec<Shown<'_>> = answer.rows.iter().map(|row| Shown::new(args, info, row)).collect();
-            print(args, answer.total, &shown, lines)?;
-        }
+/// The list of an extract.
+fn each(
+    args: &CpuArgs,
+    Answered { info, answer }: &Answered<CpuAnswer>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let text = Text::new(&args.common, Some(&args.processes), info);
+    let sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
+    lines.file(info, &text, &sums)?;
+    if !args.shows().0 {
+        return Ok(());
     }
-    if answers.len() > 1 {
-        all_extracts(args, answers, total, lines)?;
-    }
-    Ok(())
+    let shown: Vec<Shown<'_>> = answer.rows.iter().map(|row| Shown::new(args, info, row)).collect();
+    print(args, answer.total, &shown, lines)
 }
 
 /// One list over all extracts: processes of one name stand together, ascending by what they have together; each row names its trace and how it
@@ -96,7 +134,8 @@ fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_,
     });
     let total = CpuAnswer::new(shown.iter().map(|shown| shown.row.clone()).collect()).total;
     print(args, total, &shown, lines)?;
-    all_extracts(args, answers, total, lines)
+    let Some(first) = answers.first() else { return Ok(()) };
+    all_extracts(args, &Text::new(&args.common, None, &first.info), total, lines)
 }
 
 /// CPU of the largest process of each name in the trace that started last.
@@ -128,13 +167,14 @@ fn print(
 
 fn all_extracts(
     args: &CpuArgs,
-    answers: &[Answered<CpuAnswer>],
+    text: &Text,
     total: CpuTotal,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let Some(first) = answers.first().filter(|_| args.shows_sums()) else { return Ok(()) };
-    let text = Text::new(&args.common, None, &first.info);
-    lines.heading(&format!("All extracts: {}", sums(&text, total, args.sort_by)))
+    if !args.shows_sums() {
+        return Ok(());
+    }
+    lines.heading(&format!("All extracts: {}", sums(text, total, args.sort_by)))
 }
 
 fn columns<'a>(

@@ -1,6 +1,7 @@
 //! `etwkit dump disk`.
 
 use clap::Args;
+use etwkit_query::Session;
 use etwkit_query::dump::Top;
 use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal, total};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
@@ -8,7 +9,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, Shown, ask, largest, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, Shown, ask, largest, rows_of, show_sql, streamed, written};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -198,19 +199,25 @@ fn merged(
     lines.line(&format!("Total {}", sums(&text, &total(&rows))))
 }
 
+const COMMAND: &str = "dump disk";
+
 pub(super) fn run(args: &DiskArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump disk", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |answer| answer.groups.iter().flat_map(|group| &group.rows));
-    written(&args.common, printer, rows, |lines| {
-        if args.merge {
-            merged(args, &answers, lines)?;
-        } else {
-            answers.iter().try_for_each(|one| print(args, one, lines))?;
-        }
-        Ok(())
-    })
+    let (common, question) = (&args.common, |session: &Session| request.ask(session));
+    if args.merge {
+        let answers = ask(common, COMMAND, printer, question)?;
+        let rows = rows_of(&answers, |answer| answer.groups.iter().flat_map(|group| &group.rows));
+        return written(common, printer, rows, |lines| merged(args, &answers, lines));
+    }
+    streamed(
+        common,
+        COMMAND,
+        printer,
+        question,
+        |answer| answer.groups.iter().flat_map(|group| &group.rows).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }

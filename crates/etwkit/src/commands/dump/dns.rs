@@ -1,12 +1,13 @@
 //! `etwkit dump dns`.
 
 use clap::Args;
+use etwkit_query::Session;
 use etwkit_query::dump::dns::{DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy, type_name};
 use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -173,35 +174,61 @@ fn print(args: &DnsArgs, one: &Answered<DnsAnswer>, lines: &mut Lines<'_, '_>) -
 }
 
 /// Sums over all extracts.
-fn totals(args: &DnsArgs, answers: &[Answered<DnsAnswer>], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    let Some(first) = answers.first() else { return Ok(()) };
-    let text = Text::new(&args.common, Some(&args.processes), &first.info);
-    let rows = answers.iter().flat_map(|one| &one.answer.rows);
-    let sum = |number: fn(&DnsRow) -> i64| rows.clone().map(number).fold(0, i64::saturating_add);
-    let union = answers.iter().map(|one| one.answer.union_ns).fold(0, i64::saturating_add);
-    lines.line(&format!(
-        "Totals: {} s Dns query time for {} Dns queries; {} s with at least one of them under way",
-        seconds(sum(|row| row.total_ns), 3),
-        text.int(sum(|row| row.count)),
-        seconds(union, 3),
-    ))
+struct Totals {
+    /// Writes numbers as the first extract does.
+    text: Text,
+    total_ns: i64,
+    count: i64,
+    union_ns: i64,
 }
+
+impl Totals {
+    fn add(&mut self, answer: &DnsAnswer) {
+        let sum = |number: fn(&DnsRow) -> i64| answer.rows.iter().map(number).fold(0, i64::saturating_add);
+        self.total_ns = self.total_ns.saturating_add(sum(|row| row.total_ns));
+        self.count = self.count.saturating_add(sum(|row| row.count));
+        self.union_ns = self.union_ns.saturating_add(answer.union_ns);
+    }
+
+    fn line(&self) -> String {
+        format!(
+            "Totals: {} s Dns query time for {} Dns queries; {} s with at least one of them under way",
+            seconds(self.total_ns, 3),
+            self.text.int(self.count),
+            seconds(self.union_ns, 3),
+        )
+    }
+}
+
+const COMMAND: &str = "dump dns";
 
 pub(super) fn run(args: &DnsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.common.show_sql {
         return show_sql(printer, &if args.details { request.list_sql() } else { request.sql() });
     }
-    let answers = ask(&args.common, "dump dns", printer, |session| request.ask(session))?;
-    let text = |lines: &mut Lines<'_, '_>| {
-        answers.iter().try_for_each(|one| print(args, one, lines))?;
-        totals(args, &answers, lines)
+    let (common, question) = (&args.common, |session: &Session| request.ask(session));
+    let mut totals: Option<Totals> = None;
+    let text = |one: &Answered<DnsAnswer>, lines: &mut Lines<'_, '_>| {
+        let text = Text::new(common, Some(&args.processes), &one.info);
+        let none = Totals { text, total_ns: 0, count: 0, union_ns: 0 };
+        totals.get_or_insert(none).add(&one.answer);
+        print(args, one, lines)
     };
-    if !args.details {
-        return written(&args.common, printer, rows_of(&answers, |answer| &answer.rows), text);
-    }
-    let queries = rows_of(&answers, |answer| answer.queries.iter().flat_map(|queries| args.shown(queries)));
-    written(&args.common, printer, queries, text)
+    let exit = if args.details {
+        streamed(
+            common,
+            COMMAND,
+            printer,
+            question,
+            |answer| answer.queries.iter().flat_map(|queries| args.shown(queries)).collect(),
+            text,
+        )?
+    } else {
+        streamed(common, COMMAND, printer, question, |answer| answer.rows.iter().collect(), text)?
+    };
+    totals.map_or(Ok(()), |totals| Lines::new(common, printer).line(&totals.line()))?;
+    Ok(exit)
 }
 
 #[cfg(test)]

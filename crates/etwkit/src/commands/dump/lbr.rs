@@ -7,7 +7,7 @@ use etwkit_query::dump::lbr::{LbrAnswer, LbrRequest, LbrRow};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
-use super::output::{Answered, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Lines, show_sql, streamed};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table};
@@ -105,7 +105,12 @@ pub(super) fn run(args: &LbrArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump lbr", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
+    streamed(
+        &args.common,
+        "dump lbr",
+        printer,
+        |session| request.ask(session),
+        |groups| groups.iter().flat_map(|group| &group.rows).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }

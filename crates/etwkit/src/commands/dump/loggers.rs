@@ -5,13 +5,15 @@ use etwkit_query::dump::logger::{LoggerEventRequest, LoggerEventRow, LoggerReque
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Columns, listed, show_sql};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
 const SORTS: &[(&str, LoggerSort)] =
     &[("start", LoggerSort::Start), ("name", LoggerSort::Name), ("lost", LoggerSort::Lost)];
+
+const COMMAND: &str = "dump loggers";
 
 #[derive(Debug, Args)]
 pub(crate) struct LoggersArgs {
@@ -112,16 +114,18 @@ impl LoggersArgs {
         if self.common.show_sql {
             return show_sql(printer, &request.sql());
         }
-        let answers = ask(&self.common, "dump loggers", printer, |session| request.ask(session))?;
-        let rows = rows_of(&answers, |rows| rows);
-        written(&self.common, printer, rows, |lines: &mut Lines<'_, '_>| {
-            answers.iter().try_for_each(|one| {
+        listed(
+            &self.common,
+            COMMAND,
+            printer,
+            |session| request.ask(session),
+            |one, lines| {
                 let text = Text::new(&self.common, Some(&self.processes), &one.info);
                 lines.file(&one.info, &text, "")?;
                 let table = self.event_columns(&text)?.lines(one.answer.iter());
                 table.iter().try_for_each(|line| lines.line(line))
-            })
-        })
+            },
+        )
     }
 }
 
@@ -139,13 +143,15 @@ pub(super) fn run(args: &LoggersArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump loggers", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        answers.iter().try_for_each(|one| {
+    listed(
+        &args.common,
+        COMMAND,
+        printer,
+        |session| request.ask(session),
+        |one, lines| {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
             args.columns(&text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))
-        })
-    })
+        },
+    )
 }

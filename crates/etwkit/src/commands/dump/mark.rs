@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, TopArgs, ZeroArgs, range};
-use super::output::{Columns, ask_from_zero, rows_of, show_sql, written};
+use super::output::{Columns, show_sql, streamed_from_zero};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -55,15 +55,17 @@ pub(super) fn run(args: &MarkArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         return show_sql(printer, &request.sql());
     }
     let zero = &request.zero;
-    let answers = ask_from_zero(&args.common, "dump mark", zero, printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
+    streamed_from_zero(
+        (&args.common, zero),
+        "dump mark",
+        printer,
+        |session| request.ask(session),
+        |rows| rows.iter().collect(),
+        |one, lines| {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
             let text = text.moved(zero);
-            args.columns(&text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        }
-        Ok(())
-    })
+            args.columns(&text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))
+        },
+    )
 }

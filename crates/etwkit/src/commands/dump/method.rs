@@ -1,14 +1,15 @@
 //! `etwkit dump cpu --methods`: methods by process.
 
-use etwkit_query::dump::cpu::{CpuTotal, check_waits};
+use etwkit_query::Session;
+use etwkit_query::dump::cpu::check_waits;
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
 use etwkit_query::time_format::{TimeWriter, seconds};
 
 use super::below::below;
-use super::cpu::sums;
+use super::cpu::{AllExtracts, sums};
 use super::cpu_args::{By, CpuArgs};
 use super::first_last::in_format;
-use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, show_sql, streamed_from_zero};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -18,27 +19,26 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask_from_zero(&args.common, "dump cpu", &request.zero, printer, |session| {
+    let question = |session: &Session| {
         if args.asks_waits() {
             check_waits(session)?;
         }
         request.ask(session)
-    })?;
-    let rows = rows_of(&answers, |answer| answer.processes.iter().flat_map(|process| &process.rows));
-    written(&args.common, printer, rows, |lines| {
-        let mut total = CpuTotal::default();
-        for one in &answers {
-            total = total.plus(one.answer.total);
-            print(args, one, lines)?;
-        }
-        if args.shows_sums()
-            && let [first, _, ..] = answers.as_slice()
-        {
-            let text = Text::new(&args.common, None, &first.info);
-            lines.heading(&format!("All extracts: {}", sums(&text, total, args.sort_by)))?;
-        }
-        Ok(())
-    })
+    };
+    let mut all = AllExtracts::default();
+    let exit = streamed_from_zero(
+        (&args.common, &request.zero),
+        "dump cpu",
+        printer,
+        question,
+        |answer| answer.processes.iter().flat_map(|process| &process.rows).collect(),
+        |one, lines| {
+            all.add(args, &one.info, one.answer.total);
+            print(args, one, lines)
+        },
+    )?;
+    all.write(args, &mut Lines::new(&args.common, printer))?;
+    Ok(exit)
 }
 
 fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, listed, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql, streamed};
 use super::stack_lines::text_frames;
 use super::text::{ProcessText, Text, id};
 use crate::exit::Exit;
@@ -365,7 +365,12 @@ pub(super) fn run(args: &ObjectRefArgs, printer: &mut Printer<'_>) -> anyhow::Re
             |one, lines| types(args, one, lines),
         );
     }
-    let answers = ask(common, COMMAND, printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |objects| objects.iter().flat_map(|of| &of.events));
-    written(common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
+    streamed(
+        common,
+        COMMAND,
+        printer,
+        |session| request.ask(session),
+        |objects| objects.iter().flat_map(|of| &of.events).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }

@@ -203,17 +203,63 @@ pub(super) fn written<'r, R: Serialize + 'r>(
     Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
 }
 
-/// Asks for a list of rows and writes it, each extract as text of its own.
+/// Asks all extracts, and writes each as soon as those in front of it are written, so that of hundreds the first rows are there at once. Only a CSV
+/// file is written when all is known.
+pub(super) fn streamed<A: Send, R: Serialize>(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
+    rows: impl Fn(&A) -> Vec<&R>,
+    text: impl FnMut(&Answered<A>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    streamed_from_zero((common, &ZeroTime::default()), command, printer, question, rows, text)
+}
+
+/// Asks and writes as [`streamed`] does, with another zero of times.
+pub(super) fn streamed_from_zero<A: Send, R: Serialize>(
+    (common, zero): (&Common, &ZeroTime),
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<A> + Sync,
+    rows: impl Fn(&A) -> Vec<&R>,
+    mut text: impl FnMut(&Answered<A>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    let (mut has_rows, mut for_file) = (false, Vec::new());
+    ask_each_from_zero(common, command, zero, printer, question, |printer, one| {
+        has_rows |= !rows(&one.answer).is_empty();
+        if common.csv.is_some() {
+            for_file.push(one);
+            return Ok(());
+        }
+        if !machine(common, printer, with_trace(&one, &rows))? {
+            text(&one, &mut Lines::new(common, printer))?;
+        }
+        Ok(printer.finish()?)
+    })?;
+    if common.csv.is_some() {
+        machine(common, printer, for_file.iter().flat_map(|one| with_trace(one, &rows)))?;
+    }
+    Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
+}
+
+/// The rows of an answer, each with its trace.
+fn with_trace<'a, A, R: 'a>(
+    one: &'a Answered<A>,
+    rows: &impl Fn(&A) -> Vec<&R>,
+) -> impl Iterator<Item = (&'a TraceInfo, &'a R)> {
+    rows(&one.answer).into_iter().map(|row| (&one.info, row))
+}
+
+/// Asks for a list of rows and writes it as [`streamed`] does.
 pub(super) fn listed<R: Serialize + Send>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
     question: impl Fn(&Session) -> dump::Result<Vec<R>> + Sync,
-    mut text: impl FnMut(&Answered<Vec<R>>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
+    text: impl FnMut(&Answered<Vec<R>>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
-    let answers = ask(common, command, printer, question)?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(common, printer, rows, |lines| answers.iter().try_for_each(|one| text(one, lines)))
+    streamed(common, command, printer, question, |rows| rows.iter().collect(), text)
 }
 
 /// Writes rows for machines, if that is asked for; says whether it was.

@@ -5,7 +5,7 @@ use etwkit_query::dump::pmc::{PmcAnswer, PmcRequest, PmcRow};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -115,7 +115,12 @@ pub(super) fn run(args: &PmcArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump pmc", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
+    streamed(
+        &args.common,
+        "dump pmc",
+        printer,
+        |session| request.ask(session),
+        |groups| groups.iter().flat_map(|group| &group.rows).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }

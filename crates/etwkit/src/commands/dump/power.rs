@@ -73,6 +73,9 @@ fn print(
     if args.diff && all > 0 {
         lines.line(&format!("{} of {all} columns", columns.len()))?;
     }
+    if answers.is_empty() {
+        return Ok(());
+    }
     let settings = settings(args, &columns);
     let right = columns.iter().map(|column| (column.title.as_str(), Align::Left));
     let titles: Vec<(&str, Align)> = std::iter::once(("Setting", Align::Left)).chain(right).collect();

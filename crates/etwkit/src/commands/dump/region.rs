@@ -8,7 +8,7 @@ use etwkit_analysis::region::{Manifest, RegionAnswer, RegionInstance, RegionRequ
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::{ProcessText, Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -192,19 +192,28 @@ fn instances(
 }
 
 pub(super) fn run(args: &RegionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    const COMMAND: &str = "dump region";
     let request = args.request()?;
     if args.common.show_sql {
         // The events; instances are found in them.
         return show_sql(printer, &request.sql());
     }
     if args.details {
-        let answers = ask(&args.common, "dump region", printer, |session| request.ask_instances(session))?;
-        let rows = rows_of(&answers, |answer| &answer.rows);
-        return written(&args.common, printer, rows, |lines| {
-            answers.iter().try_for_each(|one| instances(args, one, lines))
-        });
+        return streamed(
+            &args.common,
+            COMMAND,
+            printer,
+            |session| request.ask_instances(session),
+            |answer| answer.rows.iter().collect(),
+            |one, lines| instances(args, one, lines),
+        );
     }
-    let answers = ask(&args.common, "dump region", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |answer| &answer.rows);
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| sums(args, one, lines)))
+    streamed(
+        &args.common,
+        COMMAND,
+        printer,
+        |session| request.ask(session),
+        |answer| answer.rows.iter().collect(),
+        |one, lines| sums(args, one, lines),
+    )
 }

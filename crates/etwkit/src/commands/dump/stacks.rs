@@ -7,7 +7,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{range, word};
 use super::cpu_args::{By, CpuArgs};
-use super::output::{Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Columns, Lines, show_sql, streamed};
 use super::text::{ProcessText, Text};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -82,16 +82,18 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump cpu", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |trees| trees.iter().flat_map(|tree| &tree.rows));
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
+    streamed(
+        &args.common,
+        "dump cpu",
+        printer,
+        |session| request.ask(session),
+        |trees| trees.iter().flat_map(|tree| &tree.rows).collect(),
+        |one, lines| {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
-            print(args, &text, &one.answer, lines)?;
-        }
-        Ok(())
-    })
+            print(args, &text, &one.answer, lines)
+        },
+    )
 }
 
 /// A node with what stands in front of its name.

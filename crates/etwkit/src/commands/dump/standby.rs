@@ -5,7 +5,7 @@ use etwkit_query::dump::standby::{StandbyRequest, StandbyRow, StandbySort};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, TopArgs, range, word};
-use super::output::{Columns, ask, rows_of, show_sql, written};
+use super::output::{Columns, listed, show_sql};
 use super::text::{Text, duration};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -93,10 +93,12 @@ pub(super) fn run(args: &StandbyArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump standby", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        answers.iter().try_for_each(|one| {
+    listed(
+        &args.common,
+        "dump standby",
+        printer,
+        |session| request.ask(session),
+        |one, lines| {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
             args.columns(&text)?.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
@@ -110,6 +112,6 @@ pub(super) fn run(args: &StandbyArgs, printer: &mut Printer<'_>) -> anyhow::Resu
                 duration(sum(|row| row.drips_ns)),
                 duration(sum(|row| row.non_drips_ns)),
             ))
-        })
-    })
+        },
+    )
 }

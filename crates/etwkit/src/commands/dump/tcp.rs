@@ -1,11 +1,12 @@
 //! `etwkit dump tcp`.
 
+use etwkit_query::Session;
 use etwkit_query::dump::tcp::{TcpAnswer, TcpRequest, TcpRetransmitRow, TcpRow, TcpSort, TcpTotal};
 use etwkit_query::dump::tcp_post::PostIssueRow;
 use etwkit_query::time_format::seconds;
 use serde::Serialize;
 
-use super::output::{Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, ask_from_zero, show_sql, streamed_from_zero, written};
 use super::tcp_args::TcpArgs;
 use super::text::{ProcessText, Text, rounded};
 use crate::exit::Exit;
@@ -185,6 +186,8 @@ fn with_retransmissions<'a>(args: &TcpArgs, answer: &'a TcpAnswer) -> Vec<WithRe
     all
 }
 
+const COMMAND: &str = "dump tcp";
+
 pub(super) fn run(args: &TcpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = args.request()?;
     if args.issue.is_some() {
@@ -194,13 +197,20 @@ pub(super) fn run(args: &TcpArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         let sql = if args.show_retransmit { request.retransmits_sql() } else { request.sql() };
         return show_sql(printer, &sql);
     }
-    let answers =
-        ask_from_zero(&args.common, "dump tcp", &request.zero, printer, |session| request.ask(session))?;
+    let (from_zero, question) = ((&args.common, &request.zero), |session: &Session| request.ask(session));
+    if !args.show_retransmit {
+        return streamed_from_zero(
+            from_zero,
+            COMMAND,
+            printer,
+            question,
+            |answer| answer.rows.iter().collect(),
+            |one, lines| print(args, &request, one, lines),
+        );
+    }
+    let answers = ask_from_zero(&args.common, COMMAND, &request.zero, printer, question)?;
     let text =
         |lines: &mut Lines<'_, '_>| answers.iter().try_for_each(|one| print(args, &request, one, lines));
-    if !args.show_retransmit {
-        return written(&args.common, printer, rows_of(&answers, |answer| &answer.rows), text);
-    }
     let rows: Vec<_> =
         answers.iter().map(|one| (&one.info, with_retransmissions(args, &one.answer))).collect();
     let rows = rows.iter().flat_map(|(info, rows)| rows.iter().map(move |row| (*info, row)));
@@ -212,22 +222,24 @@ fn issues(args: &TcpArgs, request: &TcpRequest, printer: &mut Printer<'_>) -> an
     if args.common.show_sql {
         return show_sql(printer, &request.posts_sql());
     }
-    let answers = ask_from_zero(&args.common, "dump tcp", &request.zero, printer, |session| {
-        request.ask_post_issues(session)
-    })?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
+    let question = |session: &Session| request.ask_post_issues(session);
+    let from_zero = (&args.common, &request.zero);
+    streamed_from_zero(
+        from_zero,
+        COMMAND,
+        printer,
+        question,
+        |rows| rows.iter().collect(),
+        |one, lines| {
             let text = Text::new(&args.common, Some(&args.processes), &one.info).moved(&request.zero);
             lines.file(&one.info, &text, "")?;
             issue_columns(args, &text)?
                 .lines(one.answer.iter())
                 .iter()
                 .try_for_each(|line| lines.line(line))?;
-            lines.line(&format!("Issues: {}", text.int(one.answer.len() as i64 / 3)))?;
-        }
-        Ok(())
-    })
+            lines.line(&format!("Issues: {}", text.int(one.answer.len() as i64 / 3)))
+        },
+    )
 }
 
 fn issue_columns<'a>(args: &TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, PostIssueRow>> {

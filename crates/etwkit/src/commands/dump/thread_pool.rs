@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -86,7 +86,12 @@ pub(super) fn run(args: &ThreadPoolArgs, printer: &mut Printer<'_>) -> anyhow::R
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump thread-pool", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
+    streamed(
+        &args.common,
+        "dump thread-pool",
+        printer,
+        |session| request.ask(session),
+        |groups| groups.iter().flat_map(|group| &group.rows).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }

@@ -10,7 +10,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};
 use super::cut::Cut;
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, ask, listed, show_sql, written};
 use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::Text;
 use crate::exit::Exit;
@@ -117,10 +117,12 @@ fn providers(
     if args.common.show_sql {
         return show_sql(printer, &request.providers_sql());
     }
-    let answers = ask(&args.common, "dump tracelog", printer, |session| request.of_providers(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
+    listed(
+        &args.common,
+        "dump tracelog",
+        printer,
+        |session| request.of_providers(session),
+        |one, lines| {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
             let mut columns = Columns::new();
@@ -139,20 +141,21 @@ fn providers(
             let processes: BTreeSet<_> = one.answer.iter().map(|row| row.process_key).collect();
             let (providers, processes) = (of.len(), processes.len());
             let all = text.int(all);
-            lines.line(&format!("Total {all} events, providers: {providers}, processes: {processes}"))?;
-        }
-        Ok(())
-    })
+            lines.line(&format!("Total {all} events, providers: {providers}, processes: {processes}"))
+        },
+    )
 }
 
 fn kinds(args: &TraceLogArgs, request: &TraceLogRequest, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if args.common.show_sql {
         return show_sql(printer, &request.kinds_sql());
     }
-    let answers = ask(&args.common, "dump tracelog", printer, |session| request.of_kinds(session))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
+    listed(
+        &args.common,
+        "dump tracelog",
+        printer,
+        |session| request.of_kinds(session),
+        |one, lines| {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
             let mut columns = Columns::new();
@@ -172,10 +175,9 @@ fn kinds(args: &TraceLogArgs, request: &TraceLogRequest, printer: &mut Printer<'
             columns.choose(args.common.column.as_deref())?;
             columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
             let all: i64 = one.answer.iter().map(|row| row.count).sum();
-            lines.line(&format!("Total {} events of {} kinds", text.int(all), one.answer.len()))?;
-        }
-        Ok(())
-    })
+            lines.line(&format!("Total {} events of {} kinds", text.int(all), one.answer.len()))
+        },
+    )
 }
 
 type Events = (Vec<EventRow>, Option<StackText>);

@@ -1,11 +1,12 @@
 //! `etwkit dump version`.
 
 use clap::Args;
+use etwkit_query::Session;
 use etwkit_query::dump::group::Group;
 use etwkit_query::dump::version::{MissingPdb, ModuleRow, VersionRequest, missing_pdbs, missing_pdbs_sql};
 
 use super::args::{Common, ProcessFilters, TopArgs};
-use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, Lines, listed, show_sql, streamed};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -49,9 +50,14 @@ fn modules(args: &VersionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump version", printer, |session| request.ask(session))?;
-    let rows = rows_of(&answers, |groups| groups.iter().flat_map(|group| &group.rows));
-    written(&args.common, printer, rows, |lines| answers.iter().try_for_each(|one| print(args, one, lines)))
+    streamed(
+        &args.common,
+        "dump version",
+        printer,
+        |session| request.ask(session),
+        |groups| groups.iter().flat_map(|group| &group.rows).collect(),
+        |one, lines| print(args, one, lines),
+    )
 }
 
 fn print(
@@ -105,26 +111,22 @@ fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::
     if args.common.show_sql {
         return show_sql(printer, &missing_pdbs_sql(Some(filter)));
     }
-    let answers = ask(&args.common, "dump version", printer, |session| missing_pdbs(session, Some(filter)))?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for one in &answers {
-            let text = Text::new(&args.common, None, &one.info);
-            lines.file(&one.info, &text, "")?;
-            let mut columns = Columns::new();
-            columns.number("Cpu", "CPU ms up to", true, |row: &MissingPdb| text.ms(row.cpu_ns));
-            columns.word("Pdb", "Symbol file", true, |row| row.pdb.clone());
-            columns.number("Age", "Age", true, |row| text.maybe_int(row.pdb_age));
-            columns.word("Id", "Id", true, |row| row.pdb_guid.clone().unwrap_or_default());
-            columns.word("Module", "Module", true, |row| row.module.clone());
-            columns.choose(args.common.column.as_deref())?;
-            columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-            let all = one.answer.first().map_or(0, |row| row.all_pdbs);
-            lines.line(&format!(
-                "{} of {all} symbol files are missing for code with CPU samples",
-                one.answer.len()
-            ))?;
-        }
-        Ok(())
+    let question = |session: &Session| missing_pdbs(session, Some(filter));
+    listed(&args.common, "dump version", printer, question, |one, lines| {
+        let text = Text::new(&args.common, None, &one.info);
+        lines.file(&one.info, &text, "")?;
+        let mut columns = Columns::new();
+        columns.number("Cpu", "CPU ms up to", true, |row: &MissingPdb| text.ms(row.cpu_ns));
+        columns.word("Pdb", "Symbol file", true, |row| row.pdb.clone());
+        columns.number("Age", "Age", true, |row| text.maybe_int(row.pdb_age));
+        columns.word("Id", "Id", true, |row| row.pdb_guid.clone().unwrap_or_default());
+        columns.word("Module", "Module", true, |row| row.module.clone());
+        columns.choose(args.common.column.as_deref())?;
+        columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
+        let all = one.answer.first().map_or(0, |row| row.all_pdbs);
+        lines.line(&format!(
+            "{} of {all} symbol files are missing for code with CPU samples",
+            one.answer.len()
+        ))
     })
 }

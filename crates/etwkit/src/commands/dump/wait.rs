@@ -2,10 +2,11 @@
 
 use etwkit_analysis::StackText;
 use etwkit_analysis::wait::{WaitBy, WaitRow, WaitSum};
+use etwkit_query::Session;
 use serde::Serialize;
 
 use super::chain;
-use super::output::{Answered, Columns, ask, rows_of, show_sql, written};
+use super::output::{Answered, Columns, ask, listed, show_sql, written};
 use super::text::{Text, id};
 use super::wait_args::{Rows, WaitArgs};
 use crate::exit::Exit;
@@ -27,19 +28,15 @@ fn sums(args: &WaitArgs, by: WaitBy, printer: &mut Printer<'_>) -> anyhow::Resul
     if args.common.show_sql {
         return show_sql(printer, &request.sql());
     }
-    let answers = ask(&args.common, "dump wait", printer, |session| {
+    let question = |session: &Session| {
         session.use_tags(sets.clone());
         request.ask(session)
-    })?;
-    let rows = rows_of(&answers, |rows| rows);
-    written(&args.common, printer, rows, |lines| {
-        for Answered { info, answer } in &answers {
-            let text = Text::new(&args.common, Some(&args.processes), info);
-            lines.file(info, &text, "")?;
-            let columns = sum_columns(args, by, &text, answer)?;
-            columns.lines(answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        }
-        Ok(())
+    };
+    listed(&args.common, "dump wait", printer, question, |Answered { info, answer }, lines| {
+        let text = Text::new(&args.common, Some(&args.processes), info);
+        lines.file(info, &text, "")?;
+        let columns = sum_columns(args, by, &text, answer)?;
+        columns.lines(answer.iter()).iter().try_for_each(|line| lines.line(line))
     })
 }
 

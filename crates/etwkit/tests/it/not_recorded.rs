@@ -1,0 +1,73 @@
+//! Every dump of a trace that holds nothing: it says which recording would have an answer.
+
+use etwkit_etl::writer::{SessionOptions, TraceWriter};
+
+use crate::support::{Exit, run};
+
+/// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its name.
+const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "loggers"];
+
+/// Dumps that need more than an extract.
+const WITH: &[(&str, &[&str])] = &[("time", &["--time", "1s"]), ("region", &["--regions", "REGIONS"])];
+
+const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
+  <RegionRoot Guid="{d8d639a0-cf4c-45fb-976a-0000deadbeef}" Name="all" FriendlyName="all">
+    <Region Guid="{d8d639a1-cf4c-45fb-976a-100000000001}" Name="r" FriendlyName="r">
+      <Start><Event Provider="{11111111-2222-3333-4444-555555555555}" Id="1" Version="0"/></Start>
+      <Stop><Event Provider="{11111111-2222-3333-4444-555555555555}" Id="2" Version="0"/></Stop>
+    </Region>
+  </RegionRoot>
+</Regions></Instrumentation></InstrumentationManifest>"#;
+
+/// Names of all dumps, as the help lists them.
+fn dumps() -> Vec<String> {
+    let help = run(&["dump", "--help"]).out;
+    let listed = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let options = SessionOptions::default();
+    let end = options.t0;
+    let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    std::fs::write(path("empty.etl"), writer.finish(end).unwrap().into_inner()).unwrap();
+    std::fs::write(path("regions.xml"), REGIONS).unwrap();
+    for detail in ["full", "summary"] {
+        let (trace, extract) = (path("empty.etl"), path(&format!("{detail}.etwx")));
+        let made = run(&["extract", &trace, "--out", &extract, "--detail", detail]);
+        assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+        let all = dumps();
+        assert!(all.len() >= 32, "{all:?}");
+        for dump in all.iter().filter(|dump| !ALWAYS.contains(&dump.as_str())) {
+            let with = WITH.iter().find(|(name, _)| name == dump).map_or(&[][..], |(_, with)| with);
+            let with: Vec<String> =
+                with.iter().map(|arg| arg.replace("REGIONS", &path("regions.xml"))).collect();
+            let mut args = vec!["dump", dump];
+            args.extend(with.iter().map(String::as_str));
+            args.push(&extract);
+            let text = run(&args);
+            if dump == "time" {
+                assert_eq!(text.exit, Exit::Answered, "{}", text.err);
+                continue;
+            }
+            assert_eq!(text.exit, Exit::Nothing, "{dump} of a {detail} extract:\n{}{}", text.out, text.err);
+            let lines: Vec<&str> = text.out.lines().collect();
+            assert!(
+                lines.len() == 2 && lines[1].starts_with("hint: "),
+                "{dump} of a {detail} extract:\n{}",
+                text.out
+            );
+            let tells_how = ["record", "wpr", "WPR"].iter().any(|how| lines[1].contains(how));
+            assert!(tells_how, "{dump}: {}", lines[1]);
+            args.push("--json");
+            let json = run(&args);
+            assert_eq!(json.exit, Exit::Nothing, "{dump}: {}", json.err);
+            assert!(json.out.lines().nth(1).is_some_and(|line| line.contains("\"hint\":\"")), "{}", json.out);
+        }
+    }
+}
