@@ -47,6 +47,11 @@ impl Tables {
         self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
+    /// Paths of the sources, as they were named.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.path.as_str())
+    }
+
     /// Whether a source was made of an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.sources.iter().any(|source| source.is_imported())

@@ -123,6 +123,12 @@ impl Session {
         self.engine.tables().is_imported()
     }
 
+    /// Path of the first extract, as it was named.
+    #[must_use]
+    pub fn extract_path(&self) -> Option<&str> {
+        self.engine.tables().paths().next()
+    }
+
     /// Frames, methods and modules by number, read at the first call.
     ///
     /// # Errors

@@ -84,6 +84,10 @@ impl Member {
     /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked alone.
     pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         let Batch { known, engine, answers } = &*self.batch;
+        if engine.tables().source_count() < 2 {
+            // Its tables do not tell extracts apart, and there is nothing to ask together.
+            return None;
+        }
         let mut answers = held(answers);
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();

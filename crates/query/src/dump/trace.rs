@@ -30,8 +30,10 @@ impl TraceInfo {
     pub fn ask(session: &Session) -> Result<Self> {
         let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       (SELECT max(path) FROM extract) AS extract_path FROM trace";
-        Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
+       CAST(NULL AS VARCHAR) AS extract_path FROM trace";
+        // The path is none of what extracts can be asked together.
+        let info: Self = ask(session, sql)?.into_iter().next().unwrap_or_default();
+        Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })
     }
 
     /// Where its time begins.

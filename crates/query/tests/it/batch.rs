@@ -148,6 +148,34 @@ fn what_cannot_be_asked_together_is_asked_one_by_one() {
 }
 
 #[test]
+fn one_extract_by_itself_leaves_the_others_together() {
+    let (known, options) = (Arc::new(Known::default()), Options::default());
+    let sql = "SELECT name FROM process ORDER BY name";
+    let ask = |sources: Vec<Source>| -> Vec<String> {
+        known.sessions(sources, &options).iter().map(|one| answered(one.sql(sql), sql)).collect()
+    };
+    for _ in 0..2 {
+        // The second time it is known what is asked.
+        assert_eq!(ask(sources().drain(..1).collect()), ["x.exe\ny.exe"]);
+    }
+    assert!(known.asked_alone().is_empty());
+    assert_eq!(ask(sources()), ["x.exe\ny.exe", "y.exe\nz.exe", "w.exe"]);
+    assert!(known.asked_alone().is_empty());
+}
+
+#[test]
+fn headings_are_asked_together() {
+    use etwkit_query::dump::trace::TraceInfo;
+    let known = Arc::new(Known::default());
+    for _ in 0..2 {
+        for session in known.sessions(sources(), &Options::default()) {
+            assert_eq!(TraceInfo::ask(&session).unwrap().extract_path.as_deref(), Some(""));
+        }
+    }
+    assert!(known.asked_alone().is_empty());
+}
+
+#[test]
 fn an_error_is_that_of_the_extract() {
     let known = Arc::new(Known::default());
     let sql = "SELECT 1 / (pid - 10) AS x FROM process";
