@@ -21,6 +21,7 @@ mod git_bash;
 mod hostile;
 mod json7z;
 mod made;
+mod names;
 mod output;
 mod pe_cores;
 mod sql;
