@@ -9,6 +9,7 @@ use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::symbols::SymbolsArgs;
+use crate::rules::NameArgs;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
 
@@ -19,6 +20,19 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Command {
+    /// What processes are called, for commands that ask extracts.
+    pub(crate) fn names(&self) -> Option<&NameArgs> {
+        match self {
+            Self::Dump(args) => Some(&args.names),
+            Self::CriticalPath(args) => Some(&args.names),
+            Self::Sql(args) => Some(&args.names),
+            Self::Export(args) => Some(&args.names),
+            _ => None,
+        }
+    }
 }
 
 const ROOT_EXAMPLE: &str = "\
@@ -259,6 +273,8 @@ pub(crate) struct SqlArgs {
     pub(crate) params: Vec<String>,
     #[command(flatten)]
     pub(crate) tags: TagArgs,
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
     /// How rows are written; parquet only into a file
     #[arg(long, value_enum, default_value_t = SqlFormat::Table)]
     pub(crate) format: SqlFormat,

@@ -49,7 +49,8 @@ pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Sou
 
 /// Options of one of so many sessions that are asked at a time: each has its share of processors and memory.
 pub(crate) fn options(sessions: usize, shelf: &Shelf) -> Options {
-    let all = Options { temp_dir: temp_dir(), cancel: shelf.cancel().clone(), ..Options::default() };
+    let (cancel, process_names) = (shelf.cancel().clone(), shelf.process_names());
+    let all = Options { temp_dir: temp_dir(), cancel, process_names, ..Options::default() };
     let share = |whole: usize| (whole / sessions.max(1)).max(1);
     Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }
 }

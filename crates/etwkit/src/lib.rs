@@ -17,6 +17,7 @@ pub mod interrupt;
 mod out_file;
 mod printer;
 mod report;
+mod rules;
 mod sanitize;
 mod shelf;
 mod symbols;
@@ -34,6 +35,7 @@ pub use sanitize::{json_text, text};
 
 use cli::{Cli, Command};
 use printer::{Printer, WriteError};
+use rules::NameArgs;
 use shelf::Shelf;
 
 /// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
@@ -119,6 +121,15 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
 
 /// Runs one command that was parsed.
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
+    let shelf = printer.shelf();
+    shelf.name_processes(names);
+    let answered = run_command(cli, printer);
+    shelf.name_processes(None);
+    answered
+}
+
+fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Info(args) => commands::info::run(args, printer),
         Command::Events(args) => commands::events::run(args, printer),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use etwkit_query::rename::RenameRules;
 use etwkit_query::{Cancel, Options, Session};
 
 /// Extracts that stay open together. Each holds a file for every table that was asked, and many systems let a program open a thousand.
@@ -14,6 +15,8 @@ const MAX_OPEN: usize = 24;
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     cancel: Cancel,
+    /// What the command that runs calls processes.
+    process_names: Mutex<Names>,
     /// Extracts that may stay open.
     wanted: Mutex<BTreeSet<PathBuf>>,
     kept: Mutex<Vec<Kept>>,
@@ -25,9 +28,15 @@ struct Kept {
     paths: Vec<PathBuf>,
     /// What the extracts were like when they were opened.
     stamps: Vec<Stamp>,
-    /// By memory and parts that a session may use; they share what they read.
-    sessions: Vec<((usize, usize), Arc<Session>)>,
+    /// By memory and parts that a session may use, and by what it calls processes; they share what they read.
+    sessions: Vec<(Share, Arc<Session>)>,
 }
+
+/// Rules for names of processes, if there are any.
+type Names = Option<Arc<RenameRules>>;
+
+/// What tells sessions over the same extracts apart.
+type Share = (usize, usize, Names);
 
 /// Tells whether an extract is still the one that was opened: sizes and times of what says what is in it.
 type Stamp = Vec<Option<(u64, SystemTime)>>;
@@ -36,6 +45,16 @@ impl Shelf {
     /// What gives up the questions of all sessions.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// From now on sessions call processes as these rules do.
+    pub(crate) fn name_processes(&self, rules: Names) {
+        *lock(&self.process_names) = rules;
+    }
+
+    /// What sessions call processes.
+    pub(crate) fn process_names(&self) -> Names {
+        lock(&self.process_names).clone()
     }
 
     /// From now on these stay open once they were asked, and no others.
@@ -102,8 +121,8 @@ impl Shelf {
     }
 }
 
-fn share(options: &Options) -> (usize, usize) {
-    (options.memory_bytes, options.partitions)
+fn share(options: &Options) -> Share {
+    (options.memory_bytes, options.partitions, options.process_names.clone())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -148,6 +167,11 @@ mod tests {
         let smaller = Options { partitions: options.partitions + 1, ..options.clone() };
         assert!(!Arc::ptr_eq(&first, &ask(&smaller)), "another share is another session");
         assert!(Arc::ptr_eq(&ask(&smaller), &ask(&smaller)));
+        let named = Options { process_names: Some(Arc::new(RenameRules::supplied())), ..options.clone() };
+        assert!(!Arc::ptr_eq(&first, &ask(&named)), "so are other names");
+        let same = Options { process_names: Some(Arc::new(RenameRules::supplied())), ..options.clone() };
+        assert!(Arc::ptr_eq(&ask(&same), &ask(&named)), "whoever read the rules");
+        assert!(Arc::ptr_eq(&first, &ask(&options)));
         assert_eq!(shelf.open_count(), 1, "over the same files");
         std::fs::write(extract.join("manifest.json"), "{ }").unwrap();
         assert!(!Arc::ptr_eq(&first, &ask(&options)), "it was written anew");

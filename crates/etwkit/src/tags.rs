@@ -69,7 +69,8 @@ impl TagArgs {
     }
 }
 
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// What is in a file of rules; no more of it than a parser could take.
+pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)

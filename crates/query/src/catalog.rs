@@ -9,32 +9,41 @@ use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableSource;
-use etwkit_trace::table::{DERIVED, TABLES};
+use etwkit_trace::table::{DERIVED, Process, Row, TABLES};
 
 use crate::frames::Loader;
 use crate::provider::DeclaredTable;
+use crate::rename::RenameRules;
+use crate::renamed::RenamedProcesses;
 use crate::source::Source;
 use crate::stacks::{StackTable, Unrolled};
-use crate::views::{EXTRACT, tables};
+use crate::views::{EXTRACT, PROCESS_RECORDED, tables};
 
 /// Name of the catalog, as `SHOW TABLES` prints it.
 pub(crate) const CATALOG: &str = "etwkit";
 /// Name of the schema.
 pub(crate) const SCHEMA: &str = "extract";
 /// The tables of a session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Tables {
     sources: Arc<[Arc<Source>]>,
     declared: HashMap<&'static str, Arc<DeclaredTable>>,
     loader: Arc<Loader>,
+    /// What processes are called.
+    names: Option<Arc<RenameRules>>,
 }
 
 impl Tables {
-    pub(crate) fn new(sources: Arc<[Arc<Source>]>) -> Self {
+    pub(crate) fn new(sources: Arc<[Arc<Source>]>, names: Option<Arc<RenameRules>>) -> Self {
         let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone()));
         let declared = TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
-        Self { declared, loader, sources }
+        Self { declared, loader, sources, names }
+    }
+
+    /// The same tables, where processes have these names.
+    pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
+        if self.names == names { self.clone() } else { Arc::new(Self { names, ..Self::clone(self) }) }
     }
 
     /// Whether each table leads with `trace_id`.
@@ -64,7 +73,13 @@ impl Tables {
 
     /// A declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
-        self.declared.get(name).map(|table| table.clone() as _)
+        let is_process = name == Process::TABLE.name;
+        let name = if name == PROCESS_RECORDED.name { Process::TABLE.name } else { name };
+        let table = self.declared.get(name)?.clone();
+        match &self.names {
+            Some(rules) if is_process => Some(Arc::new(RenamedProcesses::new(table, rules.clone()))),
+            _ => Some(table),
+        }
     }
 
     /// How many extracts there are.

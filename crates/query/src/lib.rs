@@ -24,6 +24,8 @@ pub mod nt_status;
 mod provider;
 pub mod range;
 pub mod reference;
+pub mod rename;
+mod renamed;
 mod runtime;
 mod session;
 mod source;
@@ -33,6 +35,7 @@ pub mod test_run;
 pub mod time_format;
 mod views;
 pub mod win32_error;
+pub mod xml;
 
 pub use answer::Answer;
 pub use batch::Known;

@@ -21,6 +21,7 @@ use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
+use crate::rename::RenameRules;
 use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement};
 
 /// How questions are answered.
@@ -34,13 +35,21 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
     /// What gives questions up.
     pub cancel: Cancel,
+    /// What processes are called in the table `process`; without rules they have the names of their executables.
+    pub process_names: Option<Arc<RenameRules>>,
 }
 
 impl Default for Options {
     /// 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { memory_bytes: 2 << 30, partitions, temp_dir: None, cancel: Cancel::default() }
+        Self {
+            memory_bytes: 2 << 30,
+            partitions,
+            temp_dir: None,
+            cancel: Cancel::default(),
+            process_names: None,
+        }
     }
 }
 
@@ -78,7 +87,7 @@ impl Session {
     /// # Errors
     /// The engine cannot be set up.
     pub fn again(&self, options: &Options) -> Result<Self> {
-        let tables = self.engine.tables().clone();
+        let tables = self.engine.tables().with_names(options.process_names.clone());
         let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
         engine.context()?;
         Ok(Self { engine, batch: None })
@@ -173,7 +182,8 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options) -> Self {
-        Self { tables: Arc::new(Tables::new(sources)), options, context: OnceLock::new() }
+        let tables = Arc::new(Tables::new(sources, options.process_names.clone()));
+        Self { tables, options, context: OnceLock::new() }
     }
 
     pub(crate) const fn tables(&self) -> &Arc<Tables> {

@@ -1,6 +1,6 @@
 //! Tables that a session adds to those of an extract.
 
-use etwkit_trace::table::{Column, DERIVED, Kind, TABLES, Table};
+use etwkit_trace::table::{Column, DERIVED, Kind, Process, Row, TABLES, Table};
 
 /// The extracts of the session.
 pub(crate) static EXTRACT: Table = Table {
@@ -17,6 +17,14 @@ pub(crate) static EXTRACT: Table = Table {
         column("name", Kind::Text, "", "File name without `.etwx`."),
         column("path", Kind::Text, "", "Path, as it was named."),
     ],
+};
+
+/// Processes with the names of their executables.
+pub(crate) static PROCESS_RECORDED: Table = Table {
+    name: "process_recorded",
+    doc: "The table `process` with the names of executables, whatever `--rename-rules` calls processes.",
+    order: Process::TABLE.order,
+    columns: Process::TABLE.columns,
 };
 
 /// The frames of stacks.
@@ -62,5 +70,5 @@ const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'stati
 
 /// All tables that can be named: those of an extract, those that are computed from them, those of the session.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(DERIVED).copied().chain([&EXTRACT, &STACK_FRAME, &STACK_TEXT])
+    TABLES.iter().chain(DERIVED).copied().chain([&EXTRACT, &PROCESS_RECORDED, &STACK_FRAME, &STACK_TEXT])
 }

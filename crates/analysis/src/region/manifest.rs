@@ -2,11 +2,17 @@
 
 use std::collections::HashSet;
 
+use etwkit_query::xml::{Element, Source};
+
 use super::definition::{
     Endpoint, EventPattern, Filter, Manifest, Naming, Region, Same, Side, Trigger, When,
 };
-use super::error::ManifestError;
-use super::xml::{Element, Source, text_of};
+
+use super::ManifestError;
+
+/// What a file looks like.
+const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrumentation><Regions><RegionRoot …> around <Region Guid=\"…\" Name=\"…\"> with \
+     <Start> and <Stop>, as docs/regions.md shows";
 
 type Result<T> = std::result::Result<T, ManifestError>;
 
@@ -16,16 +22,7 @@ impl Manifest {
     /// # Errors
     /// It is no XML, or has something that regions do not have or that is not known here.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
-        let none = Source { file, text: "" };
-        let Some(text) = text_of(bytes) else {
-            return Err(none.error(
-                0,
-                "text in UTF-8 or UTF-16, at most 16 MiB",
-                format!("{} bytes", bytes.len()),
-            ));
-        };
-        let source = Source { file, text: &text };
-        let document = source.parse()?;
+        let (source, document) = Source::read(file, bytes, HINT)?;
         let mut reader = Reader { source, manifest: Self { regions: Vec::new(), events: Vec::new() } };
         let regions = reader.regions(&document)?;
         for root in &regions.children {
@@ -46,12 +43,7 @@ impl Reader<'_> {
     fn regions<'e>(&self, document: &'e Element) -> Result<&'e Element> {
         let mut element = document;
         for name in ["InstrumentationManifest", "Instrumentation", "Regions"] {
-            let missing = || {
-                let found =
-                    element.children.first().map_or("the end".to_owned(), |c| format!("<{}>", c.name));
-                self.source.error(element.at, &format!("<{name}>"), found)
-            };
-            element = element.all(name).next().ok_or_else(missing)?;
+            element = self.source.inner(element, name)?;
         }
         self.source.check(element, &[], &["RegionRoot"])?;
         Ok(element)

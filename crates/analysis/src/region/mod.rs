@@ -1,6 +1,6 @@
 //! Regions of interest: what a file of Windows Performance Analyzer says lasts from which event to which, found in an extract.
 //!
-//! - `xml`, `manifest`, `definition`, `order`: the file
+//! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
 //! - `find`, `tree`, `naming`: instances, which lies in which, what they are called
 //! - `rows`: answers
@@ -8,7 +8,6 @@
 //! What is meant by each element stands in `docs/regions.md`.
 
 mod definition;
-mod error;
 mod events;
 mod find;
 mod manifest;
@@ -16,7 +15,6 @@ mod naming;
 mod order;
 mod rows;
 mod tree;
-mod xml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,10 +22,10 @@ use etwkit_query::Session;
 use etwkit_query::dump::{Error, ProcessQuery, Top, ask, has_rows};
 use etwkit_query::filter::TextFilter;
 use etwkit_query::range::Range;
+pub use etwkit_query::xml::FileError as ManifestError;
 
 use crate::Result;
 pub use definition::Manifest;
-pub use error::ManifestError;
 use events::{Event, Events};
 use find::{Found, Instance, find};
 use naming::Names;

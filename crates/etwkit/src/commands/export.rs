@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::extracts::{open_extracts, temp_dir};
 use crate::out_file;
 use crate::printer::{Align, Printer, Table, grouped};
+use crate::rules::NameArgs;
 
 /// Bytes that are collected before they go to the disk.
 const OUT_BUFFER: usize = 1 << 20;
@@ -33,6 +34,8 @@ pub(crate) struct ExportArgs {
     format: Format,
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
     /// Tell threads apart: stacks begin with their thread
     #[arg(long)]
     per_thread: bool,

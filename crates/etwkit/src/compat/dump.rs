@@ -36,6 +36,7 @@ pub(super) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Tran
     }
     let Translated { native, notes, .. } = &mut translated;
     last_of_each(native);
+    defaults(dump, native);
     if has(native, "--csv") {
         if csv::is_known(dump.native) {
             csv::rows(dump.native, native, notes);
@@ -90,6 +91,13 @@ impl Translated {
             },
         }
         Ok(())
+    }
+}
+
+/// Adds what ETWAnalyzer does without being asked, and we do not: it calls processes as rules do.
+fn defaults(dump: &Dump, native: &mut Native) {
+    if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
+        pair(native, "--rename-rules", "default");
     }
 }
 

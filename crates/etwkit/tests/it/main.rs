@@ -22,6 +22,7 @@ mod hostile;
 mod json7z;
 mod made;
 mod not_recorded;
+mod names;
 mod output;
 mod pe_cores;
 mod sql;

@@ -6,7 +6,7 @@ use crate::support::{Exit, run, trace};
 
 const TRACES: [&str; 6] = ["sched-5", "dotnet-5", "files-5", "tcp-5", "dns-5", "handles-5"];
 
-const QUESTIONS: &[&str] = &[
+pub(crate) const QUESTIONS: &[&str] = &[
     "process",
     "process --sort-by tree --parent *",
     "cpu",
@@ -41,7 +41,7 @@ const QUESTIONS: &[&str] = &[
     "syscall",
 ];
 
-fn extracts(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn extracts(folder: &Path) -> Vec<PathBuf> {
     let extract = |name: &&str| {
         let out = folder.join(format!("{name}.etwx"));
         let answer = run(&["extract", &trace(&format!("{name}.etl")), "--out", out.to_str().unwrap()]);
@@ -52,7 +52,7 @@ fn extracts(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What the question prints for machines, without the line that says what it is.
-fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
+pub(crate) fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
     let mut line = vec!["dump"];
     line.extend(question.split(' '));
     line.push("--json");

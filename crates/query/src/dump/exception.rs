@@ -1,5 +1,9 @@
 //! Exceptions of .NET programs: equal ones together, or each one.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::exception_filter::{ExceptionFilters, Thrown};
 use super::group::{Group, grouped};
 use super::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
@@ -8,6 +12,7 @@ use super::sql::{
 use super::zero::ZeroTime;
 use super::{Result, Top, ask, check_recorded};
 use crate::Session;
+use crate::frames::TraceFrames;
 use crate::range::Range;
 
 /// Orders of exceptions.
@@ -37,6 +42,8 @@ pub struct ExceptionRequest {
     pub stack: Option<String>,
     /// A filter on path, version, product and company of the executable.
     pub modules: Option<String>,
+    /// Rules that leave some out. They are applied to the rows of the answer, so that the SQL has all.
+    pub filters: Option<Arc<ExceptionFilters>>,
     /// When they were thrown, in nanoseconds behind the zero of times.
     pub time: Range,
     /// What becomes second 0 of times.
@@ -142,6 +149,15 @@ rows! {
 /// Exceptions by process; the sum is their number.
 pub type ExceptionAnswer = Vec<Group<ExceptionRow, i64>>;
 
+/// An answer, and how many exceptions rules have left out of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept<A> {
+    /// What is left.
+    pub answer: A,
+    /// Exceptions that rules have left out.
+    pub left_out: i64,
+}
+
 impl ExceptionRequest {
     /// The chosen exceptions, one row for each.
     fn chosen(&self) -> String {
@@ -212,22 +228,92 @@ ORDER BY {order}",
     ///
     /// # Errors
     /// No exceptions were recorded; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<ExceptionAnswer> {
+    pub fn ask(&self, session: &Session) -> Result<Kept<ExceptionAnswer>> {
         check(session)?;
-        let rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
+        let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
+        let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
+        if left_out > 0 {
+            self.order_again(&mut rows);
+        }
         let count = |rows: &[ExceptionRow]| rows.iter().map(|row| row.count).sum();
-        Ok(grouped(rows, |row| row.process_key, self.top, count))
+        Ok(Kept { answer: grouped(rows, |row| row.process_key, self.top, count), left_out })
     }
 
     /// Asks for each exception.
     ///
     /// # Errors
     /// No exceptions were recorded; the query fails.
-    pub fn list(&self, session: &Session) -> Result<Vec<ThrownRow>> {
+    pub fn list(&self, session: &Session) -> Result<Kept<Vec<ThrownRow>>> {
         check(session)?;
         let mut rows = ask(session, &self.list_sql())?;
+        let left_out = self.leave_out(session, &mut rows, ThrownRow::thrown, |_| 1)?;
         self.top.cut(&mut rows);
-        Ok(rows)
+        Ok(Kept { answer: rows, left_out })
+    }
+
+    /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have the same process, type,
+    /// message and stack.
+    fn leave_out<R>(
+        &self,
+        session: &Session,
+        rows: &mut Vec<R>,
+        thrown: impl Fn(&R) -> (Thrown<'_>, Option<i64>),
+        count: impl Fn(&R) -> i64,
+    ) -> Result<i64> {
+        let Some(filters) = self.filters.as_deref().filter(|filters| !filters.is_empty()) else {
+            return Ok(0);
+        };
+        let frames = session.frames()?;
+        let text = |stack_id: Option<i64>| {
+            let stack = stack_id.and_then(|id| i32::try_from(id).ok()).zip(frames.trace(0));
+            let lines =
+                |(id, trace): (i32, &TraceFrames)| trace.stack(id).map(|frame| trace.text(frame)).collect();
+            stack.map(lines).unwrap_or_else(Vec::<String>::new).join("\n")
+        };
+        let mut left_out = 0;
+        rows.retain(|row| {
+            let (thrown, stack_id) = thrown(row);
+            let is_left_out = filters.leave_out(thrown, || text(stack_id));
+            left_out += if is_left_out { count(row) } else { 0 };
+            !is_left_out
+        });
+        Ok(left_out)
+    }
+
+    /// Brings rows of which some were taken away into the order of their numbers again; those of one process and type stay in theirs.
+    fn order_again(&self, rows: &mut [ExceptionRow]) {
+        let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
+        for row in rows.iter() {
+            *of_process.entry(row.process_key).or_insert(0) += row.count;
+            *of_type.entry((row.process_key, row.exception_type.clone())).or_insert(0) += row.count;
+        }
+        let process = |row: &ExceptionRow| {
+            (of_process.get(&row.process_key).copied(), row.process_key.is_none(), row.process_key)
+        };
+        let kind = |row: &ExceptionRow| of_type.get(&(row.process_key, row.exception_type.clone())).copied();
+        match self.sort {
+            ExceptionSort::Process => {}
+            ExceptionSort::Type | ExceptionSort::Message => rows.sort_by_key(process),
+            ExceptionSort::Count => {
+                rows.sort_by_cached_key(|row| (process(row), kind(row), row.exception_type.clone()));
+            }
+        }
+    }
+}
+
+impl ExceptionRow {
+    fn thrown(&self) -> (Thrown<'_>, Option<i64>) {
+        let process = self.process.as_deref().unwrap_or_default();
+        let thrown = Thrown { process, exception_type: &self.exception_type, message: &self.message };
+        (thrown, self.stack_id)
+    }
+}
+
+impl ThrownRow {
+    fn thrown(&self) -> (Thrown<'_>, Option<i64>) {
+        let process = self.process.as_deref().unwrap_or_default();
+        let thrown = Thrown { process, exception_type: &self.exception_type, message: &self.message };
+        (thrown, self.stack_id)
     }
 }
 

@@ -19,6 +19,7 @@ mod disk_range;
 pub mod dns;
 pub mod error;
 pub mod exception;
+pub mod exception_filter;
 pub mod file;
 pub mod focus;
 pub mod gdi_user;

@@ -136,7 +136,7 @@ const REPORTED: &str = "
   FROM process c
   JOIN (
     SELECT CAST(regexp_match(command_line, '(?i)\\s-p\\s+([0-9]{1,9})(?:\\s|$)')[1] AS INT) AS pid, start_ns
-    FROM process WHERE lower(name) = 'werfault.exe'
+    FROM process_recorded WHERE lower(name) = 'werfault.exe'
   ) w ON w.pid = c.pid
   WHERE (c.start_ns IS NULL OR w.start_ns >= c.start_ns) AND (c.stop_ns IS NULL OR w.start_ns <= c.stop_ns)";
 

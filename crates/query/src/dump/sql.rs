@@ -57,13 +57,14 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
-/// Joins path and versions of the executable of a `process` named `p`, as `v`.
+/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called otherwise.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
-  SELECT process_key, lower(name) AS name, max(path) AS path, max(file_version) AS file_version,
-    max(product_name) AS product_name, max(company) AS company
-  FROM module GROUP BY process_key, lower(name)
-) v ON v.process_key = p.process_key AND v.name = lower(p.name)";
+  SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
+    max(m.company) AS company
+  FROM module m JOIN process_recorded r ON r.process_key = m.process_key AND lower(r.name) = lower(m.name)
+  GROUP BY m.process_key
+) v ON v.process_key = p.process_key";
 
 /// What a filter on executables is compared with.
 pub(super) const EXECUTABLE_TEXT: &str = "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";

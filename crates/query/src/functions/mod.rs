@@ -166,7 +166,7 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
 }
 
 /// Computes a column; of values that are the same for all rows, one value.
-fn invoke(
+pub(crate) fn invoke(
     args: &ScalarFunctionArgs,
     compute: impl Fn(&[ArrayRef]) -> Result<ArrayRef>,
 ) -> Result<ColumnarValue> {
@@ -182,6 +182,6 @@ fn invoke(
 }
 
 /// The columns as arguments of known number.
-fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
+pub(crate) fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
     columns.try_into().map_err(|_| DataFusionError::Internal(format!("expected {N} arguments")))
 }

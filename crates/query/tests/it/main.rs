@@ -5,6 +5,7 @@ mod dump;
 mod extracts;
 mod functions;
 mod library;
+mod names;
 mod session;
 mod stacks;
 mod strace;

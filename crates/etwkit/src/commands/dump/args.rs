@@ -11,11 +11,14 @@ use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
 use super::test_args::TestSelectionArgs;
+use crate::rules::NameArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
     #[command(subcommand)]
     pub(crate) dump: Dump,
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -14,6 +14,7 @@ use super::output::{Answered, ask, exit, machine};
 use super::wait::WithStacks;
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::rules::NameArgs;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("show_sql", |arg| arg.hide(true)))]
@@ -22,6 +23,8 @@ pub(crate) struct PathArgs {
     pub(super) common: Common,
     #[command(flatten)]
     pub(super) processes: ProcessFilters,
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
     /// Only the thread with this id; without it the first thread of a process that began in the trace, else the thread that ran longest
     #[arg(long, value_name = "TID")]
     thread: Option<i64>,

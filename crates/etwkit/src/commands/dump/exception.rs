@@ -3,7 +3,7 @@
 use clap::Args;
 use etwkit_analysis::StackText;
 use etwkit_query::dump::exception::{
-    ExceptionAnswer, ExceptionRequest, ExceptionRow, ExceptionSort, ThrownRow,
+    ExceptionAnswer, ExceptionRequest, ExceptionRow, ExceptionSort, Kept, ThrownRow,
 };
 use etwkit_query::range::Unit;
 
@@ -15,6 +15,7 @@ use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::rules::ExceptionFilterArgs;
 
 /// What a row is, and in which order rows come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub(crate) struct ExceptionArgs {
     /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes stacks with such a frame)
     #[arg(long, value_name = "FRAMES")]
     stack_filter: Option<String>,
+    #[command(flatten)]
+    filters: ExceptionFilterArgs,
     /// Only exceptions of these seconds, counted from --zero-time
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     time: Option<String>,
@@ -92,6 +95,7 @@ impl ExceptionArgs {
             message: self.message.clone(),
             stack: self.stack_filter.clone(),
             modules: self.show_module.clone().filter(|text| !text.is_empty()),
+            filters: self.filters.rules()?,
             time: range("time", self.time.as_deref(), Unit::Seconds)?,
             zero: self.zero.zero(),
             sort: match self.sort_by {
@@ -136,8 +140,9 @@ fn together(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         let stacks = if args.needs_stacks() { Some(StackText::new(session)?) } else { None };
         Ok((request.ask(session)?, stacks))
     })?;
+    args.filters.tell(answers.iter().map(|one| one.answer.0.left_out).sum(), printer);
     let rows =
-        with_stacks(&answers, |groups| groups.iter().flat_map(|group| &group.rows), |row| row.stack_id);
+        with_stacks(&answers, |kept| kept.answer.iter().flat_map(|group| &group.rows), |row| row.stack_id);
     written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
         answers.iter().try_for_each(|one| print(args, &request, one, lines))
     })
@@ -162,13 +167,13 @@ fn columns<'a>(args: &'a ExceptionArgs, text: &'a Text) -> anyhow::Result<Column
 fn print(
     args: &ExceptionArgs,
     request: &ExceptionRequest,
-    one: &Answered<(ExceptionAnswer, Option<StackText>)>,
+    one: &Answered<(Kept<ExceptionAnswer>, Option<StackText>)>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let text = text.moved(&request.zero);
-    let (groups, stacks) = &one.answer;
+    let (Kept { answer: groups, .. }, stacks) = &one.answer;
     let printed = columns(args, &text)?.lines(groups.iter().flat_map(|group| &group.rows));
     let mut printed = printed.iter();
     printed.next().map_or(Ok(()), |titles| lines.line(titles))?;
@@ -219,7 +224,8 @@ fn listed(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         let stacks = if args.needs_stacks() { Some(StackText::new(session)?) } else { None };
         Ok((request.list(session)?, stacks))
     })?;
-    let rows = with_stacks(&answers, |rows| rows, |row| row.stack_id);
+    args.filters.tell(answers.iter().map(|one| one.answer.0.left_out).sum(), printer);
+    let rows = with_stacks(&answers, |kept| &kept.answer, |row| row.stack_id);
     written(&args.common, printer, rows.iter().map(|(info, row)| (*info, row)), |lines| {
         answers.iter().try_for_each(|one| list(args, &request, one, lines))
     })
@@ -228,13 +234,13 @@ fn listed(args: &ExceptionArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
 fn list(
     args: &ExceptionArgs,
     request: &ExceptionRequest,
-    one: &Answered<(Vec<ThrownRow>, Option<StackText>)>,
+    one: &Answered<(Kept<Vec<ThrownRow>>, Option<StackText>)>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
     let text = text.moved(&request.zero);
-    let (rows, stacks) = &one.answer;
+    let (Kept { answer: rows, .. }, stacks) = &one.answer;
     let table = list_columns(args, &text)?.lines(Shown::of(rows).iter());
     let stacks = stacks.as_ref().filter(|_| args.show_stack);
     with_below(&table, rows, lines, |row, lines| {

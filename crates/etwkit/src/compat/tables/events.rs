@@ -17,10 +17,7 @@ pub(super) static EXCEPTION: &[Switch] = &[
     Switch { names: &["showtime"], to: To::Flag("--show-time") },
     Switch { names: &["sortby"], to: To::Word("--sort-by", EXCEPTION_SORTS) },
     Switch { names: &["minmaxextime"], to: To::Range("--time") },
-    Switch {
-        names: &["filterexceptions"],
-        to: To::Nothing(0, "no exception is left out, as in ETWAnalyzer"),
-    },
+    Switch { names: &["filterexceptions"], to: To::Flag("--exception-filters=default") },
     Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
     Switch { names: &["details"], to: To::Flag("--details") },
 ];

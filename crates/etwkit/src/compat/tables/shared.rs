@@ -54,10 +54,8 @@ pub(super) static PROCESS: &[Switch] = &[
     Switch { names: &["user"], to: To::Text("--user") },
     Switch { names: &["processfmt"], to: To::Text("--process-format") },
     Switch { names: &["nocmdline"], to: To::Flag("--no-cmdline") },
-    Switch {
-        names: &["plainprocessnames", "ppn"],
-        to: To::Nothing(0, "processes always have their own names"),
-    },
+    // Without it the usual rules are applied, see `defaults` of `compat::dump`.
+    Switch { names: &["plainprocessnames", "ppn"], to: To::Flag("--rename-rules=none") },
 ];
 
 /// What becomes second 0.

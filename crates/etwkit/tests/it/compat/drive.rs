@@ -78,6 +78,7 @@ fn make() -> tempfile::TempDir {
         let target = at(&format!("{name}.etwx"));
         ours(&["extract", "--out", text(&target), text(&source)]);
     }
+    crate::names::write_services(&at("names/Services.etwx"));
     drive
 }
 

@@ -37,6 +37,8 @@ fn run(line: &str, folder: &str) -> Printed {
         // No server is asked in tests.
         .env("ETWKIT_OFFLINE", "1")
         .env_remove("_NT_SYMBOL_PATH")
+        .env_remove("ETWKIT_RENAME_RULES")
+        .env_remove("ETWKIT_EXCEPTION_FILTERS")
         .env("LC_ALL", "C")
         .env("COLUMNS", "60")
         .output()

@@ -223,6 +223,9 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump exception -fd ..\more\Shop", "-sortby time"),
     (r"-dump exception -fd ..\more\Shop", "-minmaxextime 0 0.2"),
     (r"-dump exception -fd ..\more\Shop", "-details"),
+    (r"-dump exception -fd ..\more\Shop", "-filterexceptions"),
+    (r"-dump exception -fd ..\names\Services", "-ppn"),
+    (r"-dump memory -fd ..\names\Services", "-plainprocessnames"),
     (r"-dump exception -fd ..\more\Shop", "-smi"),
     (r"-dump exception -fd ..\more\Shop", "-showmoduleinfo"),
     (r"-dump mark -fd ..\more\Marks", "-markerfilter Phase*"),
@@ -537,7 +540,8 @@ fn is_shown(dump: &str, name: &str) -> bool {
         "-cmdline",
         "-newprocess",
     ];
-    const OF_PROCESSES: [&str; 6] = ["-session", "-user", "-processfmt", "-nocmdline", "-zt", "-zerotime"];
+    const OF_PROCESSES: [&str; 8] =
+        ["-session", "-user", "-processfmt", "-nocmdline", "-zt", "-zerotime", "-ppn", "-plainprocessnames"];
     let is_shared = SHARED.contains(&name)
         || name == "-notestrungrouping"
         || OF_PROCESSES.contains(&name)

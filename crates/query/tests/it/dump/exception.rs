@@ -1,7 +1,10 @@
 //! Exceptions of .NET programs, and marks.
 
+use std::sync::Arc;
+
 use etwkit_query::Session;
 use etwkit_query::dump::exception::{ExceptionRequest, ExceptionSort};
+use etwkit_query::dump::exception_filter::ExceptionFilters;
 use etwkit_query::dump::mark::MarkRequest;
 use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
@@ -56,7 +59,7 @@ fn session() -> Session {
 #[track_caller]
 fn shown(request: &ExceptionRequest) -> Vec<String> {
     let answer = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    let rows = answer.iter().flat_map(|group| &group.rows);
+    let rows = answer.answer.iter().flat_map(|group| &group.rows);
     rows.map(|row| {
         let stack = row.stack_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
         format!("{} {} {stack}: {}", row.pid.unwrap_or(-1), row.exception_type, row.count)
@@ -68,7 +71,7 @@ fn shown(request: &ExceptionRequest) -> Vec<String> {
 fn equal_exceptions_have_the_same_type_message_and_stack() {
     let request = ExceptionRequest::default();
     assert_eq!(shown(&request), ["8 Sys.B -: 1", "4 Sys.B 0: 1", "4 Sys.A 1: 1", "4 Sys.A 0: 2"]);
-    let groups = request.ask(&session()).unwrap();
+    let groups = request.ask(&session()).unwrap().answer;
     assert_eq!(groups.iter().map(|group| group.total).collect::<Vec<_>>(), [1, 4]);
     let last = groups[1].rows.last().unwrap();
     assert_eq!((last.first_ns, last.last_ns, last.threads), (MS, 3 * MS, 2));
@@ -118,12 +121,53 @@ fn filters() {
 }
 
 #[test]
+fn rules_leave_exceptions_out() {
+    let filters = |items: &str| {
+        let file = format!("<ExceptionFilters><Filters>{items}</Filters></ExceptionFilters>");
+        Some(Arc::new(ExceptionFilters::parse("f.xml", file.as_bytes()).unwrap()))
+    };
+    let item = |conditions: &str| format!("<ExceptionFilterItem>{conditions}</ExceptionFilterItem>");
+    let without = |items: &str, sort| {
+        let request = ExceptionRequest { filters: filters(items), sort, ..ExceptionRequest::default() };
+        (shown(&request), request.ask(&session()).unwrap().left_out, request.list(&session()).unwrap())
+    };
+    let stack = item("<ExceptionType>Sys.A</ExceptionType><StackTracePart>app!Main</StackTracePart>");
+    // Two of a.exe are left, of one type each; b.exe comes behind them no more.
+    let parse = item("<StackTracePart>Parse</StackTracePart>");
+    let same =
+        item("<ProcessName>a</ProcessName><ExceptionType>Sys.A</ExceptionType><Message>SAME</Message>");
+    for (items, rows, left_out) in [
+        (&*stack, &["4 Sys.B 0: 1", "8 Sys.B -: 1"][..], 3),
+        (&*parse, &["8 Sys.B -: 1", "4 Sys.B 0: 1", "4 Sys.A 0: 2"], 1),
+        (&*same, &["4 Sys.B 0: 1", "8 Sys.B -: 1"], 3),
+        (&item("<Message>line</Message>"), &["4 Sys.B 0: 1", "4 Sys.A 1: 1", "4 Sys.A 0: 2"], 1),
+        (&item("<StackTracePart>app!</StackTracePart>"), &["8 Sys.B -: 1"], 4),
+        (&(parse.clone() + &item("<Message>line</Message>")), &["4 Sys.B 0: 1", "4 Sys.A 0: 2"], 2),
+        (&item("<ProcessName>x;a;b</ProcessName>"), &[], 5),
+        (&item(""), &["8 Sys.B -: 1", "4 Sys.B 0: 1", "4 Sys.A 1: 1", "4 Sys.A 0: 2"], 0),
+    ] {
+        let (shown, of_rows, listed) = without(items, ExceptionSort::Count);
+        assert_eq!(
+            (&shown[..], of_rows),
+            (rows.iter().map(ToString::to_string).collect::<Vec<_>>().as_slice(), left_out)
+        );
+        assert_eq!(
+            (listed.left_out, listed.answer.len()),
+            (left_out, 5 - usize::try_from(left_out).unwrap())
+        );
+    }
+    assert_eq!(without(&stack, ExceptionSort::Type).0, ["4 Sys.B 0: 1", "8 Sys.B -: 1"]);
+    assert_eq!(without(&parse, ExceptionSort::Process).0, ["4 Sys.A 0: 2", "4 Sys.B 0: 1", "8 Sys.B -: 1"]);
+}
+
+#[test]
 fn each_exception_is_listed_by_time_from_another_zero() {
     let zero = ZeroTime { mode: Some(ZeroMode::Marker), filter: Some("work".into()), process: None };
     let time = Range::parse("-1ms..1ms", Unit::Seconds).unwrap();
     let request = ExceptionRequest { zero, time, ..ExceptionRequest::default() };
     let rows = request.list(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.list_sql()));
-    let times: Vec<_> = rows.iter().map(|row| (row.ts_ns, row.tid, row.exception_type.as_str())).collect();
+    let times: Vec<_> =
+        rows.answer.iter().map(|row| (row.ts_ns, row.tid, row.exception_type.as_str())).collect();
     assert_eq!(times, [(-MS, Some(44), "Sys.A"), (0, Some(44), "Sys.B"), (MS, Some(48), "Sys.A")]);
 }
 

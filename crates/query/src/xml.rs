@@ -1,47 +1,113 @@
-//! A file of regions as a tree of elements.
+//! Files of rules that a user names, in XML: a tree of elements, and where in the file something is wrong.
 
 use std::borrow::Cow;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::error::ManifestError;
-
-/// Bounds of a file. Known ones have some hundred regions, ten levels deep.
+/// Bounds of a file. Known ones have some hundred elements, ten levels deep.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
 
+/// What is wrong with a file, and where. Names and values of the file stand in it as they are, to be escaped for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: expected {expected}, found {found}")]
+pub struct FileError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Character in the line, from 1.
+    pub column: usize,
+    /// What should stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+    hint: &'static str,
+}
+
+impl FileError {
+    /// What the user can do about it: what such a file looks like.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        self.hint
+    }
+}
+
 /// An element.
 #[derive(Debug, Default)]
-pub(super) struct Element {
+pub struct Element {
     /// Name without a prefix.
-    pub(super) name: String,
+    pub name: String,
     /// Names without those of name spaces, and values.
-    pub(super) attributes: Vec<(String, String)>,
-    pub(super) children: Vec<Element>,
+    pub attributes: Vec<(String, String)>,
+    /// Elements in it.
+    pub children: Vec<Element>,
     /// Text between its tags.
-    pub(super) content: String,
+    pub content: String,
     /// Where it begins, in bytes.
-    pub(super) at: usize,
+    pub at: usize,
 }
 
 /// Where elements come from, for errors.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'s> {
-    pub(super) file: &'s str,
-    pub(super) text: &'s str,
+#[derive(Debug)]
+pub struct Source<'s> {
+    /// The file, as the caller named it.
+    file: &'s str,
+    /// What is in it.
+    text: Cow<'s, str>,
+    /// What such a file looks like.
+    hint: &'static str,
 }
 
-type Result<T> = std::result::Result<T, ManifestError>;
+type Result<T> = std::result::Result<T, FileError>;
 
-impl Source<'_> {
-    pub(super) fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> ManifestError {
-        ManifestError::at(self.file, self.text, at, expected, found)
+impl<'s> Source<'s> {
+    /// The tree of a file, with its source for errors.
+    ///
+    /// # Errors
+    /// It is no text, too large, or no XML.
+    pub fn read(file: &'s str, bytes: &'s [u8], hint: &'static str) -> Result<(Self, Element)> {
+        let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
+        let none = || Source { file, text: Cow::Borrowed(""), hint };
+        let no_text = || none().error(0, expected, format!("{} bytes", bytes.len()));
+        let source = Self { file, text: text_of(bytes).ok_or_else(no_text)?, hint };
+        let document = source.parse()?;
+        Ok((source, document))
+    }
+
+    /// An error at a byte of the file.
+    pub fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> FileError {
+        let before = self.text.get(..at).unwrap_or(&self.text);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        FileError {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: line.chars().count() + 1,
+            expected: expected.to_owned(),
+            found: found.into(),
+            hint: self.hint,
+        }
+    }
+
+    /// The one element in another one.
+    ///
+    /// # Errors
+    /// There is none with that name.
+    pub fn inner<'e>(&self, element: &'e Element, name: &str) -> Result<&'e Element> {
+        let missing = || {
+            let found = element.children.first().map_or("the end".to_owned(), |c| format!("<{}>", c.name));
+            self.error(element.at, &format!("<{name}>"), found)
+        };
+        element.children.iter().find(|child| child.name == name).ok_or_else(missing)
     }
 
     /// An error unless an element has only these attributes and children. What is not known is never passed over.
-    pub(super) fn check(&self, element: &Element, attributes: &[&str], children: &[&str]) -> Result<()> {
+    ///
+    /// # Errors
+    /// It has another one.
+    pub fn check(&self, element: &Element, attributes: &[&str], children: &[&str]) -> Result<()> {
         let list = |names: &[&str]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         let unknown =
             |(name, _): &&(String, String)| !attributes.iter().any(|a| a.eq_ignore_ascii_case(name));
@@ -57,16 +123,19 @@ impl Source<'_> {
     }
 
     /// An attribute that has to be there.
-    pub(super) fn required<'e>(&self, element: &'e Element, name: &str) -> Result<&'e str> {
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn required<'e>(&self, element: &'e Element, name: &str) -> Result<&'e str> {
         let missing = || {
             self.error(element.at, &format!("an attribute {name}"), format!("<{}> without one", element.name))
         };
         element.attribute(name).ok_or_else(missing)
     }
 
-    /// The tree of a file.
-    pub(super) fn parse(&self) -> Result<Element> {
-        let mut reader = Reader::from_str(self.text);
+    /// The tree of the file.
+    fn parse(&self) -> Result<Element> {
+        let mut reader = Reader::from_str(&self.text);
         // The document itself is the first one.
         let mut open = vec![Element::default()];
         let mut elements = 0;
@@ -148,7 +217,7 @@ fn add(open: &mut [Element], text: &str) {
 
 impl Element {
     /// The value of an attribute. Files that are around write some names in several ways.
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -156,13 +225,13 @@ impl Element {
     }
 
     /// Its children of that name.
-    pub(super) fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
+    pub fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
         self.children.iter().filter(move |child| child.name == name)
     }
 }
 
 /// The text of a file in UTF-8 or, with a byte order mark, UTF-16; `None` if it is neither, or too large.
-pub(super) fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
+fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if bytes.len() > MAX_BYTES {
         return None;
     }

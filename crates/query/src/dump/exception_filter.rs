@@ -1,0 +1,269 @@
+//! Rules that leave out exceptions which nobody wants to see, since programs live with them.
+//!
+//! ```xml
+//! <ExceptionFilters>
+//!   <Filters>
+//!     <ExceptionFilterItem>
+//!       <ProcessName>shop;db</ProcessName>
+//!       <ExceptionType>System.TimeoutException</ExceptionType>
+//!       <Message>no answer;busy</Message>
+//!       <StackTracePart>Shop.Retry.Run</StackTracePart>
+//!       <IsPositiveFilter>false</IsPositiveFilter>
+//!       <IsActive>true</IsActive>
+//!       <Reason>is tried again</Reason>
+//!     </ExceptionFilterItem>
+//!   </Filters>
+//! </ExceptionFilters>
+//! ```
+
+use crate::xml::{Element, FileError, Source};
+
+/// What a file looks like.
+const HINT: &str = "rules for exceptions are XML: <ExceptionFilters><Filters> around <ExceptionFilterItem> with <ProcessName>, <ExceptionType>, \
+     <Message> and <StackTracePart>, as docs/dump.md tells";
+
+/// What an item may have.
+const PARTS: [&str; 8] = [
+    "ProcessName",
+    "ExceptionType",
+    "Message",
+    "StackTracePart",
+    "IsPositiveFilter",
+    "IsActive",
+    "IsCustom",
+    "Reason",
+];
+
+/// Rules that leave out exceptions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExceptionFilters {
+    items: Vec<Item>,
+}
+
+/// Conditions that all have to hold; those that are not given are empty, and one is given at least.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Item {
+    /// What the name of the process begins with, in lower case: one of these.
+    process: Vec<String>,
+    exception_type: Option<String>,
+    /// What the message contains, in lower case: one of these.
+    message: Vec<String>,
+    /// What the stack contains: one of these.
+    stack: Vec<String>,
+}
+
+/// An exception, as rules look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Thrown<'t> {
+    /// Name of the process; nothing if it is not known.
+    pub process: &'t str,
+    /// Type with namespace.
+    pub exception_type: &'t str,
+    /// Message.
+    pub message: &'t str,
+}
+
+impl ExceptionFilters {
+    /// Reads a file. Items that are not active, those that are positive and those without a condition leave nothing out.
+    ///
+    /// # Errors
+    /// It is no XML, or has something that rules do not have.
+    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
+        let (source, document) = Source::read(file, bytes, HINT)?;
+        let root = source.inner(&document, "ExceptionFilters")?;
+        source.check(root, &[], &["Filters"])?;
+        let mut items = Vec::new();
+        for list in root.all("Filters") {
+            source.check(list, &[], &["ExceptionFilterItem"])?;
+            for element in &list.children {
+                items.extend(item(&source, element)?);
+            }
+        }
+        Ok(Self { items })
+    }
+
+    /// How many rules can leave something out.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether nothing is ever left out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether a rule leaves an exception out. `stack` gives the frames of its stack as lines; it is asked where all other conditions hold.
+    pub fn leave_out(&self, thrown: Thrown<'_>, stack: impl Fn() -> String) -> bool {
+        let (process, message) = (thrown.process.to_lowercase(), thrown.message.to_lowercase());
+        let mut lines = None;
+        self.items.iter().any(|item| {
+            holds(&item.process, |begin| process.starts_with(begin))
+                && item.exception_type.as_ref().is_none_or(|wanted| wanted == thrown.exception_type)
+                && holds(&item.message, |part| message.contains(part))
+                && (item.stack.is_empty() || {
+                    let lines: &String = lines.get_or_insert_with(&stack);
+                    holds(&item.stack, |part| lines.contains(part))
+                })
+        })
+    }
+}
+
+/// Whether one of several texts does, or there are none.
+fn holds(texts: &[String], test: impl Fn(&str) -> bool) -> bool {
+    texts.is_empty() || texts.iter().any(|text| test(text))
+}
+
+fn item(source: &Source<'_>, element: &Element) -> Result<Option<Item>, FileError> {
+    source.check(element, &[], &PARTS)?;
+    element.children.iter().try_for_each(|child| source.check(child, &[], &[]))?;
+    let text = |name: &'static str| element.all(name).next().map(|child| child.content.trim());
+    let list = |name| -> Vec<String> {
+        let parts = text(name).unwrap_or_default().split(';').map(str::trim);
+        parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let lower = |name| list(name).iter().map(|part| part.to_lowercase()).collect();
+    let item = Item {
+        process: lower("ProcessName"),
+        exception_type: text("ExceptionType").filter(|text| !text.is_empty()).map(str::to_owned),
+        message: lower("Message"),
+        stack: list("StackTracePart"),
+    };
+    let is_active = flag(source, element, "IsActive", true)?;
+    let is_positive = flag(source, element, "IsPositiveFilter", false)?;
+    flag(source, element, "IsCustom", false)?;
+    Ok(Some(item).filter(|item| is_active && !is_positive && *item != Item::default()))
+}
+
+/// What an element of an item says, or what holds without it.
+fn flag(source: &Source<'_>, item: &Element, name: &str, usual: bool) -> Result<bool, FileError> {
+    let Some(element) = item.children.iter().find(|child| child.name == name) else { return Ok(usual) };
+    match element.content.trim() {
+        "" => Ok(usual),
+        "1" => Ok(true),
+        "0" => Ok(false),
+        text if text.eq_ignore_ascii_case("true") => Ok(true),
+        text if text.eq_ignore_ascii_case("false") => Ok(false),
+        text => Err(source.error(element.at, &format!("true or false in <{name}>"), format!("{text:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(items: &[&str]) -> Result<ExceptionFilters, FileError> {
+        let items: String =
+            items.iter().map(|item| format!("<ExceptionFilterItem>{item}</ExceptionFilterItem>\n")).collect();
+        let file = format!("<ExceptionFilters>\n<Filters>\n{items}</Filters></ExceptionFilters>");
+        ExceptionFilters::parse("filters.xml", file.as_bytes())
+    }
+
+    /// Whether a rule leaves out what `shop.exe` throws.
+    fn leaves_out(item: &str) -> bool {
+        let thrown = Thrown {
+            process: "Shop.exe",
+            exception_type: "System.TimeoutException",
+            message: "No answer\nfrom db",
+        };
+        parse(&[item]).unwrap().leave_out(thrown, || "shop!Shop.Retry.Run\nshop!Shop.Program.Main".to_owned())
+    }
+
+    #[test]
+    fn each_condition_has_to_hold() {
+        for (item, expected) in [
+            ("<ProcessName>sho</ProcessName>", true),
+            ("<ProcessName>db; SHOP.EXE ;</ProcessName>", true),
+            ("<ProcessName>hop</ProcessName>", false),
+            ("<ProcessName>shop.exe.</ProcessName>", false),
+            ("<ExceptionType>System.TimeoutException</ExceptionType>", true),
+            ("<ExceptionType>system.timeoutexception</ExceptionType>", false),
+            ("<ExceptionType>TimeoutException</ExceptionType>", false),
+            ("<Message>busy;NO ANSWER</Message>", true),
+            ("<Message>from db</Message>", true),
+            ("<Message>from  db</Message>", false),
+            ("<StackTracePart>Retry.Run</StackTracePart>", true),
+            ("<StackTracePart>nothing;shop!Shop.Program</StackTracePart>", true),
+            ("<StackTracePart>retry.run</StackTracePart>", false),
+            (
+                "<ProcessName>shop</ProcessName><Message>answer</Message><StackTracePart>Main</StackTracePart>",
+                true,
+            ),
+            (
+                "<ProcessName>shop</ProcessName><Message>answer</Message><StackTracePart>Other</StackTracePart>",
+                false,
+            ),
+            ("<ProcessName>db</ProcessName><Message>answer</Message>", false),
+            ("<ExceptionType>System.Exception</ExceptionType><StackTracePart>Main</StackTracePart>", false),
+        ] {
+            assert_eq!(leaves_out(item), expected, "{item}");
+        }
+    }
+
+    #[test]
+    fn items_that_leave_nothing_out() {
+        let item = "<Message>answer</Message>";
+        for (more, expected) in [
+            (
+                "<IsActive>true</IsActive><IsPositiveFilter>False</IsPositiveFilter><IsCustom>1</IsCustom>",
+                true,
+            ),
+            ("<IsActive/><IsPositiveFilter/><Reason>is &lt;tried&gt; again</Reason>", true),
+            ("<IsActive>false</IsActive>", false),
+            ("<IsActive>0</IsActive>", false),
+            ("<IsPositiveFilter>true</IsPositiveFilter>", false),
+        ] {
+            assert_eq!(leaves_out(&format!("{item}{more}")), expected, "{more}");
+        }
+        for empty in
+            ["", "<Message/>", "<Message>;;</Message><ProcessName> </ProcessName>", "<Reason>x</Reason>"]
+        {
+            assert!(!leaves_out(empty) && parse(&[empty]).unwrap().is_empty(), "{empty}");
+        }
+        assert_eq!(parse(&[item, "", item]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_stack_is_read_only_where_it_decides() {
+        let filters = parse(&["<ProcessName>db</ProcessName><StackTracePart>x</StackTracePart>"]).unwrap();
+        let thrown = Thrown { process: "", exception_type: "A", message: "" };
+        assert!(!filters.leave_out(thrown, || panic!("the process does not fit")));
+        let thrown = Thrown { process: "db.exe", ..thrown };
+        assert!(filters.leave_out(thrown, || "a!x".to_owned()));
+        assert!(!filters.leave_out(thrown, String::new));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        for (item, expected) in [
+            (
+                "<IsActive>perhaps</IsActive>",
+                "filters.xml:3:22: expected true or false in <IsActive>, found \"perhaps\"",
+            ),
+            ("<Massage>x</Massage>", "found <Massage>"),
+            ("<Message><b/></Message>", "expected in <Message>: nothing, found <b>"),
+            ("<Message Case=\"1\"/>", "expected as attribute of <Message>: nothing, found Case"),
+            ("<Message>", "expected well-formed XML"),
+        ] {
+            let error = parse(&[item]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{expected}\n{error}");
+        }
+        for text in [
+            "",
+            "<Filters/>",
+            "<ExceptionFilters><Item/></ExceptionFilters>",
+            "\0",
+            "<!DOCTYPE a><ExceptionFilters/>",
+        ] {
+            let error = ExceptionFilters::parse("f.xml", text.as_bytes()).unwrap_err();
+            assert!(
+                error.to_string().starts_with("f.xml:1:") && error.hint().contains("<Filters>"),
+                "{error}"
+            );
+        }
+        let many = format!("<ExceptionFilters><Filters>{}", "<ExceptionFilterItem/>".repeat(30_000));
+        let error = ExceptionFilters::parse("f.xml", many.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("at most 20000 elements"), "{error}");
+    }
+}

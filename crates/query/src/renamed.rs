@@ -1,0 +1,127 @@
+//! The table `process` where rules say what processes are called. Whatever asks for names gets these.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::DFSchema;
+use datafusion::error::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TableType, Volatility,
+    ident,
+};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use crate::functions::{arguments, invoke};
+use crate::provider::DeclaredTable;
+use crate::rename::RenameRules;
+
+/// Columns that rules know.
+const NAME: &str = "name";
+const COMMAND_LINE: &str = "command_line";
+
+/// The table `process` with other names.
+#[derive(Debug)]
+pub(crate) struct RenamedProcesses {
+    table: Arc<DeclaredTable>,
+    function: ScalarUDF,
+}
+
+impl RenamedProcesses {
+    pub(crate) fn new(table: Arc<DeclaredTable>, rules: Arc<RenameRules>) -> Self {
+        let signature = Signature::exact(vec![DataType::Utf8, DataType::Utf8], Volatility::Immutable);
+        Self { table, function: ScalarUDF::new_from_impl(ProcessName { rules, signature }) }
+    }
+
+    /// A column of the table as it is asked for, over a plan with the columns that it needs.
+    fn column(&self, name: &str) -> Expr {
+        if name == NAME { self.function.call(vec![ident(NAME), ident(COMMAND_LINE)]) } else { ident(name) }
+    }
+}
+
+#[async_trait]
+impl TableProvider for RenamedProcesses {
+    fn schema(&self) -> SchemaRef {
+        self.table.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = self.schema();
+        let (name, command_line) = (schema.index_of(NAME)?, schema.index_of(COMMAND_LINE)?);
+        let wanted = projection.cloned().unwrap_or_else(|| (0..schema.fields().len()).collect());
+        if !wanted.contains(&name) {
+            return self.table.scan(state, projection, filters, limit).await;
+        }
+        let mut needed = wanted.clone();
+        if !needed.contains(&command_line) {
+            needed.push(command_line);
+        }
+        let plan = self.table.scan(state, Some(&needed), filters, limit).await?;
+        let of_plan = DFSchema::try_from(plan.schema())?;
+        let mut columns = Vec::with_capacity(wanted.len());
+        for index in wanted {
+            let name = schema.field(index).name();
+            columns.push((state.create_physical_expr(self.column(name), &of_plan)?, name.clone()));
+        }
+        Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
+    }
+}
+
+/// What a process is called: a function of its executable and its command line.
+#[derive(Debug)]
+struct ProcessName {
+    rules: Arc<RenameRules>,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for ProcessName {
+    fn name(&self) -> &'static str {
+        "process_name"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        invoke(&args, |columns| {
+            let [names, lines] = arguments(columns)?;
+            let rows = names.as_string::<i32>().iter().zip(lines.as_string::<i32>());
+            let names = rows.map(|(name, line)| Some(self.rules.name(name?, line)));
+            Ok(Arc::new(names.collect::<StringArray>()) as ArrayRef)
+        })
+    }
+}
+
+// With other rules it is another function.
+impl PartialEq for ProcessName {
+    fn eq(&self, other: &Self) -> bool {
+        self.rules == other.rules
+    }
+}
+
+impl Eq for ProcessName {}
+
+impl Hash for ProcessName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
