@@ -23,6 +23,7 @@ mod json7z;
 mod made;
 mod output;
 mod pe_cores;
+mod screenshots;
 mod sql;
 mod support;
 mod synth;
