@@ -15,6 +15,7 @@ pub mod dns;
 pub mod element;
 pub mod eventinfo;
 pub mod eventsource;
+pub mod hook_events;
 pub mod intype;
 pub mod kernel;
 pub mod named;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
-use etwkit_trace::import::{self, ImportError, Imported, Progress, Range};
+use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{
     ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, Exception, FileIo, FileMap,
@@ -18,6 +18,7 @@ use etwkit_trace::tags::{self, TagSet};
 
 use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic};
 use crate::names::{self, NameFrom, Naming};
+use crate::pictures::Pictures;
 use crate::writer::SYMBOLS;
 use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
 
@@ -184,6 +185,7 @@ pub fn convert_with_tags(
     };
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
+    write_screenshots(input, &mut imported, options.range, &mut writer)?;
     import::write_trace(&imported, &mut writer)?;
     let mut sealed = Sealed(writer.seal()?);
     let naming =
@@ -196,6 +198,28 @@ pub fn convert_with_tags(
     let manifest = manifest_of(input, &imported, options.detail)?;
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
+}
+
+/// Notes the pictures of the screen that lie beside the trace.
+fn write_screenshots(
+    input: &Input,
+    imported: &mut Imported,
+    range: Range,
+    writer: &mut Writer,
+) -> Result<(), ConvertError> {
+    let pictures = Pictures::beside(input);
+    if pictures.cut {
+        imported.diagnostics.push(etwkit_trace::table::Diagnostic {
+            severity: "warning".to_owned(),
+            kind: "screenshots_cut".to_owned(),
+            count: 1,
+            position: None,
+            message: "the folder beside the trace has more files than are looked at: pictures of the screen are missing"
+                .to_owned(),
+        });
+    }
+    screenshots::write(imported, &pictures.all, range, writer)?;
+    Ok(())
 }
 
 /// Writes the tables of names anew. `kept` is a folder with symbol files that came with the trace.

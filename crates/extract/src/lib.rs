@@ -28,6 +28,7 @@ mod open;
 mod options;
 mod pack;
 mod partial;
+mod pictures;
 pub mod reader;
 mod source;
 mod spool;

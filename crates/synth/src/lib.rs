@@ -107,7 +107,7 @@ pub struct Scenario {
 const MAX_SCRIPT_SCALE: u32 = 100;
 
 /// All scenarios.
-pub static SCENARIOS: [Scenario; 6] = [
+pub static SCENARIOS: [Scenario; 11] = [
     Scenario {
         name: "office",
         description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
@@ -143,6 +143,36 @@ pub static SCENARIOS: [Scenario; 6] = [
         description: "a program of low priority crowds on the efficient cores while performant ones idle and get parked",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::pe_cores::plan,
+    },
+    Scenario {
+        name: "file-writer",
+        description: "120 files are written while a virus scanner reads them, NTFS writes checkpoints and pages come from the disk",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::file_writer::serial,
+    },
+    Scenario {
+        name: "file-writer-quiet",
+        description: "the same files are written with nothing in the way",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::file_writer::quiet,
+    },
+    Scenario {
+        name: "file-writer-parallel",
+        description: "the same files are written by three threads",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::file_writer::parallel,
+    },
+    Scenario {
+        name: "load-stress",
+        description: "twelve threads compute for ten seconds each; on fewer processors they are not done when the trace ends",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::load_stress::plan,
+    },
+    Scenario {
+        name: "serializer-tests",
+        description: "a test program for two runtimes starts nine times: the newer one initializes what it does not use",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::serializer_tests::plan,
     },
 ];
 

@@ -3,7 +3,9 @@
 
 use crate::Options;
 use crate::code::CodeMap;
-use crate::plan::{Action, Born, FilePlan, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan};
+use crate::plan::{
+    Action, Born, FilePlan, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan,
+};
 use crate::table::{Module, Program, Table, Thread};
 
 use Action::{AwaitSignal, Call, Compute, Input, Post, Read, Reply, Serve, Signal, Sleep, TakeWork, Write};
@@ -19,11 +21,13 @@ pub(crate) fn plan(options: &Options) -> Plan {
             .collect(),
         programs: PROGRAMS.into_iter().collect(),
         threads: THREADS.into_iter().collect(),
-        files: FILES.iter().map(|path| FilePlan { path }).collect(),
+        files: FILES.iter().map(|path| FilePlan { path: (*path).into() }).collect(),
         marks: &[(100, "Document opened"), (900, "Document saved")],
         routines: ROUTINES,
         disk_us: (60, 260),
         hybrid: None,
+        interval: INTERVAL,
+        paces: Vec::new(),
         code: CodeMap::default(),
         scripts: Table::default(),
         codes: Table::default(),

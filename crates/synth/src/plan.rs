@@ -1,6 +1,8 @@
 //! What a scenario consists of: the machine, its programs, and what their threads do. Data only; [`crate::sim`]
 //! brings it to life.
 
+use std::borrow::Cow;
+
 use crate::code::CodeMap;
 use crate::script::{CodePlan, EventPlan, PortPlan, ScriptPlan};
 use crate::table::{Code, Event, File, Module, Port, Program, Script, Table, Thread};
@@ -13,11 +15,16 @@ pub(crate) mod reason {
     pub(crate) const WR_USER_REQUEST: u8 = 13;
     pub(crate) const WR_QUEUE: u8 = 15;
     pub(crate) const WR_LPC_REPLY: u8 = 17;
+    pub(crate) const WR_PAGE_IN: u8 = 18;
     pub(crate) const WR_TERMINATED: u8 = 22;
+    pub(crate) const WR_RESOURCE: u8 = 27;
     pub(crate) const WR_QUANTUM_END: u8 = 30;
     pub(crate) const WR_PREEMPTED: u8 = 32;
     pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
 }
+
+/// Ticks between two samples of a processor where a scenario says nothing else.
+pub(crate) const INTERVAL: u32 = 10_000;
 
 /// A whole scenario.
 #[derive(Debug)]
@@ -36,6 +43,10 @@ pub(crate) struct Plan {
     pub(crate) disk_us: (u32, u32),
     /// Processors of different kinds.
     pub(crate) hybrid: Option<HybridPlan>,
+    /// Ticks between two samples of a processor.
+    pub(crate) interval: u32,
+    /// How fast the code of programs runs. Where none is told, switches carry no performance counters.
+    pub(crate) paces: Vec<(Program, Pace)>,
     /// What threads with a script do; empty where none has one.
     pub(crate) code: CodeMap,
     pub(crate) scripts: Table<Script, ScriptPlan>,
@@ -56,6 +67,15 @@ pub(crate) struct Routines {
     pub(crate) disk: (u64, u64),
     /// Interrupt and DPC of the keyboard.
     pub(crate) keyboard: (u64, u64),
+}
+
+/// What performance counters count each microsecond that a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pace {
+    pub(crate) instructions: u32,
+    pub(crate) cycles: u32,
+    pub(crate) llc_references: u32,
+    pub(crate) llc_misses: u32,
 }
 
 /// Performance and efficiency cores: the last processors are efficient.
@@ -188,10 +208,10 @@ pub(crate) enum Action {
 }
 
 /// A file that programs read and write.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct FilePlan {
     /// Path behind the volume.
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
 }
 
 /// The volume of all files, as the kernel names it and as users do.

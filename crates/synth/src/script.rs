@@ -1,7 +1,11 @@
 //! What threads do step by step, each step with the call stack it happens in, and the builder of plans made of it.
 
+use std::borrow::Cow;
+
 use crate::code::CodeMap;
-use crate::plan::{Born, FilePlan, HybridPlan, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan};
+use crate::plan::{
+    Born, FilePlan, HybridPlan, INTERVAL, ModulePlan, Pace, Plan, ProgramPlan, Routines, ThreadPlan,
+};
 use crate::table::{Code, Event, File, Path, Port, Program, Table, Thread};
 
 /// Frames of a wait behind the function that waits.
@@ -27,6 +31,12 @@ pub(crate) enum Step {
     Set(Path, Event),
     /// Reads a file from the disk: opens it, reads that many parts of it, and closes it.
     Read(Path, Reading),
+    /// Writes a file through the cache: opens it, writes that many parts of it, and closes it.
+    Write(Path, Reading),
+    /// The same, and waits until the disk has each part.
+    WriteOut(Path, Reading),
+    /// Waits for that many pages of a mapped file that have to be read from the disk.
+    PageIn(Path, Reading),
     /// Sends a request to a server and waits for the answer.
     Ask(Path, Ask),
     /// A server waits for a request.
@@ -45,7 +55,7 @@ pub(crate) enum Step {
     Mark(&'static str),
 }
 
-/// How a file is read.
+/// How a file is read or written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) file: File,
@@ -91,9 +101,11 @@ impl ScriptPlan {
             Step::Sleep(path, ..) | Step::Click(path, _) | Step::Await(path, ..) | Step::Set(path, _) => {
                 vec![path]
             }
-            Step::Read(path, reading) | Step::ReadAsked(path, reading) => {
-                [vec![path], of_code(reading.code)].concat()
-            }
+            Step::Read(path, reading)
+            | Step::ReadAsked(path, reading)
+            | Step::Write(path, reading)
+            | Step::WriteOut(path, reading)
+            | Step::PageIn(path, reading) => [vec![path], of_code(reading.code)].concat(),
             Step::Ask(path, ask) => vec![path, ask.waits],
             Step::Take(path, _) | Step::Answer(path) | Step::Start(path, _) => vec![path],
             Step::Begin(..) | Step::End | Step::Mark(_) => Vec::new(),
@@ -143,6 +155,8 @@ impl Builder {
             routines: Routines::default(),
             disk_us: (60, 260),
             hybrid: None,
+            interval: INTERVAL,
+            paces: Vec::new(),
             code: CodeMap::default(),
             scripts: Table::default(),
             codes: Table::default(),
@@ -174,7 +188,18 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
-    pub(crate) fn file(&mut self, path: &'static str) -> File {
+    /// A sample of each processor every so many ticks.
+    pub(crate) const fn interval(&mut self, ticks: u32) {
+        self.plan.interval = ticks;
+    }
+
+    /// Switches carry performance counters, and this is what they count while a program runs.
+    pub(crate) fn pace(&mut self, program: Program, pace: Pace) {
+        self.plan.paces.push((program, pace));
+    }
+
+    pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
+        let path = path.into();
         let known = self.plan.files.iter().find(|(_, file)| file.path == path).map(|(file, _)| file);
         known.unwrap_or_else(|| self.plan.files.push(FilePlan { path }))
     }

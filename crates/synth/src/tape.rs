@@ -126,14 +126,34 @@ impl<W: Write + Seek> Tape<W> {
         ids: Option<(u32, u32)>,
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
+        self.counted(cpu, kind, ids, &[], payload)
+    }
+
+    /// Writes a kernel event that carries values of performance counters.
+    pub(crate) fn counted(
+        &mut self,
+        cpu: u16,
+        kind: Kind,
+        ids: Option<(u32, u32)>,
+        pmc_values: &[u64],
+        payload: impl FnOnce(&mut Payload),
+    ) -> Result<i64> {
         self.now += 1;
         self.payload.0.clear();
         payload(&mut self.payload);
         let context = ids.map_or(KernelContext::None, |(tid, pid)| KernelContext::ids(tid, pid));
         let Kind(group, opcode, version) = kind;
         let (timestamp, payload) = (self.now, self.payload.0.as_slice());
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            pmc_values,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(cpu, event)?;
         self.latest.insert(cpu, self.now);
         self.counts.add_kernel(cpu, kind, if ids.is_some() { SYSTEM } else { PERFINFO }, 1);

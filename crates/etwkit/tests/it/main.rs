@@ -25,6 +25,7 @@ mod not_recorded;
 mod names;
 mod output;
 mod pe_cores;
+mod screenshots;
 mod sql;
 mod support;
 mod synth;

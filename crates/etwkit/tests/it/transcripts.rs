@@ -63,6 +63,7 @@ fn help() {
         "gdi-user",
         "ui-delay",
         "focus",
+        "screenshot",
         "registry",
         "region",
         "loggers",

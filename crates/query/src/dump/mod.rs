@@ -42,6 +42,7 @@ pub mod process_merge;
 pub mod providers;
 pub mod ready;
 pub mod registry;
+pub mod screenshot;
 pub mod sql;
 pub mod stack_tree;
 pub mod standby;

@@ -68,6 +68,8 @@ const MODULES: [ModulePlan; 18] = [
 
 /// The first image that a scenario has of its own.
 pub(crate) const OWN: usize = MODULES.len();
+/// The process of the system.
+pub(crate) const SYSTEM: Program = Program(1);
 pub(crate) const NTDLL: Module = Module(7);
 pub(crate) const KERNEL32: Module = Module(8);
 pub(crate) const KERNELBASE: Module = Module(9);

@@ -22,6 +22,8 @@ pub(super) struct Open {
     write: bool,
     /// The cache does it, the disk is not needed.
     cached: bool,
+    /// Pages are read for a fault: no operation on a file.
+    pub(super) paging: bool,
     /// It is open.
     opened: bool,
     /// Of the transfer; 0 between transfers.
@@ -86,19 +88,46 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u32(tid);
             p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
         })?;
-        let open = Open { file, write, cached: false, opened: false, bytes: 0, started, parts };
+        let open =
+            Open { file, write, cached: false, paging: false, opened: false, bytes: 0, started, parts };
         self.threads[thread].io = Some(open);
         Ok(())
+    }
+
+    /// Lets the cache do what a thread is about to do with a file.
+    pub(super) fn use_cache(&mut self, thread: Thread) {
+        if let Some(open) = &mut self.threads[thread].io {
+            open.cached = true;
+        }
+    }
+
+    /// Starts to read pages of a file that a thread needs.
+    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32)) {
+        let (started, parts) = (self.tape.now(), Some(parts));
+        self.threads[thread].io = Some(Open {
+            file,
+            write: false,
+            cached: false,
+            paging: true,
+            opened: true,
+            bytes: 0,
+            started,
+            parts,
+        });
     }
 
     /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has to wait
     /// for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
-            self.end_transfer(cpu, thread, open)?;
+            if !open.paging {
+                self.end_transfer(cpu, thread, open)?;
+            }
             let left = open.parts.map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
             if left.is_none_or(|(parts, _)| parts == 0) {
-                self.close(cpu, thread, open)?;
+                if !open.paging {
+                    self.close(cpu, thread, open)?;
+                }
             } else {
                 self.threads[thread].io = Some(Open { bytes: 0, parts: left, ..open });
             }
@@ -110,6 +139,11 @@ impl<W: Write + Seek> Sim<W> {
         }
         open.bytes = open.parts.map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
         let offset = 4096 * self.rng.below(100_000);
+        if open.paging {
+            self.threads[thread].io = Some(open);
+            self.submit(cpu, thread, open, offset)?;
+            return Ok(true);
+        }
         let (tid, _) = self.ids(Some(thread));
         let operation = if open.write { kind::FILE_WRITE } else { kind::FILE_READ };
         open.started = self.tape.kernel(cpu.0 as u16, operation, None, |p| {

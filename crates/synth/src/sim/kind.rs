@@ -32,6 +32,7 @@ pub(crate) const CONFIG_PROCESSOR_NUMBER: Kind = Kind(11, 27, 2);
 pub(crate) const CONFIG_PROCESSOR: Kind = Kind(11, 35, 2);
 pub(crate) const MARK: Kind = Kind(15, 34, 0);
 pub(crate) const SAMPLE: Kind = Kind(15, 46, 2);
+pub(crate) const COUNTER_NAMES: Kind = Kind(15, 48, 2);
 pub(crate) const ISR: Kind = Kind(15, 67, 2);
 pub(crate) const DPC: Kind = Kind(15, 68, 2);
 pub(crate) const TIMER_DPC: Kind = Kind(15, 69, 2);

@@ -4,6 +4,7 @@
 //! is sums.
 
 mod cores;
+mod counters;
 mod io;
 mod kind;
 mod lifetime;
@@ -88,6 +89,7 @@ pub(crate) struct Sim<W> {
     hit: BTreeSet<(Path, u64)>,
     last_hit: Option<Path>,
     cores: cores::CoresState,
+    counters: counters::CountersState,
 }
 
 impl<W: Write + Seek> Sim<W> {
@@ -119,6 +121,7 @@ impl<W: Write + Seek> Sim<W> {
             hit: BTreeSet::new(),
             last_hit: None,
             cores: cores::CoresState::new(&plan),
+            counters: counters::CountersState::new(&plan),
             plan,
         })
     }

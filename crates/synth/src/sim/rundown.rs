@@ -6,7 +6,7 @@ use etwkit_etl::writer::MergeRecord;
 
 use super::lifetime::{STILL_ACTIVE, process_payload, thread_payload};
 use super::times::TICK_NS;
-use super::{Sim, kind, sampling};
+use super::{Sim, kind};
 use crate::Result;
 use crate::payload::Payload;
 use crate::plan::{Born, VOLUME, file_key};
@@ -37,6 +37,7 @@ impl<W: Write + Seek> Sim<W> {
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;
+        self.name_counters()?;
         self.core_rundown()?;
         let base = self.plan.modules[Module(0)].base;
         self.event(kind::KERNEL_BASE, |p| {
@@ -64,7 +65,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn interval(&mut self, kind: Kind) -> Result<()> {
-        let ticks = sampling::INTERVAL as u32;
+        let ticks = self.plan.interval;
         self.truth.samples.profile_interval_100ns = ticks;
         self.event(kind, |p| {
             p.u32(0).u32(ticks).u32(ticks).wide("Timer");

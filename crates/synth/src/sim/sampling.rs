@@ -14,8 +14,6 @@ use crate::table::{Cpu, Thread};
 use crate::tape::{Kind, T0};
 use crate::truth::Mark;
 
-/// Ticks between two samples of a processor.
-pub(super) const INTERVAL: i64 = 10_000;
 /// Per mille of samples that hit a DPC.
 const DPC_SAMPLES: u64 = 4;
 const IN_DPC: u8 = 1;
@@ -23,7 +21,7 @@ const IN_DPC: u8 = 1;
 impl<W: Write + Seek> Sim<W> {
     pub(super) fn sample(&mut self, cpu: Cpu) -> Result<()> {
         let start = self.tape.next();
-        self.plan_at(start + INTERVAL, Happening::Sample(cpu));
+        self.plan_at(start + i64::from(self.plan.interval), Happening::Sample(cpu));
         let current = self.cpus[cpu].current;
         let in_dpc = self.rng.chance(DPC_SAMPLES);
         let address = match current {

@@ -111,7 +111,8 @@ impl<W: Write + Seek> Sim<W> {
         let c_state = if old.is_none() { self.rng.between(0, 1) as u8 } else { 0 };
         let user_mode = u8::from(reason == reason::USER_REQUEST || reason == reason::WR_USER_REQUEST);
         let flags = [priority(new), priority(old), c_state, 0, reason, user_mode, state, cpu.0 as u8];
-        let time = self.tape.kernel(cpu.0 as u16, kind::CSWITCH, None, |p| {
+        let counters = self.count(cpu, old);
+        let time = self.tape.counted(cpu.0 as u16, kind::CSWITCH, None, &counters, |p| {
             p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
         })?;
         if let Some(old) = old {
@@ -133,6 +134,7 @@ impl<W: Write + Seek> Sim<W> {
         self.start_slice(cpu, new, time);
         let taken = waited.map_or(Taken::Resumed, |waited| Taken::Wait(waited.reason));
         if let Some(waited) = waited {
+            self.count_wait_functions(new, waited);
             self.wait_ended(new, waited, time);
         }
         self.stack(cpu, new, StackOwner { timestamp: time, process_id: new_pid, thread_id: new_tid }, taken)?;

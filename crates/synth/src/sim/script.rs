@@ -5,6 +5,7 @@ use std::io::{Seek, Write};
 
 use etwkit_etl::writer::StackOwner;
 
+use super::times::{TICK_NS, Waited};
 use super::work::Then;
 use super::{Happening, Sim};
 use crate::Result;
@@ -83,10 +84,19 @@ impl<W: Write + Seek> Sim<W> {
             Step::Await(path, reason, event) => return Ok(self.await_event(thread, path, reason, event)),
             Step::Take(path, port) => return Ok(self.take_request(thread, path, port)),
             Step::Ask(path, ask) => return self.ask(cpu, thread, path, ask),
-            Step::Read(path, reading) => self.read(cpu, thread, path, reading)?,
+            Step::Read(path, reading) => self.read_or_write(cpu, thread, path, (reading, false))?,
+            Step::WriteOut(path, reading) => self.read_or_write(cpu, thread, path, (reading, true))?,
+            Step::Write(path, reading) => {
+                self.read_or_write(cpu, thread, path, (reading, true))?;
+                self.use_cache(thread);
+            }
+            Step::PageIn(path, reading) => {
+                self.will_transfer(thread, path, reading);
+                self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes));
+            }
             Step::ReadAsked(path, reading) => {
                 let asked = self.threads[thread].script.request.map_or(reading.file, |request| request.file);
-                self.read(cpu, thread, path, Reading { file: asked, ..reading })?;
+                self.read_or_write(cpu, thread, path, (Reading { file: asked, ..reading }, false))?;
             }
             Step::Set(path, event) => self.set_event(cpu, thread, path, event)?,
             Step::Answer(path) => {
@@ -157,12 +167,22 @@ impl<W: Write + Seek> Sim<W> {
         Then::Waits(reason::WR_QUEUE)
     }
 
-    fn read(&mut self, cpu: Cpu, thread: Thread, path: Path, reading: Reading) -> Result<()> {
+    fn read_or_write(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        path: Path,
+        (reading, write): (Reading, bool),
+    ) -> Result<()> {
+        self.will_transfer(thread, path, reading);
+        let parts = Some((reading.parts.max(1), reading.bytes));
+        self.open_file(cpu, thread, (reading.file, write), parts)
+    }
+
+    fn will_transfer(&mut self, thread: Thread, path: Path, reading: Reading) {
         let state = &mut self.threads[thread].script;
         (state.waits, state.running) = (Some(path), Some(reading.code));
         state.between = (reading.low, reading.high);
-        let parts = Some((reading.parts.max(1), reading.bytes));
-        self.open_file(cpu, thread, (reading.file, false), parts)
     }
 
     /// How long a thread with a script computes between two transfers of a file.
@@ -221,6 +241,27 @@ impl<W: Write + Seek> Sim<W> {
             let counts = functions.entry(name).or_default();
             counts.exclusive += u64::from(position + 1 == path.len());
             counts.inclusive += u64::from(!path.iter().take(position).any(|earlier| earlier == function));
+        }
+    }
+
+    /// Counts the functions of the stack that a thread waited in.
+    pub(super) fn count_wait_functions(&mut self, thread: Thread, waited: Waited) {
+        let plan = &self.plan.threads[thread];
+        let Some(script) = plan.script else { return };
+        let path = self.threads[thread].script.waits.unwrap_or(self.plan.scripts[script].begins);
+        let pid = self.plan.programs[plan.program].pid;
+        let functions = self.truth.function_waits.entry(pid.to_string()).or_default();
+        let path = &self.plan.code.paths[path].functions;
+        for (position, function) in path.iter().enumerate() {
+            if path.iter().take(position).any(|earlier| earlier == function) {
+                continue;
+            }
+            let plan = &self.plan.code.functions[*function];
+            let sums = functions
+                .entry(format!("{}!{}", self.plan.modules[plan.module].name, plan.name))
+                .or_default();
+            sums.waits += 1;
+            sums.wait_ns += (waited.readied - waited.since) * TICK_NS;
         }
     }
 

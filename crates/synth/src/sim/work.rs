@@ -56,8 +56,9 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn io_step(&mut self, cpu: Cpu, thread: Thread, open: super::io::Open) -> Result<Then> {
+        let reason = if open.paging { reason::WR_PAGE_IN } else { reason::EXECUTIVE };
         Ok(if self.go_on(cpu, thread, open)? {
-            Then::Waits(reason::EXECUTIVE)
+            Then::Waits(reason)
         } else if self.threads[thread].io.is_some() {
             Then::Computes(match self.between_transfers(thread) {
                 Some(ticks) => ticks,

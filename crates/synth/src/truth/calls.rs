@@ -11,13 +11,29 @@ pub struct FunctionSamples {
     pub exclusive: u64,
 }
 
-/// Waits of one thread that another one ended.
+/// Waits, of one thread that another one ended or with a function on their stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WaitSums {
     /// How many.
     pub waits: u64,
     /// From the switch-out to the readying.
     pub wait_ns: i64,
+}
+
+/// What performance counters counted between the switches of processors: the first stay of each processor is not part of
+/// it, nor is what runs at the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CounterSums {
+    /// Stays on a processor.
+    pub stays: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// References to the last level of the cache.
+    pub llc_references: u64,
+    /// Those that missed.
+    pub llc_misses: u64,
 }
 
 /// A call.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use calls::{Call, CallTimes, Core, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
+pub use calls::{Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
 
 /// Version of this form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
@@ -47,9 +47,15 @@ pub struct Truth {
     /// Samples by process and `image!function`, where code has names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, BTreeMap<String, FunctionSamples>>,
+    /// Waits that ended, by process and `image!function`, where code has names; a function once for each wait.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub function_waits: BTreeMap<String, BTreeMap<String, WaitSums>>,
     /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub waited_for: BTreeMap<String, BTreeMap<String, WaitSums>>,
+    /// What performance counters counted while each process ran, by process id, where switches carry them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, CounterSums>,
     /// Calls that the scenario is about, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,

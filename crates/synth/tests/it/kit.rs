@@ -8,8 +8,18 @@ use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_synth::{Options, Truth, find};
 
 /// The scenarios whose code has names.
-pub(crate) const SCRIPTED: [&str; 5] =
-    ["git-bash", "wait-chain", "priority-inversion", "starvation", "pe-cores"];
+pub(crate) const SCRIPTED: [&str; 10] = [
+    "git-bash",
+    "wait-chain",
+    "priority-inversion",
+    "starvation",
+    "pe-cores",
+    "file-writer",
+    "file-writer-quiet",
+    "file-writer-parallel",
+    "load-stress",
+    "serializer-tests",
+];
 
 pub(crate) fn written(scenario: &str, options: &Options) -> (Vec<u8>, Truth) {
     let (sink, truth) = find(scenario).unwrap().write(Cursor::new(Vec::new()), options).unwrap();

@@ -10,6 +10,7 @@
 mod bytes;
 mod cores;
 mod kit;
+mod programs;
 mod readback;
 mod scheduling;
 mod symbols;

@@ -4,7 +4,7 @@
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `stacks`, `nodes`: what becomes of their rows, on a second thread
 //! - `samples`, `switches`, `dpc`, `calls`, `io`, `net`, `dns`, `tcp`, `registry`, `handles` (with `objects`), `maps`, `memory`, `virtual_memory`, `settings`,
-//!   `win32k` (with `user_lock`, `gdi_user` and `focus`), `standby`, `loggers`, `dotnet`, `generic`, `machine`: one importer for each topic
+//!   `win32k` (with `user_lock`, `gdi_user` and `focus`), `screenshots`, `standby`, `loggers`, `dotnet`, `generic`, `machine`: one importer for each topic
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
@@ -38,6 +38,7 @@ mod power;
 mod registry;
 mod rows;
 mod samples;
+pub mod screenshots;
 mod settings;
 mod stacks;
 mod standby;
@@ -96,6 +97,8 @@ pub struct Imported {
     pub diagnostics: Vec<Diagnostic>,
     /// What was recorded and what not.
     pub recorded: Vec<Recorded>,
+    /// Clicks and keys that pictures of the screen belong to.
+    pub inputs: screenshots::Inputs,
     /// What the second walk met.
     pub walk: Walk,
 }

@@ -33,6 +33,7 @@ use super::outbox::{Batches, Outbox};
 use super::power::Power;
 use super::rows::Rows;
 use super::samples::Samples;
+use super::screenshots::{HookEvents, Inputs};
 use super::stacks::Stacks;
 use super::standby::Standby;
 use super::switches::Switches;
@@ -66,6 +67,7 @@ struct Importers<'a> {
     tcp: Tcp,
     win32k: Win32k,
     standby: Standby,
+    hook_events: HookEvents,
     loggers: Loggers,
     generic: Generic,
     kernel_network: bool,
@@ -104,7 +106,7 @@ pub(super) fn walk(
     })?;
     // Where rows could not be made, that is why reading stopped.
     made.map_err(ImportError::Sink)?;
-    let (walk, diagnostics) = read?;
+    let (walk, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
     damage.merge(&walk.damage);
     let mut health = machine::health(session, &damage);
@@ -117,7 +119,7 @@ pub(super) fn walk(
         trace.range_start_ns = Some(options.range.clip(0));
         trace.range_end_ns = Some(options.range.clip(trace.duration_ns));
     }
-    Ok(Imported { trace, diagnostics: health, recorded: c.recorded.clone(), walk })
+    Ok(Imported { trace, diagnostics: health, recorded: c.recorded.clone(), inputs, walk })
 }
 
 /// Gives all events to the importers.
@@ -127,7 +129,7 @@ fn read(
     mut all: Importers<'_>,
     mut batches: Batches,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<(Walk, Vec<Diagnostic>), ImportError> {
+) -> Result<(Walk, Inputs, Vec<Diagnostic>), ImportError> {
     let clock = session.clock();
     let length = c.end.saturating_sub(clock.t0).max(1) as f64;
     let mut ticker =
@@ -147,9 +149,10 @@ fn read(
     if let Some(e) = stopped {
         return Err(e);
     }
+    let inputs = std::mem::take(&mut all.hook_events.inputs);
     let diagnostics = all.finish(c, session, &mut batches).map_err(ImportError::Sink)?;
     batches.end().map_err(ImportError::Sink)?;
-    Ok((walk, diagnostics))
+    Ok((walk, inputs, diagnostics))
 }
 
 impl<'a> Importers<'a> {
@@ -182,6 +185,7 @@ impl<'a> Importers<'a> {
             tcp: Tcp::default(),
             win32k: Win32k::new(session),
             standby: Standby::default(),
+            hook_events: HookEvents::default(),
             loggers: Loggers::default(),
             generic: Generic::new(decoder, attributor, options.keep_payload),
             kernel_network: c.kernel_network,
@@ -305,6 +309,7 @@ impl Importers<'_> {
         }
         self.loggers.event(event, &mut self.generic.decoder, &mut self.context, sink)?;
         self.standby.event(event, &mut self.generic.decoder, &mut self.context, sink)?;
+        self.hook_events.event(event, &mut self.generic.decoder, &self.context);
         if settings::provider(event, &mut self.context, sink)?
             || self.memory.provider(event, &mut self.context, sink)?
             || self.win32k.event(event, &mut self.context, sink)?

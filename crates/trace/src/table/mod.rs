@@ -21,6 +21,7 @@ mod net;
 mod objects;
 mod power;
 mod registry;
+mod screenshot;
 mod session;
 mod virtual_memory;
 mod window;
@@ -45,6 +46,7 @@ pub use net::*;
 pub use objects::*;
 pub use power::*;
 pub use registry::*;
+pub use screenshot::*;
 pub use session::*;
 pub use virtual_memory::*;
 pub use window::*;
@@ -152,6 +154,7 @@ pub static TABLES: &[&Table] = &[
     GdiUserObject::TABLE,
     UiDelay::TABLE,
     FocusChange::TABLE,
+    Screenshot::TABLE,
     Mark::TABLE,
     Exception::TABLE,
     Gc::TABLE,

@@ -74,6 +74,9 @@ pub(crate) enum Dump {
     UiDelay(super::ui_delay::UiDelayArgs),
     /// Which program had the focus, from when to when
     Focus(super::focus::FocusArgs),
+    /// Pictures of the screen that ETWController took: when, why, and where they lie
+    #[command(visible_alias = "screenshots")]
+    Screenshot(super::screenshot::ScreenshotArgs),
     /// Operations on the registry by key, process, kind, result or value
     Registry(super::registry::RegistryArgs),
     /// Regions of interest: what lasted from which event to which, as a file of Windows Performance Analyzer defines it

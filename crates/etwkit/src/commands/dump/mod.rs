@@ -32,6 +32,7 @@ mod process;
 mod recordings;
 mod region;
 mod registry;
+mod screenshot;
 mod stack_lines;
 mod stacks;
 mod standby;
@@ -90,6 +91,7 @@ pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         Dump::GdiUser(args) => gdi_user::run(args, printer),
         Dump::UiDelay(args) => ui_delay::run(args, printer),
         Dump::Focus(args) => focus::run(args, printer),
+        Dump::Screenshot(args) => screenshot::run(args, printer),
         Dump::Registry(args) => registry::run(args, printer),
         Dump::Region(args) => region::run(args, printer),
         Dump::Loggers(args) => loggers::run(args, printer),

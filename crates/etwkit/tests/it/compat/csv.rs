@@ -2,7 +2,7 @@
 
 use super::{check_file, drive, run, written};
 
-/// Sub commands, lines, and the folder they run in. Each writes `rows.csv`.
+/// Sub commands, lines, and the folder they run in. Each writes `rows.csv`, or what the published line says.
 const LINES: &[(&str, &str, &str)] = &[
     ("csv-dns", "ETWAnalyzer -dump dns -fd Browsing -topn 1 -timefmt s -csv rows.csv", "more"),
     ("csv-tcp", "ETWAnalyzer -dump tcp -fd Connections -timefmt s -csv rows.csv", "more"),
@@ -22,13 +22,18 @@ const LINES: &[(&str, &str, &str)] = &[
     ("csv-mark", "ETWAnalyzer -dump mark -fd Marks -zt marker Phase* -timefmt s -csv rows.csv", "more"),
     ("csv-power", "ETWAnalyzer -dump power -fd . -validtestsonly -tri 0 -trc 1 -csv rows.csv", "runs"),
     ("csv-file", "ETWAnalyzer -dump file -fd SlowSystem -filename *.edb -timefmt s -csv rows.csv", "options"),
+    (
+        "csv-pmc",
+        r"ETWAnalyzer -dump PMC -pn FileWriter -fd ..\Take_Test1 -fd .  -csv PMC_Summary.csv",
+        "writer/Take_Test2",
+    ),
     ("csv-stats", "ETWAnalyzer -dump stats -fd . -properties OS* -csv rows.csv", "runs"),
 ];
 
 #[test]
 fn files_have_the_rows_and_columns_of_the_old_ones() {
     for (id, line, folder) in LINES {
-        check_file(id, line, folder, "rows.csv");
+        check_file(id, line, folder, if *id == "csv-pmc" { "PMC_Summary.csv" } else { "rows.csv" });
     }
 }
 

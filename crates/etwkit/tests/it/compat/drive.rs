@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::support::{Answer, Exit, run, trace};
 
-/// Extracts: where, and of which trace. `git-bash` and `pe-cores` are scenarios, the others are small traces that others made.
+/// Extracts: where, and of which trace: a scenario, one that is built here (`built:` and what differs), or a small trace that others made.
 const EXTRACTS: &[(&str, &str)] = &[
     ("temp/Extract/SlowSystem", "git-bash"),
     ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "dotnet-5.etl"),
@@ -21,27 +21,32 @@ const EXTRACTS: &[(&str, &str)] = &[
     ("power/Win10_Balanced", "power-5.etl"),
     ("power/Win10_Other", "power-5.etl"),
     ("cores/Hybrid", "pe-cores"),
-    ("perf/Test_NormalPrio", "sched-5.etl"),
-    ("perf/Test_NormalPrio2", "sched-5.etl"),
+    ("perf/Test_NormalPrio", "load-stress"),
+    // On fewer processors than it has threads.
+    ("perf/Test_NormalPrio8Cores", "load-stress --cpus 8"),
     ("perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16", "dns-5.etl"),
     ("runs/Open_100msCLIENT.20200717-120000", "power-5.etl"),
     ("runs/Open_100msSERVER.20200717-120100", "power-5.etl"),
     ("runs/Open_450msCLIENT.20200717-121000", "power-5.etl"),
     ("runs/Close_200msCLIENT.20200718-090000", "power-5.etl"),
     ("runs/NoTest", "power-5.etl"),
-    ("writer/CreateSerial", "files-5.etl"),
-    ("writer/CreateParallel", "sched-5.etl"),
-    ("writer/Take_Test1/CreateSerial", "pmc-5.etl"),
-    ("writer/Take_Test2/CreateSerial", "pmc-5.etl"),
+    // The milliseconds are those that the program took.
+    (super::rows::SERIAL, "file-writer"),
+    (super::rows::PARALLEL, "file-writer-parallel"),
+    (super::rows::TAKE_1, "file-writer"),
+    (super::rows::TAKE_2, "file-writer-quiet"),
+    (super::rows::TESTS, "serializer-tests"),
+    ("built/Shop", "built:300"),
+    ("built/ShopLater", "built:700"),
 ];
 
 /// Traces that lines extract.
 const TRACES: &[(&str, &str)] = &[
     ("temp/test.etl", "dotnet-5.etl"),
     ("temp/SlowBrowsing_Skyrmion.etl", "dns-5.etl"),
-    ("temp/FileCreateSerial.etl", "files-5.etl"),
-    ("temp/FileCreateParallel.etl", "power-5.etl"),
-    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/First.etl", "power-5.etl"),
+    ("temp/FileCreateSerial.etl", "file-writer"),
+    ("temp/FileCreateParallel.etl", "file-writer-parallel"),
+    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/First.etl", "serializer-tests"),
     ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/Second.etl", "tcp-5.etl"),
 ];
 
@@ -59,7 +64,11 @@ fn make() -> tempfile::TempDir {
         path
     };
     for (name, of) in TRACES {
-        std::fs::copy(trace(of), at(name)).unwrap();
+        let trace = at(name);
+        make_trace(of, &trace);
+        // Only the trace is there.
+        let _ = std::fs::remove_file(trace.with_extension("truth.json"));
+        let _ = std::fs::remove_dir_all(trace.with_extension("symbols"));
     }
     let (slow, hybrid) = (at("temp/SlowSystem.etl"), at("sources/Hybrid.etl"));
     ours(&["synth", "write", "git-bash", "--out", text(&slow)]);
@@ -72,7 +81,7 @@ fn make() -> tempfile::TempDir {
         } else {
             // The name of a trace is that of its extract.
             let source = at(&format!("sources/{name}.etl"));
-            std::fs::copy(trace(of), &source).unwrap();
+            make_trace(of, &source);
             source
         };
         let target = at(&format!("{name}.etwx"));
@@ -80,6 +89,18 @@ fn make() -> tempfile::TempDir {
     }
     crate::names::write_services(&at("names/Services.etwx"));
     drive
+}
+
+/// Writes a scenario, builds a trace, or copies a small one.
+fn make_trace(of: &str, to: &Path) {
+    if let Some(more) = of.strip_prefix("built:") {
+        super::built::write(to, more.parse().unwrap());
+    } else if of.ends_with(".etl") {
+        std::fs::copy(trace(of), to).unwrap();
+    } else {
+        let words: Vec<&str> = of.split(' ').collect();
+        ours(&[&["synth", "write", "--compressed", "--out", text(to)], &words[..]].concat());
+    }
 }
 
 fn text(path: &Path) -> &str {

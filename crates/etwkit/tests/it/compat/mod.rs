@@ -3,10 +3,12 @@
 //! Each line runs as a process of its own, called `ETWAnalyzer`, in a folder that stands for drive C:. What stands in front of the prompt is the folder that
 //! it runs in.
 
+mod built;
 mod csv;
 mod drive;
 mod lines;
 mod options;
+mod rows;
 
 use std::path::Path;
 use std::process::Command;
