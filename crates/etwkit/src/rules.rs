@@ -1,7 +1,7 @@
 //! Rules of the user: what processes are called, and which exceptions are left out.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -83,7 +83,7 @@ fn named_by(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|file: &OsString| !file.is_empty()).map(PathBuf::from)
 }
 
-fn read<R, E>(file: &PathBuf, parse: impl Fn(&str, &[u8]) -> Result<R, E>) -> anyhow::Result<R>
+fn read<R, E>(file: &Path, parse: impl Fn(&str, &[u8]) -> Result<R, E>) -> anyhow::Result<R>
 where
     E: std::error::Error + Send + Sync + 'static,
 {

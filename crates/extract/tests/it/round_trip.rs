@@ -8,7 +8,7 @@ use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{CpuProcess, CpuSample, GenericEvent, Mark, Row, Stack};
 use parquet::basic::Compression;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
 use crate::rows::{assert_told, batch, extract, manifest, marks, names, samples, stacks, sums};
 use crate::support::Folder;
@@ -59,7 +59,11 @@ fn rows_come_back_and_tables_without_rows_have_no_file() {
 /// Compression of the columns of a table, if it is the same for all.
 fn compression(extract: &Extract, table: &str) -> Compression {
     let metadata = extract.table(table).unwrap().metadata().unwrap();
-    let mut all = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns).map(|c| c.compression());
+    let mut all = metadata
+        .row_groups()
+        .iter()
+        .flat_map(RowGroupMetaData::columns)
+        .map(ColumnChunkMetaData::compression);
     let first = all.next().unwrap();
     assert!(all.all(|other| other == first), "{table}");
     first

@@ -266,9 +266,10 @@ ORDER BY {order}",
         let frames = session.frames()?;
         let text = |stack_id: Option<i64>| {
             let stack = stack_id.and_then(|id| i32::try_from(id).ok()).zip(frames.trace(0));
-            let lines =
-                |(id, trace): (i32, &TraceFrames)| trace.stack(id).map(|frame| trace.text(frame)).collect();
-            stack.map(lines).unwrap_or_else(Vec::<String>::new).join("\n")
+            let lines = |(id, trace): (i32, &TraceFrames)| -> Vec<String> {
+                trace.stack(id).map(|frame| trace.text(frame)).collect()
+            };
+            stack.map(lines).unwrap_or_default().join("\n")
         };
         let mut left_out = 0;
         rows.retain(|row| {
