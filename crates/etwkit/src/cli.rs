@@ -9,6 +9,7 @@ use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::symbols::SymbolsArgs;
+use crate::style::When;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
 
@@ -19,6 +20,9 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// When the answer has colours
+    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    pub(crate) color: Option<When>,
 }
 
 const ROOT_EXAMPLE: &str = "\

@@ -3,7 +3,6 @@
 use clap::Args;
 use etwkit_query::dump::dns::{DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy, type_name};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, ask, rows_of, show_sql, written};
@@ -73,7 +72,7 @@ impl DnsArgs {
     }
 
     fn columns<'a>(&'a self, text: &'a Text, rows: &[DnsRow]) -> anyhow::Result<Columns<'a, DnsRow>> {
-        let maybe_s = |ns: Option<i64>| ns.map(|ns| seconds(ns, 3)).unwrap_or_default();
+        let maybe_s = |ns: Option<i64>| text.maybe_s(ns, 3);
         let title = match self.total_by {
             DnsTotalBy::Union => "NonOverlapping s",
             DnsTotalBy::Longest => "Longest s",
@@ -83,7 +82,7 @@ impl DnsArgs {
         let has_unstarted = rows.iter().any(|row| row.unstarted > 0);
         let count = |n: i64| if n == 0 { String::new() } else { text.int(n) };
         let mut columns = Columns::new();
-        columns.number("Total", title, true, |row: &DnsRow| seconds(row.total_ns, 3));
+        columns.number("Total", title, true, |row: &DnsRow| text.s(row.total_ns, 3));
         columns.number("Min", "Min s", true, move |row| maybe_s(row.min_ns));
         columns.number("Max", "Max s", true, move |row| maybe_s(row.max_ns));
         columns.number("Count", "Count", true, |row| text.int(row.count));
@@ -117,7 +116,7 @@ fn addresses(result: &str) -> String {
 fn query_line(text: &Text, query: &DnsQueryRow) -> String {
     let start = query.start_ns.or(query.end_ns).map(|ns| text.times.write(ns)).unwrap_or_default();
     let duration = match (query.duration_ns, query.start_ns) {
-        (Some(ns), _) => format!("{} s", seconds(ns, 3)),
+        (Some(ns), _) => format!("{} s", text.s(ns, 3)),
         (None, Some(_)) => "no answer".to_owned(),
         (None, None) => "no start".to_owned(),
     };
@@ -181,9 +180,9 @@ fn totals(args: &DnsArgs, answers: &[Answered<DnsAnswer>], lines: &mut Lines<'_,
     let union = answers.iter().map(|one| one.answer.union_ns).fold(0, i64::saturating_add);
     lines.line(&format!(
         "Totals: {} s Dns query time for {} Dns queries; {} s with at least one of them under way",
-        seconds(sum(|row| row.total_ns), 3),
+        text.s(sum(|row| row.total_ns), 3),
         text.int(sum(|row| row.count)),
-        seconds(union, 3),
+        text.s(union, 3),
     ))
 }
 
