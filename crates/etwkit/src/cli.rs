@@ -10,6 +10,7 @@ use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::rules::NameArgs;
+use crate::style::When;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
 
@@ -20,6 +21,9 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// When the answer has colours
+    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    pub(crate) color: Option<When>,
 }
 
 impl Command {

@@ -14,12 +14,14 @@ mod exit;
 mod extracts;
 mod input;
 pub mod interrupt;
+mod numbers;
 mod out_file;
 mod printer;
 mod report;
 mod rules;
 mod sanitize;
 mod shelf;
+mod style;
 mod symbols;
 mod tags;
 mod time_range;
@@ -32,11 +34,23 @@ use clap::Parser;
 
 pub use exit::Exit;
 pub use sanitize::{json_text, text};
+pub use style::Colors;
 
 use cli::{Cli, Command};
 use printer::{Printer, WriteError};
+use report::Errors;
 use rules::NameArgs;
 use shelf::Shelf;
+use style::When;
+
+/// Where an answer is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns, if the answer goes to a terminal: tables are cut at its edge.
+    pub width: Option<usize>,
+    /// Colours that it has unless the command line wants others.
+    pub colors: Colors,
+}
 
 /// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
 /// flushed; errors go to `err`.
@@ -44,21 +58,21 @@ pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut 
 where
     T: Into<OsString> + Clone,
 {
-    run_on_screen(args, out, err, None)
+    run_on_screen(args, out, err, Terminal::default())
 }
 
-/// The same as [`run`], where `out` is a terminal with `width` columns: tables are cut at its edge.
+/// The same as [`run`] for a terminal.
 pub fn run_on_screen<T>(
     args: impl IntoIterator<Item = T>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-    width: Option<usize>,
+    terminal: Terminal,
 ) -> Exit
 where
     T: Into<OsString> + Clone,
 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let mut screen = Screen { out, err, width };
+    let mut screen = Screen { out, err, terminal, session: None };
     match console::request(&args) {
         Some(request) => console::run(request, &mut screen),
         None => screen.answer(&Arc::default(), |printer| line(&args, printer)),
@@ -69,8 +83,9 @@ where
 pub(crate) struct Screen<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) err: &'w mut dyn Write,
-    /// Columns, if `out` is a terminal.
-    pub(crate) width: Option<usize>,
+    pub(crate) terminal: Terminal,
+    /// What a console was told of colours, for all of its lines.
+    pub(crate) session: Option<When>,
 }
 
 impl Screen<'_> {
@@ -80,22 +95,32 @@ impl Screen<'_> {
         shelf: &Arc<Shelf>,
         work: impl FnOnce(&mut Printer<'_>) -> anyhow::Result<Exit>,
     ) -> Exit {
-        let mut printer = Printer::new(self.out).with_width(self.width).with_shelf(shelf.clone());
+        let mut printer = Printer::new(self.out)
+            .with_width(self.terminal.width)
+            .with_colors(self.terminal.colors, self.session)
+            .with_shelf(shelf.clone());
         let result = work(&mut printer);
         let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
-        for note in printer.take_notes() {
-            report::note(self.err, &note);
+        let notes = printer.take_notes();
+        let mut err = Errors { is_colored: printer.colors().err, out: self.err };
+        for note in notes {
+            report::note(&mut err, &note);
         }
         result.unwrap_or_else(|error| {
             if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
                 return Exit::Answered;
             }
             match error.downcast_ref::<Usage>() {
-                Some(Usage(usage)) => report::lines(self.err, usage),
-                None => report::error(self.err, &error),
+                Some(Usage(usage)) => report::lines(&mut err, usage),
+                None => report::error(&mut err, &error),
             }
             Exit::Error
         })
+    }
+
+    /// The error stream.
+    pub(crate) fn errors(&mut self) -> Errors<'_> {
+        Errors { is_colored: self.terminal.colors.chosen(self.session).err, out: self.err }
     }
 }
 
@@ -109,6 +134,8 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     if compat::is_line(args) {
         return compat::run(args, printer);
     }
+    // For what is wrong with them.
+    printer.choose_colors(style::choice(args));
     match Cli::try_parse_from(args) {
         Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => Err(Usage(usage.render().to_string()).into()),
@@ -121,6 +148,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
 
 /// Runs one command that was parsed.
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    printer.choose_colors(cli.color);
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
     let shelf = printer.shelf();
     shelf.name_processes(names);

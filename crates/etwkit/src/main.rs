@@ -5,6 +5,9 @@
 use std::io::{self, BufWriter, IsTerminal};
 use std::process::ExitCode;
 
+use anstream::{AutoStream, ColorChoice};
+use etwkit::{Colors, Terminal};
+
 /// Rows are made on one thread and freed on another, millions of them: an extraction on two cores takes a tenth less time than with the allocator of
 /// the GNU C library.
 #[global_allocator]
@@ -12,10 +15,23 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     etwkit::interrupt::install();
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    // Old consoles of Windows do not know escape sequences; the stream turns them into calls there, and hands everything on elsewhere.
+    let terminal = terminal();
+    let mut out = BufWriter::with_capacity(1 << 16, AutoStream::always(io::stdout().lock()));
     // Not locked: a thread of the engine that panics says so here, and would wait for the lock for ever.
-    let mut err = io::stderr();
+    let mut err = AutoStream::always(io::stderr());
+    etwkit::run_on_screen(std::env::args_os(), &mut out, &mut err, terminal).into()
+}
+
+/// What the terminal can and the environment wants (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
+fn terminal() -> Terminal {
     let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    let width = width.map(|(width, _)| usize::from(width.0));
-    etwkit::run_on_screen(std::env::args_os(), &mut out, &mut err, width).into()
+    let has_colors = |choice: ColorChoice| choice != ColorChoice::Never;
+    Terminal {
+        width: width.map(|(width, _)| usize::from(width.0)),
+        colors: Colors {
+            out: has_colors(AutoStream::choice(&io::stdout())),
+            err: has_colors(AutoStream::choice(&io::stderr())),
+        },
+    }
 }

@@ -1,14 +1,14 @@
-//! All output of a command goes through here, so that nothing can forget to escape it.
-//!
-//! There are no colours, whether `NO_COLOR` is set or not.
+//! All output of a command goes through here, so that nothing can forget to escape it. Colours ([`crate::style`]) come behind that.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::numbers::Numbers;
 use crate::sanitize;
 use crate::shelf::Shelf;
+use crate::style::{Colors, Role, When, labelled};
 
 /// The answer could not be written.
 #[derive(Debug)]
@@ -44,6 +44,10 @@ pub(crate) struct Printer<'w> {
     out: &'w mut dyn Write,
     /// Columns of the terminal, if it writes to one.
     width: Option<usize>,
+    /// Colours that the terminal, or the session, has.
+    terminal: Colors,
+    /// Colours of this command.
+    colors: Colors,
     /// Something was printed.
     started: bool,
     /// What the reader of the answer should know, for the error stream.
@@ -54,12 +58,38 @@ pub(crate) struct Printer<'w> {
 
 impl<'w> Printer<'w> {
     pub(crate) fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, width: None, started: false, notes: Vec::new(), shelf: Arc::default() }
+        let colors = Colors::default();
+        Self {
+            out,
+            width: None,
+            terminal: colors,
+            colors,
+            started: false,
+            notes: Vec::new(),
+            shelf: Arc::default(),
+        }
     }
 
     /// The same, writing to a terminal with that many columns.
     pub(crate) fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
+    }
+
+    /// The same for a terminal that has colours, and a session that may have others.
+    pub(crate) fn with_colors(self, terminal: Colors, session: Option<When>) -> Self {
+        Self { terminal, colors: terminal.chosen(session), ..self }
+    }
+
+    /// Follows the choice of a command line, if it has one.
+    pub(crate) fn choose_colors(&mut self, when: Option<When>) {
+        if when.is_some() {
+            self.colors = self.terminal.chosen(when);
+        }
+    }
+
+    /// Colours of this command.
+    pub(crate) const fn colors(&self) -> Colors {
+        self.colors
     }
 
     /// The same, for a command that finds extracts on this shelf.
@@ -94,8 +124,21 @@ impl<'w> Printer<'w> {
 
     /// One line: line breaks and other controls in it are escaped.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+        self.line_as(Role::Plain, line)
+    }
+
+    /// A line that looks like what it is.
+    pub(crate) fn line_as(&mut self, role: Role, line: &str) -> Result<()> {
         self.started = true;
-        writeln!(self.out, "{}", sanitize::text(line.trim_end())).map_err(WriteError)
+        let line = sanitize::text(line.trim_end());
+        writeln!(self.out, "{}", role.paint(&line, self.colors.out)).map_err(WriteError)
+    }
+
+    /// A line that begins with what it is: `hint: …`, `warning: …`.
+    pub(crate) fn labelled(&mut self, line: &str) -> Result<()> {
+        self.started = true;
+        let line = sanitize::text(line.trim_end());
+        writeln!(self.out, "{}", labelled(&line, self.colors.out)).map_err(WriteError)
     }
 
     /// Text for a file, as it is.
@@ -111,15 +154,24 @@ impl<'w> Printer<'w> {
 
     /// A heading, with an empty line in front unless it is the first one.
     pub(crate) fn heading(&mut self, heading: &str) -> Result<()> {
+        self.heading_as(Role::Heading, heading)
+    }
+
+    /// The heading of a trace or an extract.
+    pub(crate) fn file(&mut self, heading: &str) -> Result<()> {
+        self.heading_as(Role::File, heading)
+    }
+
+    fn heading_as(&mut self, role: Role, heading: &str) -> Result<()> {
         if self.started {
             self.line("")?;
         }
-        self.line(heading)
+        self.line_as(role, heading)
     }
 
     /// A table below a heading.
     pub(crate) fn table(&mut self, table: &Table) -> Result<()> {
-        table.lines().iter().try_for_each(|line| self.line(line))
+        table.lines().iter().try_for_each(|line| self.line_as(line.role, &line.text))
     }
 
     /// The first line of machine output.
@@ -145,10 +197,55 @@ pub(crate) enum Align {
     Right,
 }
 
+/// A line of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableLine {
+    role: Role,
+    text: String,
+}
+
+impl std::fmt::Display for TableLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A line, and what it is.
+pub(crate) trait Line {
+    fn role(&self) -> Role {
+        Role::Plain
+    }
+
+    fn text(&self) -> &str;
+}
+
+impl Line for str {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Line for String {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Line for TableLine {
+    fn role(&self) -> Role {
+        self.role
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 /// Columns that are as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Table {
     aligns: Vec<Align>,
+    has_titles: bool,
     rows: Vec<Vec<String>>,
 }
 
@@ -156,12 +253,13 @@ impl Table {
     /// A table with a row of titles.
     pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
         let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
-        Self { aligns: columns.iter().map(|(_, align)| *align).collect(), rows: vec![titles] }
+        let aligns = columns.iter().map(|(_, align)| *align).collect();
+        Self { aligns, has_titles: true, rows: vec![titles] }
     }
 
     /// Names and values without titles.
     pub(crate) fn pairs() -> Self {
-        Self { aligns: vec![Align::Left, Align::Left], rows: Vec::new() }
+        Self { aligns: vec![Align::Left, Align::Left], has_titles: false, rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -170,7 +268,7 @@ impl Table {
     }
 
     /// The lines, the one of titles first.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<TableLine> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
@@ -184,7 +282,8 @@ impl Table {
                 });
             cells.collect::<String>()
         };
-        self.rows.iter().map(line).collect()
+        let role = |at: usize| if at == 0 && self.has_titles { Role::Titles } else { Role::Plain };
+        self.rows.iter().enumerate().map(|(at, row)| TableLine { role: role(at), text: line(row) }).collect()
     }
 }
 
@@ -197,27 +296,12 @@ pub(crate) fn csv_cell(cell: &str) -> String {
 
 /// A number with its digits in groups: `1 234 567`. For people only.
 pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (digit, left) in digits.chars().zip((0..digits.len()).rev()) {
-        out.push(digit);
-        if left > 0 && left % 3 == 0 {
-            out.push(' ');
-        }
-    }
-    out
+    Numbers::default().grouped(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_are_grouped_from_the_right() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_234_567, "1 234 567")] {
-            assert_eq!(grouped(number), text);
-        }
-    }
 
     #[test]
     fn columns_align_and_cells_are_escaped() {
@@ -229,6 +313,15 @@ mod tests {
         printer.heading("Title\x07").unwrap();
         printer.table(&table).unwrap();
         let want = "Title\\u{7}\n  name     events\n  a\\u{1b}       7\n  longer    1 000\n";
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out);
+        printer.choose_colors(Some(When::Always));
+        printer.heading("Title\x07").unwrap();
+        printer.table(&table).unwrap();
+        printer.labelled("hint: \x1B[31m").unwrap();
+        let want = "\x1B[1mTitle\\u{7}\x1B[0m\n\x1B[1m  name     events\x1B[0m\n  a\\u{1b}       7\n  longer    1 000\n\
+                    \x1B[32mhint:\x1B[0m \\u{1b}[31m\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);
     }
 }

@@ -3,9 +3,16 @@
 use std::io::Write;
 
 use crate::sanitize;
+use crate::style::labelled;
+
+/// The error stream, and whether it is coloured.
+pub(crate) struct Errors<'w> {
+    pub(crate) out: &'w mut dyn Write,
+    pub(crate) is_colored: bool,
+}
 
 /// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
-pub(crate) fn error(err: &mut dyn Write, error: &anyhow::Error) {
+pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
     let mut said = String::new();
     for (position, cause) in error.chain().enumerate() {
         let text = cause.to_string();
@@ -37,17 +44,18 @@ fn hint(error: &anyhow::Error) -> Option<&str> {
 }
 
 /// Prints a text of several lines, each one escaped.
-pub(crate) fn lines(err: &mut dyn Write, text: &str) {
+pub(crate) fn lines(err: &mut Errors<'_>, text: &str) {
     for text in text.lines() {
         line(err, text);
     }
 }
 
 /// Prints something that the reader of an answer should know.
-pub(crate) fn note(err: &mut dyn Write, text: &str) {
+pub(crate) fn note(err: &mut Errors<'_>, text: &str) {
     line(err, &format!("note: {text}"));
 }
 
-fn line(err: &mut dyn Write, text: &str) {
-    let _ = writeln!(err, "{}", sanitize::text(text));
+fn line(err: &mut Errors<'_>, text: &str) {
+    let text = sanitize::text(text);
+    let _ = writeln!(err.out, "{}", labelled(&text, err.is_colored));
 }

@@ -17,8 +17,9 @@ use serde_json::json;
 use super::dump::rounded;
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, temp_dir};
+use crate::numbers::NumberArgs;
 use crate::out_file;
-use crate::printer::{Align, Printer, Table, grouped};
+use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
 
 /// Bytes that are collected before they go to the disk.
@@ -54,6 +55,8 @@ pub(crate) struct ExportArgs {
     /// Print one JSON object for each file
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    numbers: NumberArgs,
 }
 
 /// Which processes. Without any of these the processes are listed.
@@ -156,7 +159,7 @@ fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -
         Ok(answer) => answer.rows,
         Err(nothing) if nothing.is_nothing() => {
             printer.line(&format!("{}: {nothing}", path.display()))?;
-            printer.line(&format!("hint: {}", nothing.hint().unwrap_or_default()))?;
+            printer.labelled(&format!("hint: {}", nothing.hint().unwrap_or_default()))?;
             return Ok(Exit::Nothing);
         }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
@@ -231,7 +234,7 @@ fn told(
         return Ok(());
     }
     printer.line(&format!("Converted File: {file}"))?;
-    let ms = grouped(rounded(written.total_ns, 1_000_000).unsigned_abs());
+    let ms = args.numbers.numbers().whole(rounded(written.total_ns, 1_000_000));
     printer.line(&format!(
         "  {ms} ms of {processes} {} in {} stacks, {} names",
         if processes == 1 { "process" } else { "processes" },
@@ -257,7 +260,7 @@ fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -
             Table::new(&[("CPU ms", Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
         for row in rows {
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            let ms = grouped(rounded(row.cpu_ns, 1_000_000).unsigned_abs());
+            let ms = args.numbers.numbers().whole(rounded(row.cpu_ns, 1_000_000));
             table.row([ms, pid, row.process.unwrap_or_default()]);
         }
         printer.table(&table)?;

@@ -62,7 +62,7 @@ fn print(
     summary: Option<&Summary>,
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
-    printer.heading(&title(input))?;
+    printer.file(&title(input))?;
     let files = input.session().files();
     if let Some(file) = files.first() {
         printer.heading("Machine")?;

@@ -8,13 +8,15 @@ use etwkit_query::filter::TextFilter;
 
 use super::drive::local;
 use super::line::{Line, Word};
-use super::switch::{Switch, To};
+use super::switch::{NO_COLOR, Switch, To};
 use super::{Command, Find, Wrong, command, dump, files, help, is_line, parse, shell_line, small, tables};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-pub(super) const SWITCHES: &[Switch] =
-    &[Switch { names: &["nocolor", "debug"], to: To::Nothing(0, "there are no colours and no log file") }];
+pub(super) const SWITCHES: &[Switch] = &[
+    Switch { names: &["nocolor"], to: NO_COLOR },
+    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
+];
 
 /// What a console begins with.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub(crate) struct Begin {
     /// Files, folders and queries.
     pub(crate) queries: Vec<String>,
     pub(crate) is_recursive: bool,
+    /// Without colours.
+    pub(crate) is_plain: bool,
 }
 
 /// What a line asks the console to begin with, if it asks for the console.
@@ -46,7 +50,10 @@ fn read(words: &[String]) -> anyhow::Result<Begin> {
                 "fd" | "filedir" | "dir" => begin.queries.push(line.required(&name)?),
                 "recursive" => begin.is_recursive = true,
                 _ => match super::switch::find(&[SWITCHES], &name) {
-                    Some(switch) => switch.apply(&name, &mut line, &mut Vec::new())?,
+                    Some(switch) => {
+                        begin.is_plain |= name == "nocolor";
+                        switch.apply(&name, &mut line, &mut Vec::new())?;
+                    }
                     None => bail!("there is no switch -{name} of -console"),
                 },
             },
@@ -166,7 +173,10 @@ mod tests {
     fn a_line_says_what_a_console_begins_with() {
         let of = |line: &str| begin(&line.split(' ').map(Into::into).collect::<Vec<OsString>>());
         let begin = of("etwkit -console a.etwx -fd *b* -recursive").unwrap().unwrap();
-        assert_eq!(begin, Begin { queries: vec!["a.etwx".into(), "*b*".into()], is_recursive: true });
+        assert_eq!(
+            begin,
+            Begin { queries: vec!["a.etwx".into(), "*b*".into()], is_recursive: true, is_plain: false }
+        );
         assert_eq!(of("ETWAnalyzer -console").unwrap().unwrap(), Begin::default());
         assert!(of("etwkit console a.etwx").is_none());
         assert!(of("etwkit -console -help").is_none());

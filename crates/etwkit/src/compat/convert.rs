@@ -8,7 +8,7 @@ use anyhow::{bail, ensure};
 use super::extract::symbols;
 use super::files::{self, EXTRACT_FOLDER};
 use super::line::{Line, Word};
-use super::switch::{Native, Switch, To, find, pair};
+use super::switch::{NO_COLOR, Native, Switch, To, find, pair};
 use super::{native, shell_line};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -21,7 +21,7 @@ pub(super) const SWITCHES: &[Switch] = &[
         names: &["symcache"],
         to: To::Nothing(1, "names that were found are kept in the cache of etwkit"),
     },
-    Switch { names: &["nocolor"], to: To::Nothing(0, "there are no colours") },
+    Switch { names: &["nocolor"], to: NO_COLOR },
 ];
 
 /// What a line asks for.

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use super::drive::local;
 use super::files::{EXTRACT_FOLDER, Found, Queries};
 use super::line::{Line, Word, point};
-use super::switch::{Native, Switch, To, find, pair};
+use super::switch::{NO_COLOR, Native, Switch, To, find, pair};
 use crate::cli::{Cli, Command, ExtractArgs};
 use crate::commands::extract::{Done, run_told};
 use crate::exit::Exit;
@@ -50,10 +50,8 @@ const SWITCHES: &[Switch] = &[
         names: &["keeptemp", "keep"],
         to: To::Nothing(0, "temporary files have no names and go away by themselves"),
     },
-    Switch {
-        names: &["child", "debug", "nocolor"],
-        to: To::Nothing(0, "there are no child processes and no colours"),
-    },
+    Switch { names: &["child", "debug"], to: To::Nothing(0, "there are no child processes") },
+    Switch { names: &["nocolor"], to: NO_COLOR },
     Switch { names: &["nocompress", "indent"], to: To::Nothing(0, "an extract is no JSON") },
     Switch { names: &["overwrite"], to: To::Nothing(0, "extracts are overwritten in any case") },
     Switch { names: &["noready"], to: To::Nothing(0, "percentiles are always computed") },
@@ -253,7 +251,7 @@ pub(super) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()
 
 fn parsed(native: &[OsString]) -> anyhow::Result<ExtractArgs> {
     match super::parse(native)? {
-        Cli { command: Command::Extract(args) } => Ok(args),
+        Cli { command: Command::Extract(args), .. } => Ok(args),
         _ => bail!("in our own words the line is no extraction"),
     }
 }

@@ -24,7 +24,9 @@ use clap::Parser;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
+use crate::numbers::locale;
 use crate::printer::Printer;
+use crate::style::When;
 
 /// Words that choose a command; the last one in a line counts.
 const COMMANDS: [(&str, Command); 7] = [
@@ -82,6 +84,10 @@ fn command(word: &str) -> Option<Command> {
 pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let asks_help = words.iter().any(|word| word.eq_ignore_ascii_case("-help"));
+    // Errors in the line itself follow it, too.
+    if words.iter().any(|word| word.eq_ignore_ascii_case("-nocolor")) {
+        printer.choose_colors(Some(When::Never));
+    }
     match words.iter().filter_map(|word| command(word)).next_back() {
         _ if asks_help => help::print(&words, printer),
         None | Some(Command::Help) => help::print(&words, printer),
@@ -115,8 +121,18 @@ fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
         let text = error.render().to_string();
         anyhow::anyhow!("{}", text.trim_end().trim_start_matches("error: "))
     };
-    let parsed = Cli::try_parse_from(std::iter::once(&program).chain(args)).map_err(why);
+    let parsed = Cli::try_parse_from(std::iter::once(program).chain(of_reader(args))).map_err(why);
     parsed.with_context(|| format!("in our own words the line is: {}", shell_line(args)))
+}
+
+/// Arguments with the numbers of whoever reads the answer; our own command lines write all numbers in one way.
+fn of_reader(args: &[OsString]) -> Vec<OsString> {
+    let mut args = args.to_vec();
+    if let Some(numbers) = locale::of_reader() {
+        let at = args.iter().position(|arg| arg.to_string_lossy().starts_with('-')).unwrap_or(args.len());
+        args.insert(at, format!("--etwanalyzer-numbers={numbers}").into());
+    }
+    args
 }
 
 /// The line as a shell takes it.

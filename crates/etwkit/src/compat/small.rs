@@ -6,11 +6,13 @@ use super::Find;
 use super::extract::symbols;
 use super::files::{self, Queries};
 use super::line::{Line, Word};
-use super::switch::{self, Native, Switch, To};
+use super::switch::{self, NO_COLOR, Native, Switch, To};
 
-/// Switches that both have and that change nothing.
-const QUIET: &[Switch] =
-    &[Switch { names: &["debug", "nocolor"], to: To::Nothing(0, "there are no colours and no log file") }];
+/// Switches that both have.
+const QUIET: &[Switch] = &[
+    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
+    Switch { names: &["nocolor"], to: NO_COLOR },
+];
 
 const LOAD_SYMBOL: &[Switch] = &[
     Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },

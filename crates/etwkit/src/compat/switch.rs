@@ -46,6 +46,9 @@ pub(super) enum To {
     Missing(&'static str),
 }
 
+/// What `-nocolor` becomes, which every command has.
+pub(super) const NO_COLOR: To = To::Flag("--color=never");
+
 impl Switch {
     /// Adds the arguments that the switch becomes; its values are taken from the line.
     pub(super) fn apply(&self, name: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {

@@ -254,7 +254,7 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
         table.row([command.get_name().to_owned(), about]);
     }
     for line in table.lines().iter().skip(1) {
-        printer.line(line)?;
+        printer.line(&line.to_string())?;
     }
     Ok(Exit::Answered)
 }

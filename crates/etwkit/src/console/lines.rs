@@ -12,7 +12,7 @@ use super::{Console, Then, commands};
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{Screen, report};
+use crate::{Screen, Terminal, report};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
@@ -35,12 +35,15 @@ impl Console {
         }
         let shelf = self.shelf.clone();
         let mut errors = Vec::new();
-        let width = screen.width.and_then(|_| terminal_size::terminal_size());
-        let width = width.map(|(width, _)| usize::from(width.0)).or(screen.width);
-        let mut inner = Screen { out: &mut *screen.out, err: &mut errors, width };
+        let before = screen.terminal.width;
+        let width = before.and_then(|_| terminal_size::terminal_size());
+        let width = width.map(|(width, _)| usize::from(width.0)).or(before);
+        let terminal = Terminal { width, ..screen.terminal };
+        let session = screen.session;
+        let mut inner = Screen { out: &mut *screen.out, err: &mut errors, terminal, session };
         let exit = inner.answer(&shelf, |printer| self.answer(line, &words, printer));
         if shelf.cancel().is_asked() {
-            report::note(screen.err, "cancelled");
+            report::note(&mut screen.errors(), "cancelled");
             etwkit_query::leave_threads();
             return Then::Next(Exit::Interrupted);
         }

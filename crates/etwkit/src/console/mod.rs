@@ -28,6 +28,7 @@ use crate::compat::console::begin;
 use crate::exit::Exit;
 use crate::interrupt::OfConsole;
 use crate::shelf::Shelf;
+use crate::style::When;
 use crate::{Screen, report};
 use complete::Completions;
 use gate::Gate;
@@ -41,18 +42,25 @@ pub(crate) struct Request {
     queries: anyhow::Result<Vec<String>>,
     is_recursive: bool,
     has_history: bool,
+    colors: Option<When>,
 }
 
 /// The request of a command line, if it asks for a console.
 pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     if let Some(begin) = begin(args) {
         let is_recursive = begin.as_ref().is_ok_and(|begin| begin.is_recursive);
-        return Some(Request { queries: begin.map(|begin| begin.queries), is_recursive, has_history: true });
+        let colors = begin.as_ref().ok().filter(|begin| begin.is_plain).map(|_| When::Never);
+        let queries = begin.map(|begin| begin.queries);
+        return Some(Request { queries, is_recursive, has_history: true, colors });
     }
-    match Cli::try_parse_from(args).ok()?.command {
-        Command::Console(args) => {
-            Some(Request { queries: Ok(args.extracts), is_recursive: false, has_history: !args.no_history })
-        }
+    let Cli { command, color } = Cli::try_parse_from(args).ok()?;
+    match command {
+        Command::Console(args) => Some(Request {
+            queries: Ok(args.extracts),
+            is_recursive: false,
+            has_history: !args.no_history,
+            colors: color,
+        }),
         _ => None,
     }
 }
@@ -76,6 +84,7 @@ struct Console {
 /// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the exit code is that of the worst one; somebody who sits
 /// there has seen it.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
+    screen.session = request.colors;
     let shelf = Arc::<Shelf>::default();
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let set = Rc::new(RefCell::new(Set::new(shelf.clone())));
@@ -84,7 +93,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     let queries = match request.queries {
         Ok(queries) => queries,
         Err(error) => {
-            report::error(screen.err, &error);
+            report::error(&mut screen.errors(), &error);
             return Exit::Error;
         }
     };
@@ -94,7 +103,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     let mut input = match input {
         Ok(input) => input,
         Err(error) => {
-            report::error(screen.err, &error);
+            report::error(&mut screen.errors(), &error);
             return Exit::Error;
         }
     };
@@ -102,7 +111,8 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     let interrupt = is_interactive.then(|| OfConsole::begin(shelf.cancel()));
     let mut gate = Gate::new(screen.out, shelf.cancel().clone());
     let is_closed = gate.is_closed();
-    let mut screen = Screen { out: &mut gate, err: screen.err, width: screen.width };
+    let mut screen =
+        Screen { out: &mut gate, err: screen.err, terminal: screen.terminal, session: screen.session };
     if is_interactive {
         screen.answer(&shelf, |printer| {
             printer.line("Lines are commands of etwkit, or begin with a dot: .load FILE, .help, .quit")?;
@@ -122,7 +132,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
             Ok(Next::Nothing) => continue,
             Ok(Next::End) => break,
             Err(error) => {
-                report::error(screen.err, &error);
+                report::error(&mut screen.errors(), &error);
                 worst = worst.worse(Exit::Error);
                 break;
             }

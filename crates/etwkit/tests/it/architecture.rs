@@ -186,3 +186,30 @@ fn every_crate_has_its_line_in_the_architecture() {
         assert!(page.contains(&format!("| `{name}` |")), "{name} is missing in ARCHITECTURE.md");
     }
 }
+
+/// Numbers of text follow the locale in lines of ETWAnalyzer, so that no dump may write one by hand.
+#[test]
+fn dumps_write_numbers_in_one_place() {
+    // It is asked by no line of ETWAnalyzer.
+    const OURS: &str = "overview.rs";
+    const PLACE: &str = "text.rs";
+    let folder = root().join("crates/etwkit/src/commands/dump");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name == OURS || name == PLACE {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in text.lines() {
+            // `{:.1}`, `{percent:.0}` and `{number:.digits$}`; `{:.n$}` cuts texts, too, and none does.
+            let is_fraction =
+                line.match_indices(":.").any(|(at, _)| line[..at].contains('{') && line[at..].contains('}'));
+            let by_hand = is_fraction
+                || ["time_format::seconds", "TimeWriter, seconds}", "grouped("]
+                    .iter()
+                    .any(|word| line.contains(word));
+            assert!(!by_hand, "{name} writes a number by hand: {line}");
+        }
+    }
+}

@@ -28,6 +28,8 @@ fn script(args: &[&str], lines: &str, folder: &Path) -> (String, String, i32) {
         .args(args)
         .current_dir(folder)
         .env("ETWKIT_CACHE", folder.join("cache"))
+        .env("LC_ALL", "C")
+        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -176,6 +178,8 @@ mod terminal {
                 .current_dir(folder)
                 .env("XDG_STATE_HOME", folder.join("state"))
                 .env("TERM", "xterm")
+                // Labels would have colours.
+                .env("NO_COLOR", "1")
                 .stdin(end(&pty.slave))
                 .stdout(end(&pty.slave))
                 .stderr(pty.slave)

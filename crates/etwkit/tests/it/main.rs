@@ -9,6 +9,7 @@
 
 mod architecture;
 mod chosen;
+mod colors;
 mod compat;
 mod console;
 mod dump;

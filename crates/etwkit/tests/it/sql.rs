@@ -169,7 +169,8 @@ fn tables_are_cut_at_the_edge_of_a_terminal() {
     let path = extract(folder.path());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args = ["etwkit", "sql", path.to_str().unwrap(), "SELECT repeat('x', 100) AS a, 'short' AS b"];
-    assert_eq!(etwkit::run_on_screen(args, &mut out, &mut err, Some(20)), Exit::Answered);
+    let terminal = etwkit::Terminal { width: Some(20), ..etwkit::Terminal::default() };
+    assert_eq!(etwkit::run_on_screen(args, &mut out, &mut err, terminal), Exit::Answered);
     assert_eq!(String::from_utf8(out).unwrap(), "  a                …\n  xxxxxxxxxxxxxxxxx…\n");
 }
 

@@ -9,15 +9,27 @@ use etwkit_etl::writer::{ManifestEvent, SessionOptions, TraceWriter};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{Exit, run};
+use crate::colors::plain;
+use crate::support::{Answer, Exit, run};
 
 /// What each command below is run over: characters of every forbidden kind.
-const HOSTILE: &str = "\u{1B}[2J\u{202E}\u{2066}\u{9B}31m\r\n\u{7}\u{7F}\u{2028}\u{200F}error: x";
+const HOSTILE: &str = "\u{1B}[2J\u{1B}[35m\u{202E}\u{2066}\u{9B}31m\r\n\u{7}\u{7F}\u{2028}\u{200F}error: x";
 
 /// Runs a command. Neither stream may hold a control character but the ends of lines, or one that changes the direction of text.
 #[track_caller]
 fn clean(args: &[&str]) -> String {
     let answer = run(args);
+    check(args, &answer);
+    // Colours are ours alone: what is left without them is as clean, and no name chooses one.
+    let mut colored = run(&[args, &["--color", "always"]].concat());
+    (colored.out, colored.err) = (plain(&colored.out), plain(&colored.err));
+    check(args, &colored);
+    assert!(answer.exit != Exit::Error || answer.err.contains("hint: "), "{args:?}: {}", answer.err);
+    answer.out + &answer.err
+}
+
+#[track_caller]
+fn check(args: &[&str], answer: &Answer) {
     for (stream, text) in [("out", &answer.out), ("err", &answer.err)] {
         let bad = text.chars().find(|c| {
             c.is_control() && *c != '\n'
@@ -27,8 +39,6 @@ fn clean(args: &[&str]) -> String {
         // A name that breaks a line could forge an error.
         assert!(!text.lines().any(|line| line == "error: x"), "{args:?} forges a line: {text:?}");
     }
-    assert!(answer.exit != Exit::Error || answer.err.contains("hint: "), "{args:?}: {}", answer.err);
-    answer.out + &answer.err
 }
 
 fn utf16(text: &str) -> Vec<u8> {

@@ -11,6 +11,7 @@ use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
 use super::test_args::TestSelectionArgs;
+use crate::numbers::{NumberArgs, Numbers};
 use crate::rules::NameArgs;
 
 #[derive(Debug, Args)]
@@ -146,9 +147,19 @@ pub(crate) struct Common {
     /// Without the line that tells Excel the separator
     #[arg(long, hide = true)]
     pub(crate) no_csv_separator: bool,
+    #[command(flatten)]
+    pub(super) numbers: NumberArgs,
     /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,
+}
+
+impl Common {
+    /// How numbers of text are written.
+    pub(super) fn numbers(&self) -> Numbers {
+        let numbers = self.numbers.numbers();
+        if self.no_digit_sep { numbers.ungrouped() } else { numbers }
+    }
 }
 
 /// Heading of the options that change how an answer is printed.

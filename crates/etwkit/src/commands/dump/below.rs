@@ -2,7 +2,6 @@
 
 use etwkit_query::dump::core_kinds::{CoreKinds, KindUse};
 use etwkit_query::dump::ready::{Percentiles, ReadyTimes};
-use etwkit_query::time_format::seconds;
 
 use super::cpu_args::CpuArgs;
 use super::output::Lines;
@@ -47,15 +46,17 @@ fn kind_text(text: &Text, of: &KindUse, normalize: bool) -> String {
         Some(all) => format!("{} of {all} cores", of.used_cores),
         None => format!("{} cores", of.used_cores),
     };
-    let percent =
-        of.frequency_percent.map(|percent| format!(" ({percent:.0} % of nominal)")).unwrap_or_default();
-    let speed = of.mean_mhz.map(|mhz| format!(", {mhz:.0} MHz{percent}")).unwrap_or_default();
+    let percent = of
+        .frequency_percent
+        .map(|percent| format!(" ({} % of nominal)", text.fixed(percent, 0)))
+        .unwrap_or_default();
+    let speed = of.mean_mhz.map(|mhz| format!(", {} MHz{percent}", text.fixed(mhz, 0))).unwrap_or_default();
     format!(
-        "class {}: {} ms{normalized}, {:.0} % of CPU on {cores}{speed}, {} s from first to last",
+        "class {}: {} ms{normalized}, {} % of CPU on {cores}{speed}, {} s from first to last",
         of.efficiency_class,
         text.ms(of.cpu_ns),
-        of.cpu_percent,
-        seconds(of.duration_ns, 3)
+        text.fixed(of.cpu_percent, 0),
+        text.s(of.duration_ns, 3)
     )
 }
 
@@ -74,16 +75,15 @@ fn percentiles_text(text: &Text, times: Percentiles) -> String {
     let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
     let us = |(index, (title, ns)): (usize, (&str, i64))| {
         // Short times need a digit, long ones do not.
-        let value =
-            if index < 4 { format!("{:.1}", ns as f64 / 1000.0) } else { text.int(rounded(ns, 1000)) };
+        let value = if index < 4 { text.fixed(ns as f64 / 1000.0, 1) } else { text.int(rounded(ns, 1000)) };
         format!("{title} {value}")
     };
     let values: Vec<String> = titles.into_iter().zip(times.values).enumerate().map(us).collect();
     format!(
         "{} us; longest 1%: {} s, all {} s, n {}",
         values.join(", "),
-        seconds(times.longest_sum_ns, 6),
-        seconds(times.sum_ns, 6),
+        text.s(times.longest_sum_ns, 6),
+        text.s(times.sum_ns, 6),
         text.int(times.count)
     )
 }

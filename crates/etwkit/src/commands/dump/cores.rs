@@ -6,7 +6,6 @@ use etwkit_query::dump::cores::{
     ClassRow, CoreRow, CoresAnswer, CoresRequest, CoresTable, HOW, MethodClassRow, PriorityRow, StateRow,
 };
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::time_format::seconds;
 use serde_json::{Map, Value};
 
 use super::args::{Common, ProcessFilters, TopArgs, word};
@@ -61,10 +60,6 @@ fn class(class: Option<i64>) -> String {
     class.map_or_else(|| "?".to_owned(), |class| class.to_string())
 }
 
-fn digits(number: Option<f64>, digits: usize) -> String {
-    number.map(|number| format!("{number:.digits$}")).unwrap_or_default()
-}
-
 fn core_columns(text: &Text) -> Columns<'_, CoreRow> {
     let number = |number: Option<i64>| number.map(|n| n.to_string()).unwrap_or_default();
     let mut columns = Columns::new();
@@ -74,11 +69,11 @@ fn core_columns(text: &Text) -> Columns<'_, CoreRow> {
     columns.number("Class", "Class", true, |row| class(row.efficiency_class));
     columns.number("SchedulingClass", "Scheduling", true, move |row| number(row.scheduling_class));
     columns.number("Nominal", "Nominal MHz", true, |row| text.maybe_int(row.nominal_mhz));
-    columns.number("Mean", "Mean MHz", true, |row| digits(row.mean_mhz, 0));
+    columns.number("Mean", "Mean MHz", true, |row| text.maybe_fixed(row.mean_mhz, 0));
     columns.number("Min", "Min", true, |row| text.maybe_int(row.min_mhz));
     columns.number("Max", "Max", true, |row| text.maybe_int(row.max_mhz));
-    columns.number("Frequency", "% of nominal", true, |row| digits(row.frequency_percent, 0));
-    columns.number("Parked", "Parked %", true, |row| digits(row.parked_percent, 1));
+    columns.number("Frequency", "% of nominal", true, |row| text.maybe_fixed(row.frequency_percent, 0));
+    columns.number("Parked", "Parked %", true, |row| text.maybe_fixed(row.parked_percent, 1));
     columns.word("HyperThreaded", "Shared", true, |row| match row.is_hyper_threaded {
         Some(true) => "yes".into(),
         Some(false) => "no".into(),
@@ -95,7 +90,7 @@ fn state_columns(text: &Text) -> Columns<'_, StateRow> {
     columns.number("State", "C-state", true, |row| class(row.state));
     columns.number("Count", "Count", true, |row| text.int(row.count));
     columns.number("Time", "Time ms", true, |row| text.ms(row.duration_ns));
-    columns.number("Percent", "% of trace", true, |row| format!("{:.1}", row.percent));
+    columns.number("Percent", "% of trace", true, |row| text.fixed(row.percent, 1));
     columns.number("Max", "Longest us", true, |row| text.int(row.max_ns / 1000));
     columns.word("Source", "From", true, |row| row.source.clone());
     columns
@@ -105,10 +100,10 @@ fn process_columns(text: &Text) -> Columns<'_, ClassRow> {
     let mut columns = Columns::new();
     columns.number("Class", "Class", true, |row: &ClassRow| class(row.efficiency_class));
     columns.number("Cpu", "CPU ms", true, |row| text.ms(row.cpu_ns));
-    columns.number("Percent", "% of CPU", true, |row| format!("{:.0}", row.cpu_percent));
+    columns.number("Percent", "% of CPU", true, |row| text.fixed(row.cpu_percent, 0));
     columns.number("Normalized", "Normalized ms", true, |row| text.maybe_ms(row.normalized_ns));
-    columns.number("Mean", "Mean MHz", true, |row| digits(row.mean_mhz, 0));
-    columns.number("Frequency", "% of nominal", true, |row| digits(row.frequency_percent, 0));
+    columns.number("Mean", "Mean MHz", true, |row| text.maybe_fixed(row.mean_mhz, 0));
+    columns.number("Frequency", "% of nominal", true, |row| text.maybe_fixed(row.frequency_percent, 0));
     columns.number("CoreCount", "Used cores", true, |row| row.core_count.to_string());
     columns.word("Cores", "Cores", true, |row| row.cores.clone());
     columns.word("Process", "Process", true, |row| text.process_line(row.into()));
@@ -121,7 +116,7 @@ fn priority_columns(text: &Text, per_process: bool, has_classes: bool) -> Column
     columns.number("Class", "Class", true, |row| class(row.efficiency_class));
     columns.number("Switches", "Switches", true, |row| text.int(row.switches));
     columns.number("Run", "Run ms", true, |row| text.ms(row.run_ns));
-    columns.number("Percent", "% of priority", true, |row| digits(row.run_percent, 0));
+    columns.number("Percent", "% of priority", true, |row| text.maybe_fixed(row.run_percent, 0));
     columns.number("RunFasterIdle", "While a faster core idled", has_classes, |row| {
         text.ms(row.run_faster_idle_ns)
     });
@@ -136,14 +131,14 @@ fn method_columns(text: &Text) -> Columns<'_, MethodClassRow> {
     let mut columns = Columns::new();
     columns.number("Class", "Class", true, |row: &MethodClassRow| class(row.efficiency_class));
     columns.number("Cpu", "CPU ms", true, |row| text.ms(row.cpu_ns));
-    columns.number("Percent", "% of CPU", true, |row| format!("{:.0}", row.cpu_percent));
+    columns.number("Percent", "% of CPU", true, |row| text.fixed(row.cpu_percent, 0));
     columns.number("Normalized", "Normalized ms", true, |row| text.maybe_ms(row.normalized_ns));
-    columns.number("Mean", "Mean MHz", true, |row| digits(row.mean_mhz, 0));
-    columns.number("Frequency", "% of nominal", true, |row| digits(row.frequency_percent, 0));
+    columns.number("Mean", "Mean MHz", true, |row| text.maybe_fixed(row.mean_mhz, 0));
+    columns.number("Frequency", "% of nominal", true, |row| text.maybe_fixed(row.frequency_percent, 0));
     columns.number("CoreCount", "Used cores", true, |row| {
         format!("{} of {}", row.core_count, row.enabled_cores)
     });
-    columns.number("Duration", "Last-First s", true, |row| seconds(row.duration_ns, 3));
+    columns.number("Duration", "Last-First s", true, |row| text.s(row.duration_ns, 3));
     columns.word("Method", "Method", true, |row| row.name.clone());
     columns.word("Process", "Process", true, |row| text.process(row.into()));
     columns

@@ -195,7 +195,7 @@ fn columns<'a>(
     columns.number("Threads", "Threads", has_details || args.thread_count, |s| s.text.int(s.row.threads));
     columns.number("Priority", "Priority", !args.no_priority, |s| {
         let known = s.row.priority.filter(|priority| *priority > 0.0);
-        known.map(|priority| format!("{priority:.1}")).unwrap_or_default()
+        s.text.maybe_fixed(known, 1)
     });
     columns.number("Cores", "Cores", !args.no_core_usage, |s| {
         if args.show_core_number { s.row.cores.clone() } else { s.text.int(s.row.core_count) }

@@ -2,11 +2,10 @@
 
 use etwkit_analysis::StackText;
 use etwkit_analysis::path::{CriticalPath, Node, PathAnswer, ProcessShare, Segment, Share, State};
-use etwkit_query::time_format::seconds;
 
 use super::critical_path::{Found, PathArgs};
 use super::output::{Answered, Columns, Lines};
-use super::text::Text;
+use super::text::{Text, moment};
 use super::wait::frames;
 use crate::printer::Printer;
 
@@ -59,8 +58,8 @@ impl Page<'_> {
         lines.heading(&format!(
             "Critical path of {} from {} to {} s: {} ms",
             who(thread.process.as_deref(), thread.pid, Some(thread.tid)),
-            seconds(*from_ns, 6),
-            seconds(*to_ns, 6),
+            moment(*from_ns, 6),
+            moment(*to_ns, 6),
             self.text.fine_ms(to_ns.saturating_sub(*from_ns))
         ))?;
         if *others > 0 {
@@ -70,7 +69,7 @@ impl Page<'_> {
             let reason = reason.as_deref().unwrap_or("unknown reason");
             lines.line(&format!(
                 "Since {} s it waits ({reason}), and did when the trace ended",
-                seconds(*since, 6)
+                moment(*since, 6)
             ))?;
         }
         Ok(())
@@ -79,7 +78,7 @@ impl Page<'_> {
     fn shares(&self) -> anyhow::Result<Columns<'_, Share>> {
         let mut columns = Columns::new();
         columns.number("Time", "Time ms", true, |row: &Share| self.text.fine_ms(row.duration_ns));
-        columns.number("Percent", "%", true, |row| format!("{:.1}", row.percent));
+        columns.number("Percent", "%", true, |row| self.text.fixed(row.percent, 1));
         columns.number("Segments", "Segments", true, |row| self.text.int(row.segments));
         columns.word("State", "State", true, |row| state(row.state, row.wait_reason.as_deref()));
         columns.word("EndedBy", "Ended by", true, |row| row.ended_by.unwrap_or_default().replace('_', " "));
@@ -90,7 +89,7 @@ impl Page<'_> {
     fn processes(&self) -> anyhow::Result<Columns<'_, ProcessShare>> {
         let mut columns = Columns::new();
         columns.number("Time", "Time ms", true, |row: &ProcessShare| self.text.fine_ms(row.total_ns));
-        columns.number("Percent", "%", true, |row| format!("{:.1}", row.percent));
+        columns.number("Percent", "%", true, |row| self.text.fixed(row.percent, 1));
         columns.number("Run", "Ran ms", true, |row| self.text.fine_ms(row.run_ns));
         columns.number("Ready", "Ready ms", true, |row| self.text.fine_ms(row.ready_ns));
         columns.number("Wait", "Waited ms", true, |row| self.text.fine_ms(row.wait_ns));
@@ -108,7 +107,7 @@ impl Page<'_> {
 
     fn segments(&self) -> anyhow::Result<Columns<'_, Segment>> {
         let mut columns = Columns::new();
-        columns.number("Start", "Start s", true, |row: &Segment| seconds(row.start_ns, 6));
+        columns.number("Start", "Start s", true, |row: &Segment| moment(row.start_ns, 6));
         columns.number("Time", "Time ms", true, |row| self.text.fine_ms(row.duration_ns));
         columns.number("Depth", "Depth", true, |row| row.depth.to_string());
         columns.word("State", "State", true, |row| state(row.state, row.wait_reason.as_deref()));
@@ -124,7 +123,7 @@ impl Page<'_> {
     fn tree(&self) -> anyhow::Result<Columns<'_, Node>> {
         let mut columns = Columns::new();
         columns.number("Total", "Total ms", true, |row: &Node| self.text.fine_ms(row.total_ns));
-        columns.number("Percent", "%", true, |row| format!("{:.1}", row.total_percent));
+        columns.number("Percent", "%", true, |row| self.text.fixed(row.total_percent, 1));
         columns.number("Run", "Ran ms", true, |row| self.text.fine_ms(row.run_ns));
         columns.number("Ready", "Ready ms", true, |row| self.text.fine_ms(row.ready_ns));
         columns.number("Wait", "Waited ms", true, |row| self.text.fine_ms(row.wait_ns));

@@ -6,7 +6,6 @@ use etwkit_query::dump::Top;
 use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskRow, DiskSort, DiskTotal, total};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, Shown, ask, largest, rows_of, show_sql, streamed, written};
@@ -118,7 +117,7 @@ impl DiskArgs {
     }
 
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a, DiskRow>>> {
-        let time = |ns: i64| seconds(ns, 5);
+        let time = |ns: i64| text.s(ns, 5);
         let mut columns = Columns::new();
         columns.number("ReadTime", "Read s", true, move |row: &Shown<'a, DiskRow>| time(row.read_service_ns));
         columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
@@ -134,7 +133,7 @@ impl DiskArgs {
         columns.number("WriteCount", "Writes", self.details, |row| text.int(row.writes));
         columns.number("FlushTime", "Flush s", true, move |row| time(row.flush_service_ns));
         columns.number("FlushCount", "Flushes", self.details, |row| text.int(row.flushes));
-        columns.number("PercentActive", "Active %", true, |row| format!("{:.1}", row.active_percent));
+        columns.number("PercentActive", "Active %", true, |row| text.fixed(row.active_percent, 1));
         columns.number("TotalSize", "Total MB", self.details, |row| text.size(row.total_bytes, MB));
         columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
         columns.number("MaxTime", "Longest s", self.details, move |row| time(row.max_io_ns));
@@ -156,12 +155,12 @@ impl DiskArgs {
 fn sums(text: &Text, total: &DiskTotal) -> String {
     format!(
         "{} s, read {} s {} MB, write {} s {} MB, flush {} s",
-        seconds(total.total_service_ns, 3),
-        seconds(total.read_service_ns, 3),
+        text.s(total.total_service_ns, 3),
+        text.s(total.read_service_ns, 3),
         text.size(total.read_bytes, MB),
-        seconds(total.write_service_ns, 3),
+        text.s(total.write_service_ns, 3),
         text.size(total.write_bytes, MB),
-        seconds(total.flush_service_ns, 3),
+        text.s(total.flush_service_ns, 3),
     )
 }
 

@@ -4,7 +4,6 @@ use clap::Args;
 use etwkit_query::Session;
 use etwkit_query::dump::dns::{DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy, type_name};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, show_sql, streamed};
@@ -74,7 +73,7 @@ impl DnsArgs {
     }
 
     fn columns<'a>(&'a self, text: &'a Text, rows: &[DnsRow]) -> anyhow::Result<Columns<'a, DnsRow>> {
-        let maybe_s = |ns: Option<i64>| ns.map(|ns| seconds(ns, 3)).unwrap_or_default();
+        let maybe_s = |ns: Option<i64>| text.maybe_s(ns, 3);
         let title = match self.total_by {
             DnsTotalBy::Union => "NonOverlapping s",
             DnsTotalBy::Longest => "Longest s",
@@ -84,7 +83,7 @@ impl DnsArgs {
         let has_unstarted = rows.iter().any(|row| row.unstarted > 0);
         let count = |n: i64| if n == 0 { String::new() } else { text.int(n) };
         let mut columns = Columns::new();
-        columns.number("Total", title, true, |row: &DnsRow| seconds(row.total_ns, 3));
+        columns.number("Total", title, true, |row: &DnsRow| text.s(row.total_ns, 3));
         columns.number("Min", "Min s", true, move |row| maybe_s(row.min_ns));
         columns.number("Max", "Max s", true, move |row| maybe_s(row.max_ns));
         columns.number("Count", "Count", true, |row| text.int(row.count));
@@ -118,7 +117,7 @@ fn addresses(result: &str) -> String {
 fn query_line(text: &Text, query: &DnsQueryRow) -> String {
     let start = query.start_ns.or(query.end_ns).map(|ns| text.times.write(ns)).unwrap_or_default();
     let duration = match (query.duration_ns, query.start_ns) {
-        (Some(ns), _) => format!("{} s", seconds(ns, 3)),
+        (Some(ns), _) => format!("{} s", text.s(ns, 3)),
         (None, Some(_)) => "no answer".to_owned(),
         (None, None) => "no start".to_owned(),
     };
@@ -193,9 +192,9 @@ impl Totals {
     fn line(&self) -> String {
         format!(
             "Totals: {} s Dns query time for {} Dns queries; {} s with at least one of them under way",
-            seconds(self.total_ns, 3),
+            self.text.s(self.total_ns, 3),
             self.text.int(self.count),
-            seconds(self.union_ns, 3),
+            self.text.s(self.union_ns, 3),
         )
     }
 }

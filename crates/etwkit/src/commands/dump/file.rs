@@ -6,7 +6,6 @@ use etwkit_query::dump::Top;
 use etwkit_query::dump::file::{FileAnswer, FileRequest, FileRow, FileSort, FileTotal, total};
 use etwkit_query::dump::path::{WHOLE_PATH, reversed};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::method::module;
@@ -149,7 +148,7 @@ impl FileArgs {
     }
 
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a, FileRow>>> {
-        let time = |ns: i64| seconds(ns, 5);
+        let time = |ns: i64| text.s(ns, 5);
         let more = self.details;
         let mut columns = Columns::new();
         columns.number("ReadSize", "Read KB", true, |row: &Shown<'a, FileRow>| text.size(row.read_bytes, KB));
@@ -200,10 +199,10 @@ impl FileArgs {
 fn sums(text: &Text, total: &FileTotal) -> String {
     format!(
         "{} s, read {} KB, write {} KB, open+close {} s, {} operations",
-        seconds(total.total_ns, 3),
+        text.s(total.total_ns, 3),
         text.size(total.read_bytes, KB),
         text.size(total.write_bytes, KB),
-        seconds(total.open_close_ns, 3),
+        text.s(total.open_close_ns, 3),
         text.int(total.total_count),
     )
 }

@@ -3,13 +3,12 @@
 use clap::Args;
 use etwkit_query::dump::focus::{FocusRequest, FocusRow, FocusSort, FocusStay};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, listed, show_sql};
 use super::text::{Text, id};
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, TableLine};
 
 const SORTS: &[(&str, FocusSort)] = &[
     ("duration", FocusSort::Duration),
@@ -61,10 +60,8 @@ impl FocusArgs {
 
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, FocusRow>> {
         let mut columns = Columns::new();
-        columns.number("Duration", "Duration s", true, |row: &FocusRow| seconds(row.duration_ns, 3));
-        columns.number("Max", "Longest s", true, |row| {
-            row.max_duration_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
-        });
+        columns.number("Duration", "Duration s", true, |row: &FocusRow| text.s(row.duration_ns, 3));
+        columns.number("Max", "Longest s", true, |row| text.maybe_s(row.max_duration_ns, 3));
         columns.number("Count", "Count", true, |row| text.int(row.count));
         columns.number("First", "First", true, |row| text.times.write(row.first_ns));
         columns.number("Last", "Last", true, |row| text.times.write(row.last_ns));
@@ -81,7 +78,7 @@ impl FocusArgs {
         columns.number("From", "From", true, move |row: &FocusStay| time(row.ts_ns));
         columns.number("To", "To", true, move |row| time(row.end_ns));
         columns.number("Duration", "Duration s", true, |row| {
-            row.duration_ns.map_or_else(|| "?".into(), |ns| seconds(ns, 3))
+            row.duration_ns.map_or_else(|| "?".into(), |ns| text.s(ns, 3))
         });
         columns.number("Session", "Session", false, |row| text.maybe_int(row.session_id));
         columns.number("Tid", "Tid", true, |row| id(row.tid));
@@ -94,7 +91,7 @@ impl FocusArgs {
 /// Prints a table and how long all of it was.
 fn print(
     args: &FocusArgs,
-    table: &[String],
+    table: &[TableLine],
     (stays, duration_ns): (i64, i64),
     text: &Text,
     lines: &mut Lines<'_, '_>,
@@ -103,7 +100,7 @@ fn print(
     if args.show_total == "none" {
         return Ok(());
     }
-    lines.line(&format!("Total: {} s in {} stays", seconds(duration_ns, 3), text.int(stays)))
+    lines.line(&format!("Total: {} s in {} stays", text.s(duration_ns, 3), text.int(stays)))
 }
 
 fn sums(args: &FocusArgs, one: &Answered<Vec<FocusRow>>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {

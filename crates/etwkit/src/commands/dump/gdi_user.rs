@@ -3,7 +3,6 @@
 use clap::Args;
 use etwkit_query::dump::gdi_user::{GdiUserBy, GdiUserObjectRow, GdiUserRequest, GdiUserRow, GdiUserSort};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, listed, show_sql};
@@ -105,11 +104,9 @@ impl GdiUserArgs {
         });
         columns.number("MeanLifetime", "Mean lifetime s", true, |row| {
             let mean = row.lifetime_ns.checked_div(row.destroyed);
-            mean.map(|ns| seconds(ns, 6)).unwrap_or_default()
+            text.maybe_s(mean, 6)
         });
-        columns.number("MaxLifetime", "Longest s", false, |row| {
-            row.max_lifetime_ns.map(|ns| seconds(ns, 6)).unwrap_or_default()
-        });
+        columns.number("MaxLifetime", "Longest s", false, |row| text.maybe_s(row.max_lifetime_ns, 6));
         columns.word("Class", "Class", self.by != GdiUserBy::Process, |row| {
             row.class.clone().unwrap_or_default()
         });
@@ -131,9 +128,7 @@ impl GdiUserArgs {
         let mut columns = Columns::new();
         columns.number("Created", "Created", true, move |row: &GdiUserObjectRow| time(row.create_ns));
         columns.number("Destroyed", "Destroyed", true, move |row| time(row.destroy_ns));
-        columns.number("Lifetime", "Lifetime s", true, |row| {
-            row.lifetime_ns.map(|ns| seconds(ns, 6)).unwrap_or_default()
-        });
+        columns.number("Lifetime", "Lifetime s", true, |row| text.maybe_s(row.lifetime_ns, 6));
         columns.word("Outcome", "Outcome", true, |row| row.outcome.clone());
         columns.word("Class", "Class", true, |row| row.class.clone());
         columns.word("Type", "Type", true, |row| row.type_name.clone());

@@ -3,7 +3,6 @@
 use clap::Args;
 use etwkit_query::dump::mark::{MarkRequest, MarkRow};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, TopArgs, ZeroArgs, range};
 use super::output::{Columns, show_sql, streamed_from_zero};
@@ -31,7 +30,7 @@ impl MarkArgs {
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, MarkRow>> {
         let mut columns = Columns::new();
         columns.number("Time", &text.times.title(), true, |row: &MarkRow| text.times.write(row.ts_ns));
-        columns.number("DiffToZero", "Diff to zero s", true, |row| seconds(row.diff_to_zero_ns, 3));
+        columns.number("DiffToZero", "Diff to zero s", true, |row| text.s(row.diff_to_zero_ns, 3));
         columns.number("Cpu", "Cpu", false, |row| row.cpu.to_string());
         columns.number("Thread", "Thread", false, |row| id(row.tid));
         columns.word("Process", "Process", false, |row| {

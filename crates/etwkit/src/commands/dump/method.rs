@@ -3,7 +3,7 @@
 use etwkit_query::Session;
 use etwkit_query::dump::cpu::check_waits;
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
-use etwkit_query::time_format::{TimeWriter, seconds};
+use etwkit_query::time_format::TimeWriter;
 
 use super::below::below;
 use super::cpu::{AllExtracts, sums};
@@ -65,7 +65,9 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
                 _ => String::new(),
             };
             let priority = row.process_priority.filter(|_| args.details && !args.no_priority);
-            let priority = priority.map(|priority| format!("  priority {priority:.1}")).unwrap_or_default();
+            let priority = priority
+                .map(|priority| format!("  priority {}", text.fixed(priority, 1)))
+                .unwrap_or_default();
             lines.line(&format!("  {}{priority}{sums}", text.process_line(row.into())))?;
         }
         for (row, line) in group.rows.iter().zip(printed.by_ref()) {
@@ -96,11 +98,9 @@ fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Re
     columns.number("ReadySum", "Ready sum ms", false, |row| text.maybe_ms(row.ready_sum_ns));
     columns.number("Switches", "Switches", has_waits && has_times, |row| text.maybe_int(row.switches));
     columns.number("Threads", "Threads", args.thread_count, |row| text.maybe_int(row.threads));
-    columns.number("Depth", "Depth", has_times, |row| {
-        row.depth.map(|depth| format!("{depth:.1}")).unwrap_or_default()
-    });
+    columns.number("Depth", "Depth", has_times, |row| text.maybe_fixed(row.depth, 1));
     columns.number("Duration", "Last-First s", args.first_last.is_some(), |row| {
-        row.duration_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
+        text.maybe_s(row.duration_ns, 3)
     });
     let (first, last) = args.first_last_formats();
     let (first_times, last_times) = (in_format(text.times, first), in_format(text.times, last));

@@ -5,7 +5,6 @@ use etwkit_query::dump::object_ref::{
     HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort,
 };
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, listed, show_sql, streamed};
@@ -174,11 +173,9 @@ impl ObjectRefArgs {
             .number("ClosedPreexisting", "Closed, open before", true, |row| text.int(row.closed_preexisting));
         columns.number("MeanLifetime", "Mean lifetime s", true, |row| {
             let mean = row.lifetime_ns.checked_div(row.closed);
-            mean.map(|ns| seconds(ns, 6)).unwrap_or_default()
+            text.maybe_s(mean, 6)
         });
-        columns.number("MaxLifetime", "Longest s", true, |row| {
-            row.max_lifetime_ns.map(|ns| seconds(ns, 6)).unwrap_or_default()
-        });
+        columns.number("MaxLifetime", "Longest s", true, |row| text.maybe_s(row.max_lifetime_ns, 6));
         columns.word("Type", "Type", true, |row| row.type_name.clone().unwrap_or_else(|| "?".into()));
         columns.word("Process", "Process", by_process, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
@@ -221,7 +218,7 @@ fn heading(text: &Text, object: &ObjectRow) -> String {
     let what = if object.is_map { "Mapped" } else { "Object" };
     let lifetime = object.lifetime_ns.map_or_else(
         || if object.destroyed_ns.is_some() { "not known".to_owned() } else { "9999 s".to_owned() },
-        |ns| format!("{} s", seconds(ns, 6)),
+        |ns| format!("{} s", text.s(ns, 6)),
     );
     let mut line = format!("Id: {} {what}: {}", object.id, object.address);
     line.extend(object.name.iter().map(|name| format!(" {name}")));

@@ -16,7 +16,7 @@ use super::args::Common;
 use super::asking::ask_in_order;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
-use crate::printer::{Align, Printer, Table};
+use crate::printer::{Align, Line, Printer, Table, TableLine};
 
 /// What an extract answered.
 pub(super) struct Answered<A> {
@@ -151,7 +151,7 @@ fn explain(common: &Common, printer: &mut Printer<'_>, name: &str, why: &dump::E
         printer.json(&json!({"extract": name, "nothing": why.to_string(), "hint": hint}))?;
     } else {
         printer.line(&format!("{name}: {why}"))?;
-        printer.line(&format!("hint: {hint}"))?;
+        printer.labelled(&format!("hint: {hint}"))?;
     }
     Ok(())
 }
@@ -296,6 +296,8 @@ fn foreign_csv<'r, R: Serialize + 'r>(
         dump,
         line: &common.etwanalyzer_line,
         has_separator_line: !common.no_csv_separator,
+        // Groups would make texts of them.
+        numbers: common.numbers().ungrouped(),
     };
     let rows = rows.map(|(info, row)| {
         let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
@@ -407,7 +409,7 @@ impl<'a, R> Columns<'a, R> {
     }
 
     /// A line of titles and one of each row.
-    pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<String>
+    pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<TableLine>
     where
         R: 'r,
     {
@@ -437,8 +439,8 @@ impl<'p, 'w> Lines<'p, 'w> {
         Self { width: if common.clip { width() } else { None }, printer }
     }
 
-    pub(super) fn line(&mut self, line: &str) -> anyhow::Result<()> {
-        Ok(self.printer.line(&clipped(line, self.width))?)
+    pub(super) fn line(&mut self, line: &(impl Line + ?Sized)) -> anyhow::Result<()> {
+        Ok(self.printer.line_as(line.role(), &clipped(line.text(), self.width))?)
     }
 
     pub(super) fn heading(&mut self, line: &str) -> anyhow::Result<()> {
@@ -454,7 +456,8 @@ impl<'p, 'w> Lines<'p, 'w> {
     ) -> anyhow::Result<()> {
         let start = text.times.write(0);
         let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
-        self.heading(&format!("{start}{sums}  {}", info.file_name))
+        let heading = format!("{start}{sums}  {}", info.file_name);
+        Ok(self.printer.file(&clipped(&heading, self.width))?)
     }
 }
 
@@ -487,7 +490,7 @@ mod tests {
             columns.word("Path", "path", true, |()| String::new());
             columns.number("ReadSize", "read", true, |()| String::new());
             columns.number("ReadTime", "time", false, |()| String::new());
-            columns.choose(Some(names)).map(|()| columns.lines([].iter())[0].trim().to_owned())
+            columns.choose(Some(names)).map(|()| columns.lines([].iter())[0].to_string().trim().to_owned())
         };
         for (names, titles) in [
             ("", "path  read"),

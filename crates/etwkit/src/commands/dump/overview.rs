@@ -82,7 +82,7 @@ fn recording(r: &Recording, info: &TraceInfo, printer: &mut Printer<'_>) -> anyh
     ] {
         table.row([name.to_owned(), value]);
     }
-    printer.heading(&info_title(info))?;
+    printer.file(&info_title(info))?;
     Ok(printer.table(&table)?)
 }
 

@@ -57,7 +57,7 @@ impl PmcArgs {
         let ratio =
             |columns: &mut Columns<'a, PmcRow>, name, title, places, value: fn(&PmcRow) -> Option<f64>| {
                 let shown = rows.iter().any(|row| value(row).is_some());
-                columns.number(name, title, shown, move |row| digits(value(row), places));
+                columns.number(name, title, shown, move |row| text.maybe_fixed(value(row), places));
             };
         count(&mut columns, "Instructions", |row| row.instructions);
         count(&mut columns, "Cycles", |row| row.cycles);
@@ -83,10 +83,6 @@ impl PmcArgs {
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }
-}
-
-fn digits(number: Option<f64>, digits: usize) -> String {
-    number.map(|number| format!("{number:.digits$}")).unwrap_or_default()
 }
 
 fn print(args: &PmcArgs, one: &Answered<PmcAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {

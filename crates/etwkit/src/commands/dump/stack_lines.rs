@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::cut::Cut;
 use super::output::{Answered, Lines};
+use crate::printer::TableLine;
 
 /// A row with its stack as text.
 #[derive(Serialize)]
@@ -61,7 +62,7 @@ pub(super) fn frames(
 
 /// Prints a table, below each row what belongs to it.
 pub(super) fn with_below<R>(
-    table: &[String],
+    table: &[TableLine],
     rows: impl IntoIterator<Item = R>,
     lines: &mut Lines<'_, '_>,
     mut below: impl FnMut(R, &mut Lines<'_, '_>) -> anyhow::Result<()>,

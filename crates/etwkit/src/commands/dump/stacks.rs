@@ -178,7 +178,7 @@ fn branches(rows: &[TreeRow]) -> Vec<Shown<'_>> {
 fn columns<'a>(args: &'a CpuArgs, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a>>> {
     let mut columns = Columns::new();
     columns.number("Inclusive", "Inclusive ms", true, |shown: &Shown<'a>| text.ms(shown.row.inclusive_ns));
-    columns.number("Percent", "%", true, |shown| format!("{:.1}", shown.row.percent));
+    columns.number("Percent", "%", true, |shown| text.fixed(shown.row.percent, 1));
     columns.number("Exclusive", "Exclusive ms", true, |shown| text.ms(shown.row.exclusive_ns));
     columns.number("Samples", "Samples", args.details, |shown| text.int(shown.row.samples));
     columns.word("Method", "Method", true, |shown| format!("{}{}", shown.branch, name(shown.row)));

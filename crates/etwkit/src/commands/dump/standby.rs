@@ -50,7 +50,7 @@ impl StandbyArgs {
         });
         columns.number("Drips", "DRIPS", true, move |row| length(row.drips_ns));
         columns.number("DripsPercent", "DRIPS %", true, |row| {
-            row.drips_ratio.map(|ratio| format!("{:.1}", ratio * 100.0)).unwrap_or_default()
+            text.maybe_fixed(row.drips_ratio.map(|ratio| ratio * 100.0), 1)
         });
         columns.number("NonDrips", "Not in DRIPS", true, move |row| length(row.non_drips_ns));
         columns.number("FirstDrips", "First DRIPS after", false, move |row| length(row.first_drips_ns));
@@ -61,7 +61,7 @@ impl StandbyArgs {
         columns.number("Battery", "Battery", false, |row| {
             let percent = row.remaining_capacity.zip(row.full_capacity.filter(|full| *full > 0));
             percent
-                .map(|(left, full)| format!("{:.0}%", left as f64 * 100.0 / full as f64))
+                .map(|(left, full)| text.fixed(left as f64 * 100.0 / full as f64, 0) + "%")
                 .unwrap_or_default()
         });
         columns.word("EnterReason", "Why", true, |row| {

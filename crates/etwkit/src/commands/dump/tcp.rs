@@ -3,7 +3,6 @@
 use etwkit_query::Session;
 use etwkit_query::dump::tcp::{TcpAnswer, TcpRequest, TcpRetransmitRow, TcpRow, TcpSort, TcpTotal};
 use etwkit_query::dump::tcp_post::PostIssueRow;
-use etwkit_query::time_format::seconds;
 use serde::Serialize;
 
 use super::output::{Answered, Columns, Lines, ask_from_zero, show_sql, streamed_from_zero, written};
@@ -13,14 +12,14 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 
 /// Bytes for each second as MiB, with three digits.
-fn rate(bytes_per_s: Option<f64>) -> String {
-    bytes_per_s.map(|rate| format!("{:.3}", rate / 1_048_576.0)).unwrap_or_default()
+fn rate(text: &Text, bytes_per_s: Option<f64>) -> String {
+    text.maybe_fixed(bytes_per_s.map(|rate| rate / 1_048_576.0), 3)
 }
 
 fn columns<'a>(args: &'a TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, TcpRow>> {
     let (more, stats) = (args.details, args.stats);
     let at = |ns: Option<i64>| ns.map(|ns| text.times.write(ns)).unwrap_or_default();
-    let maybe_s = |ns: Option<i64>| ns.map(|ns| seconds(ns, 3)).unwrap_or_default();
+    let maybe_s = |ns: Option<i64>| text.maybe_s(ns, 3);
     let bytes = |n: i64| format!("{} B", text.int(n));
     let maybe_bytes = move |n: Option<i64>| n.map(bytes).unwrap_or_default();
     let has_total = matches!(args.sort_by, TcpSort::TotalCount | TcpSort::TotalSize);
@@ -33,8 +32,8 @@ fn columns<'a>(args: &'a TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, 
     columns.number("ReceivedBytes", "Received", true, move |row| bytes(row.received_bytes));
     columns.number("SentPackets", "Sent packets", true, |row| text.int(row.sent_packets));
     columns.number("SentBytes", "Sent", true, move |row| bytes(row.sent_bytes));
-    columns.number("ReceiveRate", "Received MiB/s", true, |row| rate(row.receive_bytes_per_s));
-    columns.number("SendRate", "Sent MiB/s", true, |row| rate(row.send_bytes_per_s));
+    columns.number("ReceiveRate", "Received MiB/s", true, |row| rate(text, row.receive_bytes_per_s));
+    columns.number("SendRate", "Sent MiB/s", true, |row| rate(text, row.send_bytes_per_s));
     columns.number("StatPacketsIn", "Packets in", stats, |row| text.maybe_int(row.stat_in_packets));
     columns.number("StatBytesIn", "Bytes in", stats, move |row| maybe_bytes(row.stat_in_bytes));
     columns.number("StatPacketsOut", "Packets out", stats, |row| text.maybe_int(row.stat_out_packets));
@@ -46,14 +45,12 @@ fn columns<'a>(args: &'a TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, 
         _ => bytes(row.total_bytes),
     });
     columns.number("RetransCount", "Retransmits", true, |row| text.int(row.retransmits));
-    columns.number("RetransPercent", "%", true, |row| {
-        row.retransmit_percent.map(|percent| format!("{percent:.0}")).unwrap_or_default()
-    });
+    columns.number("RetransPercent", "%", true, |row| text.maybe_fixed(row.retransmit_percent, 0));
     columns.number("RetransDelay", "Delay ms", true, |row| text.ms(row.retransmit_ns));
     columns.number("RetransMin", "Min ms", more, |row| text.maybe_ms(row.retransmit_min_ns));
     columns.number("RetransMax", "Max ms", more, |row| text.maybe_ms(row.retransmit_max_ns));
     columns.number("RetransMedian", "Median ms", more, |row| {
-        row.retransmit_median_ns.map(|ns| format!("{:.0}", ns / 1e6)).unwrap_or_default()
+        text.maybe_fixed(row.retransmit_median_ns.map(|ns| ns / 1e6), 0)
     });
     columns.word("Template", "Template", more, |row| row.template.clone().unwrap_or_default());
     columns.number("ConnectTime", "Connect", more, move |row| at(row.open_ns));

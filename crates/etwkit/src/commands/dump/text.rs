@@ -30,12 +30,12 @@ use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
 use super::args::{Common, ProcessFilters, ProcessFormat};
-use crate::printer::grouped;
+use crate::numbers::Numbers;
 
 /// Writes numbers, times and processes of one trace as the options ask for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text {
-    separate: bool,
+    numbers: Numbers,
     pub(super) times: TimeWriter,
     process_times: Option<ProcessFormat>,
     process_writer: TimeWriter,
@@ -110,7 +110,7 @@ process_of!(
     FocusStay
 );
 
-/// An id as digits, without spaces between groups of them; nothing where it is missing.
+/// An id as digits, without groups; nothing where it is missing.
 pub(super) fn id(id: Option<i64>) -> String {
     id.map(|id| id.to_string()).unwrap_or_default()
 }
@@ -123,7 +123,7 @@ impl Text {
             _ => common.time_format,
         };
         Self {
-            separate: !common.no_digit_sep,
+            numbers: common.numbers(),
             times: TimeWriter::new(common.time_format, common.time_digits, info.clock()),
             process_times,
             process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
@@ -142,9 +142,7 @@ impl Text {
 
     /// A whole number, digits in groups.
     pub(super) fn int(&self, number: i64) -> String {
-        let digits = number.unsigned_abs();
-        let digits = if self.separate { grouped(digits) } else { digits.to_string() };
-        if number < 0 { format!("-{digits}") } else { digits }
+        self.numbers.whole(number)
     }
 
     /// The number, or nothing where it is missing.
@@ -163,10 +161,7 @@ impl Text {
 
     /// Nanoseconds in milliseconds with microseconds, rounded half to even.
     pub(super) fn fine_ms(&self, ns: i64) -> String {
-        let us = rounded(ns, 1000);
-        let (sign, us) = if us < 0 { ("-", us.unsigned_abs()) } else { ("", us.unsigned_abs()) };
-        let whole = if self.separate { grouped(us / 1000) } else { (us / 1000).to_string() };
-        format!("{sign}{whole}.{:03}", us % 1000)
+        self.numbers.thousandths(rounded(ns, 1000))
     }
 
     pub(super) fn maybe_fine_ms(&self, ns: Option<i64>) -> String {
@@ -175,13 +170,35 @@ impl Text {
 
     /// Nanoseconds in microseconds with one digit, rounded half to even.
     pub(super) fn us(&self, ns: i64) -> String {
-        let tenths = rounded(ns, 100);
-        format!("{}.{}", self.int(tenths / 10), (tenths % 10).abs())
+        self.numbers.tenths(rounded(ns, 100))
+    }
+
+    /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are [`moment`]s.
+    pub(super) fn s(&self, ns: i64, digits: u8) -> String {
+        self.numbers.seconds(ns, digits)
+    }
+
+    pub(super) fn maybe_s(&self, ns: Option<i64>, digits: u8) -> String {
+        ns.map(|ns| self.s(ns, digits)).unwrap_or_default()
+    }
+
+    /// A number with so many digits behind the mark.
+    pub(super) fn fixed(&self, number: f64, digits: usize) -> String {
+        self.numbers.fixed(number, digits)
+    }
+
+    pub(super) fn maybe_fixed(&self, number: Option<f64>, digits: usize) -> String {
+        number.map(|number| self.fixed(number, digits)).unwrap_or_default()
     }
 
     /// Bytes in whole units of that size, rounded half to even.
     pub(super) fn size(&self, bytes: i64, unit: i64) -> String {
         self.int(rounded(bytes, unit))
+    }
+
+    /// Bytes with the largest unit that fits: `1.5 KB`.
+    pub(super) fn bytes(&self, bytes: i64) -> String {
+        self.numbers.bytes(bytes)
     }
 
     /// MB per second, without fraction; 0 where no time passed.
@@ -222,6 +239,11 @@ impl Text {
             }
         }
     }
+}
+
+/// A moment in seconds of the trace, which no locale changes.
+pub(super) fn moment(ns: i64, digits: u8) -> String {
+    seconds(ns, digits)
 }
 
 /// A quotient, rounded half to even.

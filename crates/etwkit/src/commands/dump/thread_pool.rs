@@ -3,7 +3,6 @@
 use clap::Args;
 use etwkit_query::dump::thread_pool::{ThreadPoolAnswer, ThreadPoolRequest, ThreadPoolRow};
 use etwkit_query::range::Unit;
-use etwkit_query::time_format::seconds;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
 use super::output::{Answered, Columns, Lines, show_sql, streamed};
@@ -32,13 +31,9 @@ impl ThreadPoolArgs {
         let mut columns = Columns::new();
         columns.number("Time", &text.times.title(), true, |row: &ThreadPoolRow| text.times.write(row.ts_ns));
         columns.number("ThreadCount", "Threads", true, |row| text.maybe_int(row.worker_threads));
-        columns.number("DiffSinceLast", "Since last s", true, |row| {
-            row.since_last_ns.map(|ns| seconds(ns, 3)).unwrap_or_default()
-        });
+        columns.number("DiffSinceLast", "Since last s", true, |row| text.maybe_s(row.since_last_ns, 3));
         columns.word("Reason", "Reason", true, |row| row.reason.clone().unwrap_or_default());
-        columns.number("Throughput", "Throughput", false, |row| {
-            row.throughput.map(|work| format!("{work:.3}")).unwrap_or_default()
-        });
+        columns.number("Throughput", "Throughput", false, |row| text.maybe_fixed(row.throughput, 3));
         columns.number("Thread", "Thread", false, |row| id(row.tid));
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)

@@ -3,11 +3,12 @@
 use clap::Args;
 use etwkit_query::dump::clock::Written;
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, seconds};
+use etwkit_query::time_format::{MAX_DIGITS, TimeFormat, TimeWriter};
 use serde::Serialize;
 
 use super::args::Common;
 use super::output::{Lines, ask, exit, machine};
+use super::text::moment;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -55,7 +56,7 @@ pub(super) fn run(args: &TimeArgs, printer: &mut Printer<'_>) -> anyhow::Result<
             let note = if row.is_utc { ", where it was taken as UTC" } else { "" };
             lines.line(&format!(
                 "{} s  {} local  {} UTC  {}{note}",
-                seconds(row.ts_ns, MAX_DIGITS),
+                moment(row.ts_ns, MAX_DIGITS),
                 row.local_time,
                 row.utc_time,
                 info.file_name

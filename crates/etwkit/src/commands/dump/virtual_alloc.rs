@@ -131,15 +131,15 @@ impl VirtualAllocArgs {
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, VirtualAllocRow>> {
         let mut columns = Columns::new();
         columns.number("NotReleasedSize", "Not released", true, |row: &VirtualAllocRow| {
-            size(row.outstanding_bytes)
+            text.bytes(row.outstanding_bytes)
         });
         columns.number("NotReleasedCount", "Count", true, |row| text.int(row.outstanding_commits));
-        columns.number("CommitSize", "Committed", true, |row| size(row.commit_bytes));
+        columns.number("CommitSize", "Committed", true, |row| text.bytes(row.commit_bytes));
         columns.number("CommitCount", "Count", true, |row| text.int(row.commits));
-        columns.number("FreedSize", "Freed", true, |row| size(row.freed_bytes));
+        columns.number("FreedSize", "Freed", true, |row| text.bytes(row.freed_bytes));
         columns.number("FreedCount", "Count", true, |row| text.int(row.frees));
-        columns.number("MaxCommitSize", "Largest", true, |row| size(row.max_commit_bytes));
-        columns.number("PeakSize", "Peak", true, |row| size(row.peak_bytes));
+        columns.number("MaxCommitSize", "Largest", true, |row| text.bytes(row.max_commit_bytes));
+        columns.number("PeakSize", "Peak", true, |row| text.bytes(row.peak_bytes));
         columns.number("ReserveCount", "Reserves", false, |row| text.int(row.reserves));
         columns.word("Process", "Process", true, |row| text.process_line(row.into()));
         columns.choose(self.common.column.as_deref())?;
@@ -149,12 +149,12 @@ impl VirtualAllocArgs {
     fn stack_columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, VirtualStackRow>> {
         let mut columns = Columns::new();
         columns.number("NotReleasedSize", "Not released", true, |row: &VirtualStackRow| {
-            size(row.outstanding_bytes)
+            text.bytes(row.outstanding_bytes)
         });
         columns.number("NotReleasedCount", "Count", true, |row| text.int(row.outstanding_commits));
-        columns.number("CommitSize", "Committed", true, |row| size(row.commit_bytes));
+        columns.number("CommitSize", "Committed", true, |row| text.bytes(row.commit_bytes));
         columns.number("CommitCount", "Count", true, |row| text.int(row.commits));
-        columns.number("MaxCommitSize", "Largest", false, |row| size(row.max_commit_bytes));
+        columns.number("MaxCommitSize", "Largest", false, |row| text.bytes(row.max_commit_bytes));
         columns.word("StackId", "Stack", self.methods.is_none(), |row| {
             row.stack_id.map_or_else(|| "(none)".into(), |id| id.to_string())
         });
@@ -168,8 +168,8 @@ impl VirtualAllocArgs {
         let mut columns = Columns::new();
         columns.number("Time", "Time", true, |row: &VirtualEvent| text.times.write(row.ts_ns));
         columns.word("Kind", "What", true, |row| row.kind.clone());
-        columns.number("Size", "Size", true, |row| size(row.size_bytes));
-        columns.number("NotReleasedSize", "Not released", true, |row| size(row.outstanding_bytes));
+        columns.number("Size", "Size", true, |row| text.bytes(row.size_bytes));
+        columns.number("NotReleasedSize", "Not released", true, |row| text.bytes(row.outstanding_bytes));
         columns.word("Address", "Address", true, |row| row.address.clone());
         columns.word("StackId", "Stack", true, |row| {
             row.stack_id.map_or_else(|| "(none)".into(), |id| id.to_string())
@@ -179,20 +179,6 @@ impl VirtualAllocArgs {
         columns.choose(self.common.column.as_deref())?;
         Ok(columns)
     }
-}
-
-/// Bytes with a unit of 1024 of the smaller one, so that there are at most four digits.
-fn size(bytes: i64) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    if bytes.unsigned_abs() < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
-        (value, unit) = (value / 1024.0, unit + 1);
-    }
-    format!("{value:.1} {}", UNITS.get(unit).unwrap_or(&"TB"))
 }
 
 fn processes(
@@ -211,7 +197,7 @@ fn processes(
         "Total: Processes: {} NotReleased: {} commits, {} memory",
         text.int(one.answer.len() as i64),
         text.int(sum(|row| row.outstanding_commits)),
-        size(sum(|row| row.outstanding_bytes)),
+        text.bytes(sum(|row| row.outstanding_bytes)),
     ))
 }
 
@@ -228,7 +214,7 @@ fn stacks(
     for group in &one.answer {
         if let Some(row) = group.rows.first() {
             let (bytes, commits) =
-                (size(group.total.outstanding_bytes), text.int(group.total.outstanding_commits));
+                (text.bytes(group.total.outstanding_bytes), text.int(group.total.outstanding_commits));
             lines.line(&format!("  {}: {bytes} in {commits} commits", text.process_line(row.into())))?;
         }
         for (row, line) in group.rows.iter().zip(printed.by_ref()) {
@@ -286,23 +272,6 @@ pub(super) fn run(args: &VirtualAllocArgs, printer: &mut Printer<'_>) -> anyhow:
                 |session| request.ask_events(session, &numbers, with_text),
                 |one, lines| events(args, one, lines),
             )
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn sizes_have_units_of_1024() {
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1.0 KB"),
-            (1536, "1.5 KB"),
-            (3 << 30, "3.0 GB"),
-            (-2048, "-2.0 KB"),
-        ] {
-            assert_eq!(super::size(bytes), text);
         }
     }
 }

@@ -38,7 +38,7 @@ fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         let files = files_json(&input);
         printer.json(&json!({"files": files, "counts": counted.json(), "damage": damage::json(&damaged)}))?;
     } else {
-        printer.heading(&format!("Events of {}", title(&input)))?;
+        printer.file(&format!("Events of {}", title(&input)))?;
         counts::print(&counted, names, printer)?;
         damage::print(printer, &input, &damaged, damage::NONE)?;
     }

@@ -68,7 +68,7 @@ pub(super) fn text(
     took: Duration,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
+    printer.file(&format!("{} → {}", job.label(), job.target.display()))?;
     printer.line(&format!(
         "  imported from an extract of ETWAnalyzer, {} bytes of JSON, in {:.1} s: sums without single events",
         grouped(imported.trace.size_bytes.unsigned_abs()),
@@ -76,7 +76,12 @@ pub(super) fn text(
     ))?;
     printer.table(&listed(&imported.written))?;
     for d in imported.diagnostics.iter().filter(|d| d.severity != "info") {
-        printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
+        printer.labelled(&format!(
+            "  {}: {} ({})",
+            d.severity,
+            d.message,
+            grouped(d.count.unsigned_abs())
+        ))?;
     }
     let left_out =
         imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");

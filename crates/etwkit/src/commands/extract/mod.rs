@@ -24,6 +24,7 @@ use crate::commands::symbols::summary_line;
 use crate::exit::Exit;
 use crate::input;
 use crate::interrupt::Stoppable;
+use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table, grouped};
 use crate::{symbols, time_range};
 use plan::Job;
@@ -246,7 +247,7 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
 fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let trace = &converted.imported.trace;
     let bytes = size(&converted.written);
-    printer.heading(&format!("{} → {}", job.label(), job.target.display()))?;
+    printer.file(&format!("{} → {}", job.label(), job.target.display()))?;
     let per_second = trace.events as f64 / took.as_secs_f64().max(1e-9);
     printer.line(&format!(
         "  {} events, {} bytes of them, in {:.1} s ({} events/s)",
@@ -261,11 +262,16 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
         ratio(trace.decompressed_bytes, bytes)
     ))?;
     if let Some(naming) = converted.naming.as_ref().filter(|naming| naming.found() > 0) {
-        printer.line(&format!("  {}", summary_line(naming)))?;
+        printer.line(&format!("  {}", summary_line(naming, Numbers::default())))?;
     }
     printer.table(&listed(&converted.written))?;
     for d in converted.imported.diagnostics.iter().filter(|d| d.severity != "info") {
-        printer.line(&format!("  {}: {} ({})", d.severity, d.message, grouped(d.count.unsigned_abs())))?;
+        printer.labelled(&format!(
+            "  {}: {} ({})",
+            d.severity,
+            d.message,
+            grouped(d.count.unsigned_abs())
+        ))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::cli::SqlFormat;
 use crate::printer::{Align, Printer, csv_cell};
 use crate::sanitize;
+use crate::style::Role;
 
 /// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
 const MEASURED_ROWS: usize = 1000;
@@ -37,6 +38,8 @@ pub(super) struct Rows {
     /// Cells of the first rows of a table, until the widths are known.
     measured: Vec<Vec<String>>,
     is_measuring: bool,
+    /// The first of them are titles.
+    has_titles: bool,
     printed: usize,
 }
 
@@ -52,7 +55,15 @@ impl Rows {
             let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
             columns.push(Column { name, align, is_text, width: 0 });
         }
-        Self { format, target, columns, measured: Vec::new(), is_measuring: true, printed: 0 }
+        Self {
+            format,
+            target,
+            columns,
+            measured: Vec::new(),
+            is_measuring: true,
+            has_titles: false,
+            printed: 0,
+        }
     }
 
     /// What stands in front of the rows.
@@ -64,6 +75,7 @@ impl Rows {
                 self.csv_line(&titles.join(","), printer)?;
             }
             SqlFormat::Table => {
+                self.has_titles = true;
                 self.measured
                     .push(self.columns.iter().map(|c| sanitize::text(&c.name).into_owned()).collect());
             }
@@ -122,7 +134,7 @@ impl Rows {
 
     fn table_row(&mut self, cells: Vec<String>, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         if !self.is_measuring {
-            return self.table_line(&cells, printer);
+            return self.table_line(Role::Plain, &cells, printer);
         }
         self.measured.push(cells);
         if self.measured.len() > MEASURED_ROWS {
@@ -139,10 +151,13 @@ impl Rows {
                 column.width = widths.max().unwrap_or_default();
             }
         }
-        rows.iter().try_for_each(|row| self.table_line(row, printer))
+        let titles = usize::from(std::mem::take(&mut self.has_titles));
+        let (titles, rows) = rows.split_at_checked(titles).unwrap_or((&[], &rows));
+        titles.iter().try_for_each(|row| self.table_line(Role::Titles, row, printer))?;
+        rows.iter().try_for_each(|row| self.table_line(Role::Plain, row, printer))
     }
 
-    fn table_line(&self, cells: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    fn table_line(&self, role: Role, cells: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let mut line = String::new();
         for (cell, &Column { align, width, .. }) in cells.iter().zip(&self.columns) {
             match align {
@@ -155,7 +170,7 @@ impl Rows {
         {
             line = line.chars().take(width.saturating_sub(1)).chain(['…']).collect();
         }
-        Ok(printer.line(&line)?)
+        Ok(printer.line_as(role, &line)?)
     }
 }
 

@@ -11,6 +11,7 @@ use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
 
 use crate::exit::Exit;
 use crate::extracts::extract_of;
+use crate::numbers::NumberArgs;
 use crate::printer::Printer;
 use crate::symbols::{self, SymbolArgs};
 pub(crate) use progress::Bar;
@@ -47,6 +48,8 @@ struct LoadArgs {
     /// Print one JSON object for each symbol file
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    numbers: NumberArgs,
 }
 
 pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -87,7 +90,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.json {
         report::json(path, &naming, printer)?;
     } else {
-        report::text(path, &from.path, &naming, printer)?;
+        report::text(path, &from.path, &naming, args.numbers.numbers(), printer)?;
     }
     Ok(naming.files.iter().any(|file| file.named > 0))
 }

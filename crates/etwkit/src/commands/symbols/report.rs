@@ -7,7 +7,8 @@ use etwkit_symbols::SearchPath;
 use etwkit_symbols::search_path::{Element, Store};
 use serde_json::json;
 
-use crate::printer::{Align, Printer, Table, grouped};
+use crate::numbers::Numbers;
+use crate::printer::{Align, Printer, Table};
 
 /// Modules without a symbol file that are listed; more than these are seldom of interest.
 const MAX_UNKNOWN: usize = 10;
@@ -16,9 +17,10 @@ pub(super) fn text(
     path: &Path,
     search: &SearchPath,
     naming: &Naming,
+    numbers: Numbers,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    printer.heading(&format!("Symbols of {}", path.display()))?;
+    printer.file(&format!("Symbols of {}", path.display()))?;
     for line in search_lines(search) {
         printer.line(&format!("  {line}"))?;
     }
@@ -32,7 +34,7 @@ pub(super) fn text(
     ]);
     for file in &naming.files {
         let from = file.source.clone().unwrap_or_else(|| reason(file));
-        let (addresses, named) = (grouped(file.addresses as u64), grouped(file.named as u64));
+        let (addresses, named) = (numbers.grouped(file.addresses as u64), numbers.grouped(file.named as u64));
         table.row([file.module.clone(), file.identity.to_string(), addresses, named, from]);
     }
     for (module, addresses) in naming.unknown.iter().take(MAX_UNKNOWN) {
@@ -40,7 +42,7 @@ pub(super) fn text(
         table.row([
             module.clone(),
             String::new(),
-            grouped(*addresses as u64),
+            numbers.grouped(*addresses as u64),
             "0".to_owned(),
             why.to_owned(),
         ]);
@@ -52,11 +54,11 @@ pub(super) fn text(
             naming.unknown.len() - MAX_UNKNOWN
         ))?;
     }
-    Ok(printer.line(&summary_line(naming))?)
+    Ok(printer.line(&summary_line(naming, numbers))?)
 }
 
 /// `12 of 40 symbol files found, 1 234 of 2 000 addresses have names`.
-pub(crate) fn summary_line(naming: &Naming) -> String {
+pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
     let named: usize = naming.files.iter().map(|file| file.named).sum();
     let known: usize = naming.files.iter().map(|file| file.addresses).sum();
     let unknown: usize = naming.unknown.iter().map(|(_, addresses)| addresses).sum();
@@ -64,8 +66,8 @@ pub(crate) fn summary_line(naming: &Naming) -> String {
         "{} of {} symbol files found, {} of {} native addresses have names",
         naming.found(),
         naming.files.len(),
-        grouped(named as u64),
-        grouped((known + unknown) as u64)
+        numbers.grouped(named as u64),
+        numbers.grouped((known + unknown) as u64)
     )
 }
 

@@ -8,11 +8,14 @@ use etwkit_query::test_run::{TestName, stem};
 use etwkit_query::time_format::{TimeFormat, TimeWriter};
 use serde_json::{Map, Value};
 
+use crate::numbers::Numbers;
+
 /// A row, as `--json` has it, with what is around it.
 pub(super) struct Row<'a> {
     pub(super) trace: &'a TraceInfo,
     pub(super) values: &'a Map<String, Value>,
     pub(super) times: TimeWriter,
+    pub(super) numbers: Numbers,
     /// The command line, in the first row only.
     pub(super) line: &'a str,
     /// Whether no row in front of it is of the same connection, or has the same stack.
@@ -66,10 +69,12 @@ pub(super) enum Cell {
     Us(&'static str),
     /// The sum of both, in microseconds.
     UsOfBoth(&'static str, &'static str),
-    /// Nanoseconds as seconds, with four digits.
+    /// A length of time in nanoseconds as seconds, with four digits.
     Seconds(&'static str),
-    /// Nanoseconds as seconds, with all digits.
+    /// The same with all digits.
     S(&'static str),
+    /// A moment in nanoseconds as seconds of the trace with so many digits, else with all: a time, which no locale changes.
+    Moment(&'static str, Option<usize>),
     /// Seconds between two times.
     Between(&'static str, &'static str),
     /// Nanoseconds as minutes, cut.
@@ -128,7 +133,7 @@ impl Cell {
             Self::Machine => row.trace.computer.clone().unwrap_or_default(),
             Self::Date => row.date(),
             Self::Is(name) => row.text(name),
-            Self::Maybe(name) => row.values.get(name).map(text).unwrap_or_default(),
+            Self::Maybe(name) => row.values.get(name).map(|value| row.written(value)).unwrap_or_default(),
             Self::OrZero(name) => row.number(name).unwrap_or_default().to_string(),
             Self::Either(name, other) => {
                 Some(row.text(name)).filter(|text| !text.is_empty()).unwrap_or_else(|| row.text(other))
@@ -157,18 +162,20 @@ impl Cell {
                 let both = row.number(name).zip(row.number(other));
                 both.map(|(a, b)| (a.saturating_add(b) / 1000).to_string()).unwrap_or_default()
             }
-            Self::Seconds(name) => ns(name, &|ns| format!("{:.4}", ns as f64 / 1e9)),
-            Self::S(name) => ns(name, &|ns| (ns as f64 / 1e9).to_string()),
+            Self::Seconds(name) => ns(name, &|ns| row.numbers.fixed(ns as f64 / 1e9, 4)),
+            Self::S(name) => ns(name, &|ns| row.numbers.all_digits(ns as f64 / 1e9)),
+            Self::Moment(name, Some(digits)) => ns(name, &|ns| format!("{:.digits$}", ns as f64 / 1e9)),
+            Self::Moment(name, None) => ns(name, &|ns| (ns as f64 / 1e9).to_string()),
             Self::Between(from, to) => {
                 let both = row.number(from).zip(row.number(to));
-                both.map(|(from, to)| ((to - from) as f64 / 1e9).to_string()).unwrap_or_default()
+                both.map(|(from, to)| row.numbers.all_digits((to - from) as f64 / 1e9)).unwrap_or_default()
             }
             Self::Minutes(name) => ns(name, &|ns| (ns / 60_000_000_000).to_string()),
             Self::Time(name) => ns(name, &|ns| row.times.write(ns)),
             Self::Mib(name) => ns(name, &|bytes| (bytes >> 20).to_string()),
             Self::Mebi(name) => {
                 let rate = row.get(name).and_then(Value::as_f64);
-                rate.map(|rate| format!("{:.3}", rate / 1_048_576.0)).unwrap_or_default()
+                rate.map(|rate| row.numbers.fixed(rate / 1_048_576.0, 3)).unwrap_or_default()
             }
             Self::Percent(part, whole) => {
                 let (part, whole) = (row.number(part).unwrap_or(0), row.number(whole).unwrap_or(0));
@@ -191,7 +198,7 @@ impl Cell {
             Self::Rate(bytes, ns) => row.rate(bytes, ns),
             Self::References => row.references(),
             Self::Lifetime => match row.number("lifetime_ns") {
-                Some(ns) => (ns as f64 / 1e9).to_string(),
+                Some(ns) => row.numbers.all_digits(ns as f64 / 1e9),
                 None if row.number("destroyed_ns").is_none() => "9999".to_owned(),
                 None => String::new(),
             },
@@ -215,7 +222,17 @@ impl Row<'_> {
     }
 
     fn text(&self, name: &str) -> String {
-        self.get(name).map(text).unwrap_or_default()
+        self.get(name).map(|value| self.written(value)).unwrap_or_default()
+    }
+
+    /// Fractions have the mark of the locale; what is a text already stays as it is.
+    fn written(&self, value: &Value) -> String {
+        match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => self.numbers.json(number),
+            other => other.to_string(),
+        }
     }
 
     /// What the name of the trace tells of a test.
@@ -267,7 +284,7 @@ impl Row<'_> {
 
     /// The value of a power setting without a unit; switches are true or false.
     fn setting(&self, guid: &str) -> String {
-        let value = self.values.get(guid).map(text).unwrap_or_default();
+        let value = self.values.get(guid).map(|value| self.written(value)).unwrap_or_default();
         match value.as_str() {
             "on" => truth(true),
             "off" => truth(false),
@@ -290,7 +307,7 @@ impl Row<'_> {
     fn depth(&self, cost: &str, depth: &str) -> String {
         let cost = self.number(cost).map(|ns| ns as f64 / 1e6);
         let depth = self.get(depth).and_then(Value::as_f64);
-        cost.zip(depth).map(|(cost, depth)| format!("{}", cost / depth.exp())).unwrap_or_default()
+        cost.zip(depth).map(|(cost, depth)| self.numbers.all_digits(cost / depth.exp())).unwrap_or_default()
     }
 
     fn rate(&self, bytes: &str, ns: &str) -> String {
@@ -330,21 +347,17 @@ fn arguments(command_line: &str) -> &str {
     behind.map_or(command_line, |text| text.strip_prefix('"').unwrap_or(text).trim_start())
 }
 
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn cell(cell: Cell, file: &str, is_first: bool, values: &Value) -> String {
+    fn cell(of: Cell, file: &str, is_first: bool, values: &Value) -> String {
+        cell_in("1234567.8", of, file, is_first, values)
+    }
+
+    fn cell_in(numbers: &str, cell: Cell, file: &str, is_first: bool, values: &Value) -> String {
         let trace = TraceInfo {
             file_name: file.to_owned(),
             extract_path: Some("/runs/day 1/x.etwx".to_owned()),
@@ -354,7 +367,8 @@ mod tests {
         };
         let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
         let values = values.as_object().unwrap();
-        cell.of(&Row { trace: &trace, values, times, line: "", is_first })
+        let numbers = numbers.parse().unwrap();
+        cell.of(&Row { trace: &trace, values, times, numbers, line: "", is_first })
     }
 
     #[test]
@@ -410,6 +424,25 @@ mod tests {
             (Cell::SchemeGuid("g"), json!({"g": "Balanced"}), "381b4222-f694-41f0-9685-ff5bb260df2e"),
         ] {
             assert_eq!(cell(of, "x.etl", true, &values), expected, "{of:?} {values}");
+        }
+    }
+
+    #[test]
+    fn lengths_follow_the_locale_and_moments_do_not() {
+        for (of, values, expected) in [
+            (Cell::S("a"), json!({"a": 1_234_500_000_000_u64}), "1234,5"),
+            (Cell::Seconds("a"), json!({"a": 1_500_000_000}), "1,5000"),
+            (Cell::Moment("a", None), json!({"a": 1_500_000_000}), "1.5"),
+            (Cell::Moment("a", Some(4)), json!({"a": 1_500_000_000}), "1.5000"),
+            (Cell::Time("a"), json!({"a": 1_500_000_000}), "1.500"),
+            (Cell::Mebi("a"), json!({"a": 1_572_864.0}), "1,500"),
+            (Cell::Is("a"), json!({"a": 2.5}), "2,5"),
+            (Cell::Is("a"), json!({"a": 1_234_567}), "1234567"),
+            (Cell::Is("a"), json!({"a": "1.5.2"}), "1.5.2"),
+            (Cell::Lifetime, json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}), "0,5"),
+            (Cell::Depth("a", "b"), json!({"a": 1_500_000, "b": 0.0}), "1,5"),
+        ] {
+            assert_eq!(cell_in("1.234.567,8", of, "x.etl", true, &values), expected, "{of:?} {values}");
         }
     }
 

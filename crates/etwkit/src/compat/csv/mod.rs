@@ -13,6 +13,7 @@ use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::time_format::TimeWriter;
 use serde_json::{Map, Value};
 
+use crate::numbers::Numbers;
 use cell::{Cell, Row};
 pub(super) use rows::rows;
 
@@ -25,6 +26,8 @@ pub(crate) struct Style<'a> {
     pub(crate) line: &'a str,
     /// Whether the first line tells Excel the separator.
     pub(crate) has_separator_line: bool,
+    /// How numbers are written.
+    pub(crate) numbers: Numbers,
 }
 
 /// Whether the columns of a sub command are known.
@@ -55,7 +58,7 @@ pub(crate) fn write<'r>(
         }
         let line = if written == 0 { style.line } else { "" };
         let is_first = seen.is_first(style.dump, trace, &values);
-        let row = Row { trace, values: &values, times, line, is_first };
+        let row = Row { trace, values: &values, times, numbers: style.numbers, line, is_first };
         let mut cells: Vec<String> =
             columns.iter().copied().flatten().map(|(_, cell)| value(&cell.of(&row))).collect();
         if fields > 0 {

@@ -1,7 +1,7 @@
 //! Switches that most sub commands have.
 
 use crate::compat::line::Line;
-use crate::compat::switch::{Native, Switch, To, one_range, pair, zero_time};
+use crate::compat::switch::{NO_COLOR, Native, Switch, To, one_range, pair, zero_time};
 
 /// How answers are written.
 pub(super) static ALL: &[Switch] = &[
@@ -12,7 +12,7 @@ pub(super) static ALL: &[Switch] = &[
     Switch { names: &["nodigitsep"], to: To::Flag("--no-digit-sep") },
     Switch { names: &["showfullfilename", "sffn"], to: To::Flag("--show-full-file-name") },
     Switch { names: &["topn"], to: To::Top("--top", None) },
-    Switch { names: &["nocolor"], to: To::Nothing(0, "there are no colours") },
+    Switch { names: &["nocolor"], to: NO_COLOR },
     Switch { names: &["verbose"], to: To::Nothing(0, "nothing is kept from the reader without it") },
 ];
 

@@ -3,7 +3,7 @@
 use super::{check, drive, run, words, written};
 
 /// Name of a line, the line, and the folder it runs in.
-const LINES: &[(&str, &str, &str)] = &[
+pub(super) const LINES: &[(&str, &str, &str)] = &[
     ("power-diff", "ETWAnalyzer -dump power -fd win10 -diff", "power"),
     ("dns-top", "EtwAnalyzer -dump DNS -topn 5 -fd Browsing.json   ", "more"),
     ("dns-details", "EtwAnalyzer -dump DNS -topn 5 -details -fd Browsing.json  ", "more"),

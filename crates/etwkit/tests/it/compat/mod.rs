@@ -7,6 +7,7 @@ mod built;
 mod csv;
 mod drive;
 mod lines;
+mod locale;
 mod options;
 mod rows;
 
@@ -26,11 +27,20 @@ pub(crate) struct Printed {
 /// Runs a line in a folder of the drive.
 #[track_caller]
 fn run(line: &str, folder: &str) -> Printed {
+    run_in(line, folder, &[("LC_ALL", "C")])
+}
+
+/// Runs a line where these variables are set, and none of the others that change how an answer looks.
+#[track_caller]
+fn run_in(line: &str, folder: &str, variables: &[(&str, &str)]) -> Printed {
+    const LOOKS: [&str; 7] =
+        ["LC_ALL", "LC_NUMERIC", "LANG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM"];
     let words = words(line);
     let drive = drive();
     let mut command = Command::new(env!("CARGO_BIN_EXE_etwkit"));
     #[cfg(unix)]
     std::os::unix::process::CommandExt::arg0(&mut command, words[0].trim_end_matches(".exe"));
+    LOOKS.iter().for_each(|name| _ = command.env_remove(name));
     let answer = command
         .args(&words[1..])
         .current_dir(drive.join(folder))
@@ -41,8 +51,8 @@ fn run(line: &str, folder: &str) -> Printed {
         .env_remove("_NT_SYMBOL_PATH")
         .env_remove("ETWKIT_RENAME_RULES")
         .env_remove("ETWKIT_EXCEPTION_FILTERS")
-        .env("LC_ALL", "C")
         .env("COLUMNS", "60")
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let (out, err) = (place(&text(answer.stdout)), place(&text(answer.stderr)));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{drive, run, words};
+use super::{drive, run, run_in, words};
 
 /// All sub commands.
 const DUMPS: &[&str] = &[
@@ -45,9 +45,10 @@ const SMALL: &[(&str, &[&str])] = &[
             "-symfolder",
             "-recursive",
             "-debug",
+            "-nocolor",
         ],
     ),
-    ("console", &["FILE...", "-filedir", "-fd", "-dir", "-recursive"]),
+    ("console", &["FILE...", "-filedir", "-fd", "-dir", "-recursive", "-nocolor"]),
 ];
 
 /// A line and a switch that is added to it.
@@ -339,6 +340,7 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -fd SlowSystem", "-user *18"),
     ("-dump cpu -fd SlowSystem", "-column Cpu;Process"),
     ("-dump cpu -topn 1", "-debug"),
+    ("-dump cpu -fd SlowSystem -topn 2", "-nocolor"),
 ];
 
 #[test]
@@ -360,6 +362,11 @@ fn each_switch_changes_the_answer() {
 /// What a line prints, and how it ends. Where the folder and the environment do not matter, no process is started.
 fn answer(line: &str, added: &str) -> (String, i32) {
     const FILES: [&str; 3] = ["-fd", "-filedir", "-dir"];
+    if added == "-nocolor" {
+        let variables = [("LC_ALL", "C"), ("CLICOLOR_FORCE", "1")];
+        let printed = run_in(&format!("ETWAnalyzer {line}"), "options", &variables);
+        return (printed.text.split_once('\n').unwrap().1.to_owned(), printed.exit);
+    }
     let mut words = words(line);
     let at = words.iter().position(|word| FILES.contains(&word.as_str()));
     let (Some(at), false) = (at, added == "-clip") else {
@@ -533,7 +540,8 @@ fn the_page_on_switches_tells_what_is_shown() {
 
 /// Whether a line shows that the switch of a sub command changes something; those that all sub commands share are shown by any.
 fn is_shown(dump: &str, name: &str) -> bool {
-    const SHARED: [&str; 32] = [
+    const SHARED: [&str; 33] = [
+        "-nocolor",
         "-testrunindex",
         "-tri",
         "-testruncount",

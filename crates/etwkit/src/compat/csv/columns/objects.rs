@@ -65,7 +65,7 @@ pub(super) const ALLOCATION: Columns = &[
     ("Flags", Is("flags")),
     ("BaseAddress", Is("address")),
     ("SizeInBytes", Is("size_bytes")),
-    ("TimeInS", S("ts_ns")),
+    ("TimeInS", Moment("ts_ns", None)),
 ];
 
 pub(super) const MEMORY: Columns = &[
