@@ -147,7 +147,7 @@ mod tests {
                 "-CONVERT -fd x.etl -pid -1 -PerThread -NoColor",
                 "c/Extract/x.etwx",
                 &[
-                    "etwkit export --format=speedscope --force --out=c --all-processes --per-thread -- c/Extract/x.etwx",
+                    "etwkit export --format=speedscope --force --out=c --all-processes --per-thread --color=never -- c/Extract/x.etwx",
                 ],
             ),
             (

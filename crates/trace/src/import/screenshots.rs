@@ -247,7 +247,7 @@ mod tests {
     fn times_of_the_timer_are_those_of_the_clock_of_the_machine() {
         // 2024-05-06 21:59:00 UTC, in a zone that is two hours ahead: 23:59 on the wall.
         let trace = Trace {
-            start_filetime: 133_594_650_000_000_000 + (13 * 3600 + 29 * 60) * 10_000_000,
+            start_filetime: 133_594_650_000_000_000 + (11 * 3600 + 29 * 60) * 10_000_000,
             time_zone_bias_minutes: Some(-120),
             ..Trace::default()
         };
