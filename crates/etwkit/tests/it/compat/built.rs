@@ -101,14 +101,14 @@ impl Recording {
             .chain(lists)
             .chain([mib(4), mib(100), mib(50), mib(10), mib(2000 + more)])
             .collect();
-        self.kernel(ms, (13, 112, 2), &bytes(&machine));
+        self.kernel(ms, (2, 112, 2), &bytes(&machine));
         let mut processes = bytes(&[(PROCESSES.len() as u64, 4)]);
         for ((pid, _), (commit, set)) in PROCESSES.iter().zip([(300 + more, 200), (1000, 30)]) {
             let numbers =
                 [mib(set), mib(commit), mib(4096), mib(set / 2), (0, 8), (0, 8), (0, 8), mib(set / 10)];
             processes.extend([bytes(&[(u64::from(*pid), 4)]), bytes(&numbers)].concat());
         }
-        self.kernel(ms, (13, 125, 2), &processes);
+        self.kernel(ms, (2, 125, 2), &processes);
     }
 
     /// A TraceLogging event with a text and a number.
