@@ -36,8 +36,8 @@ struct Thread {
 struct Events {
     threads: HashMap<u32, Thread>,
     running: HashMap<u16, u32>,
-    /// Reads by completion: init and bytes, and the key of the file.
-    reads: BTreeMap<i64, (i64, u32, u64)>,
+    /// Transfers of the disk by completion: what, init and bytes, and the key of the file.
+    transfers: BTreeMap<i64, (&'static str, i64, u32, u64)>,
     files: HashMap<u64, String>,
 }
 
@@ -54,9 +54,11 @@ fn read(trace: Vec<u8>) -> Events {
                 let thread = all.threads.entry(u32_at(p, 0).unwrap()).or_default();
                 thread.readied.get_or_insert((ns, by, u8_at(p, 6).unwrap() & 1 != 0));
             }
-            Some(0x010A) => {
+            Some(hook @ (0x010A | 0x010B)) => {
                 let init = ns - i64_at(p, 40).unwrap() * TICK_NS;
-                all.reads.insert(ns, (init, u32_at(p, 8).unwrap(), u64_at(p, 24).unwrap()));
+                let kind = if hook == 0x010A { "disk read" } else { "disk write" };
+                let (bytes, key) = (u32_at(p, 8).unwrap(), u64_at(p, 24).unwrap());
+                all.transfers.insert(ns, (kind, init, bytes, key));
             }
             Some(0x0424) => {
                 let units = p[8..].chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
@@ -116,14 +118,14 @@ impl Events {
             links.push((wait.by, before.clone()));
             wait = before;
         }
-        let ended = wait.in_dpc.then(|| self.reads.range(..wait.readied).next_back()).flatten();
-        let (complete, (init, bytes, key)) = match ended {
+        let ended = wait.in_dpc.then(|| self.transfers.range(..wait.readied).next_back()).flatten();
+        let (complete, (kind, init, bytes, key)) = match ended {
             // The completion is the event in front of the readying.
             Some((complete, read)) if wait.readied - complete <= 2 * TICK_NS => (*complete, *read),
             _ => return (links, None),
         };
         let root = Root {
-            kind: "disk read".to_owned(),
+            kind: kind.to_owned(),
             file: Some(self.files[&key].clone()),
             bytes: Some(bytes),
             init_ns: Some(init),
