@@ -20,8 +20,15 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// When the answer has colours
-    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere; always, or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        global = true,
+        display_order = 900,
+        hide_possible_values = true
+    )]
     pub(crate) color: Option<When>,
 }
 
@@ -273,7 +280,8 @@ pub(crate) struct SqlArgs {
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     /// Print the tables, or the columns of one
-    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "", exclusive = true)]
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["items", "params", "files", "format", "out", "force"])]
     pub(crate) show_schema: Option<String>,
 }
 

@@ -112,7 +112,7 @@ impl Colors {
 pub(crate) fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let value = |at: usize, word: &str| match word.strip_prefix("--color") {
-        Some("") => words.get(at + 1).map(|next| next.to_string()),
+        Some("") => words.get(at + 1).map(ToString::to_string),
         Some(rest) => rest.strip_prefix('=').map(str::to_owned),
         None => None,
     };

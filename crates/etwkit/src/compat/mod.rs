@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -127,10 +127,16 @@ fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
 
 /// Arguments with the numbers of whoever reads the answer; our own command lines write all numbers in one way.
 fn of_reader(args: &[OsString]) -> Vec<OsString> {
+    const OPTION: &str = "etwanalyzer-numbers";
     let mut args = args.to_vec();
-    if let Some(numbers) = locale::of_reader() {
-        let at = args.iter().position(|arg| arg.to_string_lossy().starts_with('-')).unwrap_or(args.len());
-        args.insert(at, format!("--etwanalyzer-numbers={numbers}").into());
+    let Some(numbers) = locale::of_reader() else { return args };
+    let (mut command, mut depth) = (Cli::command(), 0);
+    while let Some(sub) = args.get(depth).and_then(|word| command.find_subcommand(word)) {
+        command = sub.clone();
+        depth += 1;
+    }
+    if command.get_arguments().any(|arg| arg.get_long() == Some(OPTION)) {
+        args.insert(depth, format!("--{OPTION}={numbers}").into());
     }
     args
 }

@@ -206,7 +206,7 @@ fn dumps_write_numbers_in_one_place() {
             let is_fraction =
                 line.match_indices(":.").any(|(at, _)| line[..at].contains('{') && line[at..].contains('}'));
             let by_hand = is_fraction
-                || ["time_format::seconds", "TimeWriter, seconds}", "grouped("]
+                || ["time_format::seconds", "TimeWriter, seconds}", " grouped("]
                     .iter()
                     .any(|word| line.contains(word));
             assert!(!by_hand, "{name} writes a number by hand: {line}");

@@ -90,7 +90,7 @@ fn only_numbers_follow_the_locale() {
 
 #[test]
 fn answers_in_several_locales() {
-    let line = "ETWAnalyzer -dump dns -topn 2 -details -timefmt s -fd Browsing";
+    let line = "ETWAnalyzer -dump dns -topn 2 -details -topndetails 2 -timefmt s -fd Browsing";
     let cpu = "ETWAnalyzer -dump cpu -fd SlowSystem -topn 2";
     let pmc = "ETWAnalyzer -dump pmc -fd .";
     let mut text = String::new();
