@@ -14,7 +14,7 @@ pub const FORMAT: &str = "etwkit-extract";
 /// Value of the field `format` of derived tables.
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
 /// Format that this version writes. A reader takes every minor version of its own major one.
-pub const VERSION: Version = Version { major: 1, minor: 2 };
+pub const VERSION: Version = Version { major: 1, minor: 3 };
 /// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
 pub const DERIVED_VERSION: u32 = 4;
 
