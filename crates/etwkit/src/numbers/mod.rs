@@ -145,8 +145,10 @@ impl FromStr for Numbers {
         let wrong = || format!("{example:?}: expected 1234567.8 as it is to be written");
         let digits: String = example.chars().filter(char::is_ascii_digit).collect();
         let mut marks = example.chars().filter(|c| !c.is_ascii_digit()).rev();
-        let decimal =
-            marks.next().filter(|_| digits == "12345678" && example.ends_with('8')).ok_or_else(wrong)?;
+        let decimal = marks
+            .next()
+            .filter(|_| digits == "12345678" && example.starts_with('1') && example.ends_with('8'));
+        let decimal = decimal.ok_or_else(wrong)?;
         let group = marks.next();
         if marks.any(|mark| Some(mark) != group) || group == Some(decimal) {
             return Err(wrong());

@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod asking;
 mod below;
 mod chain;
+mod columns;
 mod cores;
 mod cpu;
 mod cpu_args;

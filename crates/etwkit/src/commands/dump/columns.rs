@@ -1,0 +1,128 @@
+//! Columns of text, and which of them are shown.
+
+use anyhow::bail;
+use etwkit_query::filter::TextFilter;
+
+use crate::printer::{Align, Table, TableLine};
+
+/// How the cell of a row is written.
+type CellText<'a, R> = Box<dyn Fn(&R) -> String + 'a>;
+
+/// A column of text.
+pub(super) struct Column<'a, R> {
+    /// Name for `--column`.
+    name: &'static str,
+    title: String,
+    align: Align,
+    shown: bool,
+    text: CellText<'a, R>,
+}
+
+/// Columns of text, and which of them are shown.
+pub(super) struct Columns<'a, R>(Vec<Column<'a, R>>);
+
+impl<'a, R> Columns<'a, R> {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a column of numbers.
+    pub(super) fn number(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
+        self.push(name, title, Align::Right, shown, text);
+    }
+
+    /// Adds a column of words.
+    pub(super) fn word(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
+        self.push(name, title, Align::Left, shown, text);
+    }
+
+    fn push(
+        &mut self,
+        name: &'static str,
+        title: &str,
+        align: Align,
+        shown: bool,
+        text: impl Fn(&R) -> String + 'a,
+    ) {
+        self.0.push(Column { name, title: title.to_owned(), align, shown, text: Box::new(text) });
+    }
+
+    /// Applies `--column`: `a` only these, `!a` not these, `+a` these, too, in the order in which they stand.
+    pub(super) fn choose(&mut self, names: Option<&str>) -> anyhow::Result<()> {
+        let parts: Vec<&str> =
+            names.unwrap_or_default().split([';', ' ']).filter(|part| !part.is_empty()).collect();
+        let is_plain = |part: &&str| !part.starts_with(['!', '+']);
+        if parts.iter().any(is_plain) {
+            self.0.iter_mut().for_each(|column| column.shown = false);
+        }
+        for part in parts {
+            let shown = !part.starts_with('!');
+            let filter = TextFilter::parse(part.trim_start_matches(['!', '+']));
+            let mut found = false;
+            for column in self.0.iter_mut().filter(|column| filter.matches(Some(column.name))) {
+                (column.shown, found) = (shown, true);
+            }
+            if !found {
+                let names: Vec<&str> = self.0.iter().map(|column| column.name).collect();
+                bail!("--column {part:?}: there is no such column; there are: {}", names.join(" "));
+            }
+        }
+        Ok(())
+    }
+
+    /// A line of titles and one of each row.
+    pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<TableLine>
+    where
+        R: 'r,
+    {
+        let shown: Vec<&Column<'a, R>> = self.0.iter().filter(|column| column.shown).collect();
+        let titles: Vec<(&str, Align)> =
+            shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
+        let mut table = Table::new(&titles);
+        for row in rows {
+            table.row(shown.iter().map(|column| (column.text)(row)));
+        }
+        table.lines()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_chosen_by_name() {
+        let chosen = |names: &str| {
+            let mut columns: Columns<'_, ()> = Columns::new();
+            columns.word("Path", "path", true, |()| String::new());
+            columns.number("ReadSize", "read", true, |()| String::new());
+            columns.number("ReadTime", "time", false, |()| String::new());
+            columns.choose(Some(names)).map(|()| columns.lines([].iter())[0].to_string().trim().to_owned())
+        };
+        for (names, titles) in [
+            ("", "path  read"),
+            ("path", "path"),
+            ("!path", "read"),
+            ("+readtime", "path  read  time"),
+            ("!*;ReadSize", "read"),
+            ("Read*;!readsize", "time"),
+            ("Path ReadTime", "path  time"),
+        ] {
+            assert_eq!(chosen(names).unwrap(), titles, "{names}");
+        }
+        let error = chosen("+nosuch").unwrap_err().to_string();
+        assert_eq!(error, "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime");
+    }
+}
