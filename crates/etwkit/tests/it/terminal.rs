@@ -131,7 +131,7 @@ fn commands_that_read_a_trace_print_no_controls() {
     }
     assert!(clean(&["info", &machine]).contains("\\u{1b}\\u{202e}"));
     let shown = clean(&["events", &described]);
-    assert!(shown.matches("\\u{1b}[2J\\u{202e}").count() >= 4, "{shown}");
+    assert!(shown.matches("\\u{1b}[2J\\u{1b}[35m\\u{202e}").count() >= 4, "{shown}");
     let several = clean(&["info", &machine, &described]);
     assert!(several.contains("error: "), "{several}");
 }
