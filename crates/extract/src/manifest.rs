@@ -14,9 +14,9 @@ pub const FORMAT: &str = "etwkit-extract";
 /// Value of the field `format` of derived tables.
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
 /// Format that this version writes. A reader takes every minor version of its own major one.
-pub const VERSION: Version = Version { major: 1, minor: 3 };
+pub const VERSION: Version = Version { major: 1, minor: 4 };
 /// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
-pub const DERIVED_VERSION: u32 = 4;
+pub const DERIVED_VERSION: u32 = 5;
 
 /// Name of both manifests.
 pub const FILE: &str = "manifest.json";

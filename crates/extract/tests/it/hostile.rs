@@ -47,7 +47,7 @@ fn versions_are_judged_before_the_rest() {
     let older = |json: &mut Value| json["format_version"] = json!("0.9");
     let manifest = fs::read(target.join("manifest.json")).unwrap();
     edit(&target, newer);
-    let parts = ["has format version 2.0, and this program reads up to 1.3", "hint: use a newer etwkit"];
+    let parts = ["has format version 2.0, and this program reads up to 1.4", "hint: use a newer etwkit"];
     assert_told(Extract::open(&target), &parts);
     fs::write(target.join("manifest.json"), manifest).unwrap();
     edit(&target, older);
