@@ -29,15 +29,17 @@ mod renamed;
 mod runtime;
 mod session;
 mod source;
+mod spill;
 mod stacks;
 mod statement;
 pub mod test_run;
 pub mod time_format;
+mod trace_keys;
 mod views;
 pub mod win32_error;
 pub mod xml;
 
-pub use answer::Answer;
+pub use answer::{Answer, Held};
 pub use batch::Known;
 pub use cancel::Cancel;
 pub use datafusion::arrow;

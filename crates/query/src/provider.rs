@@ -29,7 +29,7 @@ use crate::source::{Rows, Source};
 /// Name of the column that tells the extracts of a session apart.
 pub(crate) const TRACE_ID: &str = "trace_id";
 
-/// The schema of the table in a session: `trace_id` leads where there are several extracts.
+/// The schema of the table in a session, where `trace_id` may lead.
 pub(crate) fn schema_of(table: &Table, has_trace_id: bool) -> SchemaRef {
     let schema = table.schema();
     if !has_trace_id {
@@ -47,18 +47,23 @@ pub(crate) struct DeclaredTable {
     table: &'static Table,
     schema: SchemaRef,
     sources: Arc<[Arc<Source>]>,
+    has_trace_id: bool,
     /// Its files, opened by the first question that names it.
     opened: Mutex<Option<Vec<PartitionedFile>>>,
 }
 
 impl DeclaredTable {
-    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>) -> Self {
-        let schema = schema_of(table, sources.len() > 1);
-        Self { table, schema, sources, opened: Mutex::default() }
+    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>, has_trace_id: bool) -> Self {
+        let schema = schema_of(table, has_trace_id);
+        Self { table, schema, sources, has_trace_id, opened: Mutex::default() }
     }
 
-    fn has_trace_id(&self) -> bool {
-        self.sources.len() > 1
+    pub(crate) const fn declared(&self) -> &'static Table {
+        self.table
+    }
+
+    const fn has_trace_id(&self) -> bool {
+        self.has_trace_id
     }
 
     /// The batches of all sources in memory, in the session's schema.

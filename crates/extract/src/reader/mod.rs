@@ -52,7 +52,7 @@ impl Extract {
     fn open_with(path: &Path, (place, bytes): &(Place, Vec<u8>)) -> StoreResult<Self> {
         let place = place.clone();
         let manifest = Manifest::parse(bytes, path)?;
-        let mut tables = table_files(path, &place, &manifest.tables, false)?;
+        let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
         let (derived, derived_problem) = match open_derived(path, &place) {
             Ok(Some((derived, files))) => {
                 tables.extend(files);
@@ -153,25 +153,32 @@ fn read_manifest(path: &Path) -> StoreResult<(Place, Vec<u8>)> {
     Ok((place, bytes))
 }
 
+/// CRC-32 of the manifest that lies there now.
+fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
+    let name = if derived { manifest::DERIVED_FILE } else { manifest::FILE };
+    let bytes = Place::of(path).ok()?.read(path, name).ok()??;
+    Some(crc32fast::hash(&bytes))
+}
+
 type Tables = BTreeMap<String, TableFile>;
 
 fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManifest, Tables)>> {
     let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else { return Ok(None) };
     let derived = DerivedManifest::parse(&bytes, path)?;
-    let files = table_files(path, place, &derived.tables, true)?;
+    let files = table_files(path, place, &derived.tables, (true, Some(crc32fast::hash(&bytes))))?;
     Ok(Some((derived, files)))
 }
 
 /// The tables of a folder that is still being written.
 pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
-    table_files(folder, &Place::Folder, entries, false)
+    table_files(folder, &Place::Folder, entries, (false, None))
 }
 
 fn table_files(
     path: &Path,
     place: &Place,
     entries: &BTreeMap<String, TableEntry>,
-    derived: bool,
+    (derived, of_manifest): (bool, Option<u32>),
 ) -> StoreResult<Tables> {
     let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
@@ -188,9 +195,11 @@ fn table_files(
             length: range.length,
             rows: entry.rows,
             sorted_by: entry.sorted_by.clone(),
+            crc32: entry.crc32.clone(),
             derived,
             extract: path.to_owned(),
             member,
+            of_manifest,
         };
         check(&file, entry)?;
         files.insert(name.clone(), file);
@@ -206,6 +215,11 @@ const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));
+    }
+    if !entry.crc32.fit(entry.bytes) {
+        return Err(
+            file.wrong(format!("checksums of {} bytes in the manifest, found another number", entry.bytes))
+        );
     }
     let metadata = file.metadata()?;
     let rows = metadata.file_metadata().num_rows();
