@@ -96,3 +96,105 @@ fn line(err: &mut Errors<'_>, text: &str) {
     let text = sanitize::text(text);
     let _ = writeln!(err.out, "{}", labelled(&text, err.is_colored));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use anyhow::{Context, anyhow};
+    use etwkit_extract::{ConvertError, StoreError};
+    use etwkit_query::Error as QueryError;
+
+    use super::*;
+
+    fn printed(error: &anyhow::Error) -> String {
+        let mut out = Vec::new();
+        super::error(&mut Errors { out: &mut out, is_colored: false }, error);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn path() -> PathBuf {
+        PathBuf::from("run.etwx")
+    }
+
+    fn system(kind: io::ErrorKind) -> io::Error {
+        kind.into()
+    }
+
+    /// One error of each kind of the libraries that extracts and questions end with.
+    fn of_libraries() -> Vec<anyhow::Error> {
+        let text = || "x".to_owned();
+        let store = vec![
+            StoreError::Io { doing: "read", path: path(), source: system(io::ErrorKind::Other) },
+            StoreError::Io { doing: "write", path: path(), source: system(io::ErrorKind::Other) },
+            StoreError::NoName { path: path() },
+            StoreError::NoParent { path: path() },
+            StoreError::NotOurs { path: path(), what: "a file" },
+            StoreError::Columns { table: text(), expected: text(), found: text() },
+            StoreError::Incomplete { path: path() },
+            StoreError::NotAnExtract { path: path(), what: text() },
+            StoreError::Manifest { path: path(), name: "manifest.json", expected: text() },
+            StoreError::Newer { path: path(), found: text(), supported: text() },
+            StoreError::Older { path: path(), found: text(), supported: text() },
+            StoreError::Table { path: path(), file: text(), expected: text(), source: None },
+            StoreError::Replaced { path: path() },
+            StoreError::Compressed { path: path(), member: text() },
+            StoreError::Archive { path: path(), expected: "x", source: "y".into() },
+            StoreError::ReadOnlyArchive { path: path() },
+        ];
+        let query = vec![
+            QueryError::NoSource,
+            QueryError::Threads(system(io::ErrorKind::Other)),
+            QueryError::Stopped { said: Some(text()) },
+            QueryError::TooLong { what: "bytes of SQL", found: 2, limit: 1 },
+            QueryError::Statements { count: 2 },
+            QueryError::Refused { found: text() },
+            QueryError::Sql { message: text(), position: None, hint: None },
+            QueryError::Parameter { query: "x", expected: text(), found: text() },
+            QueryError::Memory { message: text() },
+            QueryError::TooMuch { limit: 1 },
+            QueryError::Cancelled,
+            QueryError::Failed { message: text() },
+        ];
+        let convert = vec![
+            ConvertError::Rows("x".into()),
+            ConvertError::EmptyRange { duration_s: 1.0 },
+            ConvertError::IsSummary { path: path() },
+            ConvertError::Interrupted,
+        ];
+        let trace = [io::ErrorKind::NotFound, io::ErrorKind::Other]
+            .map(|kind| etwkit_extract::Error::Open { path: path(), source: system(kind) });
+        let mut all: Vec<anyhow::Error> = store.into_iter().map(Into::into).collect();
+        all.extend(query.into_iter().map(anyhow::Error::from));
+        all.extend(convert.into_iter().map(anyhow::Error::from));
+        all.extend(trace.map(anyhow::Error::from));
+        all
+    }
+
+    #[test]
+    fn every_error_of_a_library_has_its_own_hint_wherever_it_stands() {
+        let count = of_libraries().len();
+        for number in 0..count {
+            let plain = printed(&of_libraries().swap_remove(number));
+            assert_eq!(plain.matches("\nhint: ").count(), 1, "{plain}");
+            assert!(!plain.contains(HELP), "{plain}");
+            // Also below what was added on the way.
+            let hint = plain.lines().last().unwrap().to_owned();
+            let wrapped = printed(&of_libraries().swap_remove(number).context("run.etwx").context("more"));
+            assert_eq!(wrapped.lines().last().unwrap(), hint, "{wrapped}");
+        }
+        let dump = etwkit_query::dump::Error::from(QueryError::Cancelled);
+        assert!(printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err()).ends_with("hint: ask again\n"));
+    }
+
+    #[test]
+    fn every_other_error_has_a_hint_too() {
+        assert_eq!(printed(&anyhow!("x")), format!("error: x\nhint: {HELP}\n"));
+        let full = Err::<(), _>(system(io::ErrorKind::StorageFull)).context("cannot write y").unwrap_err();
+        assert!(
+            printed(&full).ends_with("\nhint: no space is left there: free some, or choose another place\n")
+        );
+        let advised = anyhow::Error::from(Advised { message: "a".into(), hint: "b".into() });
+        assert_eq!(printed(&advised), "error: a\nhint: b\n");
+    }
+}

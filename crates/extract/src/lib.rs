@@ -42,7 +42,7 @@ pub mod writer;
 pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
-    derive_with_tags, has_tags, is_current, name_again,
+    derive_into, derive_with_tags, has_tags, is_current, name_again,
 };
 pub use error::{Error, Result};
 pub use json7z::{
@@ -53,8 +53,9 @@ pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
+pub use pack::Packing;
 pub use precious::precious;
-pub use reader::{Extract, Slice, TableFile, manifest_of};
+pub use reader::{Extract, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

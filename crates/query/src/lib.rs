@@ -35,6 +35,7 @@ mod statement;
 pub mod test_run;
 pub mod time_format;
 mod trace_keys;
+mod using;
 mod views;
 pub mod win32_error;
 pub mod xml;

@@ -49,7 +49,7 @@ pub(crate) struct ExportArgs {
     /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.speedscope beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Overwrite a file that is there
+    /// Overwrite a file that is there; traces and extracts are never overwritten
     #[arg(long)]
     force: bool,
     /// Print one JSON object for each file

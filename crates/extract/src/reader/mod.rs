@@ -27,6 +27,7 @@ pub struct Extract {
     derived: Option<DerivedManifest>,
     derived_problem: Option<StoreError>,
     tables: BTreeMap<String, TableFile>,
+    fingerprint: String,
 }
 
 impl Extract {
@@ -61,7 +62,8 @@ impl Extract {
             Ok(None) => (None, None),
             Err(problem) => (None, Some(problem)),
         };
-        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables })
+        let fingerprint = crate::hash::short(blake3::hash(bytes));
+        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables, fingerprint })
     }
 
     /// The complete extract of that trace at `path`, if there is one with that detail: what `no_overwrite` keeps.
@@ -82,6 +84,27 @@ impl Extract {
 
     pub(crate) const fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its checksums.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The same extract with derived tables that [`derive_into`](crate::derive_into) wrote somewhere else, instead of its own.
+    ///
+    /// # Errors
+    /// If there are none in that folder, or they are damaged.
+    pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
+        let derived = derived_in(folder)?;
+        self.tables.retain(|_, table| !table.derived);
+        for (name, mut file) in table_files(folder, &Place::Folder, &derived.tables, (false, None))? {
+            file.derived = true;
+            self.tables.insert(name, file);
+        }
+        (self.derived, self.derived_problem) = (Some(derived), None);
+        Ok(self)
     }
 
     /// The folder or archive.
@@ -127,6 +150,17 @@ impl Extract {
 pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
     let (_, bytes) = read_manifest(path)?;
     Manifest::parse(&bytes, path)
+}
+
+/// What a folder says of itself that [`derive_into`](crate::derive_into) wrote.
+///
+/// # Errors
+/// If it is none of those.
+pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
+    let bytes = Place::Folder.read(folder, manifest::FILE)?;
+    let what = "a folder without manifest.json".to_owned();
+    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: folder.to_owned(), what })?;
+    DerivedManifest::parse(&bytes, folder)
 }
 
 /// Whether a folder holds a manifest of an extract, of whatever version.
