@@ -313,5 +313,5 @@ fn damage_that_the_decoder_panics_over_is_told_once() {
             assert!(!err.contains("panicked at"), "{err}");
         }
     }
-    assert!(failed > 5, "{failed}");
+    assert!(failed > 0, "{failed}");
 }

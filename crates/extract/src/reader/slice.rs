@@ -21,6 +21,7 @@ use super::pages;
 use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
+use crate::writer::order::Order;
 
 /// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look at its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
@@ -131,6 +132,23 @@ impl TableFile {
                 }
                 other => other,
             })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the rows are in the order that the manifest claims: an engine that trusts a false one gives rows in no order at all. Reads the
+    /// column by which they are sorted.
+    ///
+    /// # Errors
+    /// They are not, or the column is damaged.
+    pub fn check_order(&self) -> StoreResult<()> {
+        let Some(column) = self.sorted_by.first() else { return Ok(()) };
+        let mut order = Order::of_column(column);
+        for batch in self.batches(Some(&[column]))? {
+            order.check(&batch?);
+            if !order.holds() {
+                return Err(self.wrong(format!("rows sorted by {column}, found others")));
+            }
         }
         Ok(())
     }

@@ -226,3 +226,11 @@ fn questions_of_dumps_are_asked_together() {
         assert_eq!(known.asked_alone(), Vec::<String>::new());
     }
 }
+
+#[test]
+fn the_table_of_extracts_has_the_row_of_each() {
+    same("SELECT name FROM extract", ["a", "b", "c"]);
+    let sql = "SELECT name, value FROM (SELECT -1 AS at, 'Source' AS name, name AS value FROM extract
+        UNION ALL SELECT 1, 'marks', CAST(count(*) AS VARCHAR) FROM mark) ORDER BY at";
+    same(sql, ["Source|a\nmarks|2", "Source|b\nmarks|0", "Source|c\nmarks|0"]);
+}

@@ -63,6 +63,32 @@ fn one_extract() {
 }
 
 #[test]
+fn a_false_order_of_rows_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = samples(5000);
+    all.swap(100, 4000);
+    let path = write(folder.path(), "a.etwx", vec![rows(&all)]);
+    let manifest = path.join("manifest.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let sql = "SELECT ts_ns FROM cpu_sample ORDER BY ts_ns LIMIT 1 OFFSET 99";
+    assert_eq!(ask(&Session::open(&[&path]).unwrap(), sql), "99");
+    json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!(["ts_ns"]);
+    std::fs::write(&manifest, json.to_string()).unwrap();
+    let error = error(&Session::open(&[&path]).unwrap(), sql).to_string();
+    let expected = format!(
+        "damaged extract: cpu_sample.parquet of {}: expected rows sorted by ts_ns, found others",
+        path.display()
+    );
+    assert_eq!(error, expected);
+    // What is no column of numbers is no order.
+    for other in ["nothing", "is_idle"] {
+        json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!([other]);
+        std::fs::write(&manifest, json.to_string()).unwrap();
+        assert_eq!(ask(&Session::open(&[&path]).unwrap(), sql), "99");
+    }
+}
+
+#[test]
 fn three_extracts() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.etwx", vec![rows(&samples(10)), rows(&processes(&["a", "b", "c"]))]);

@@ -116,8 +116,9 @@ pub(super) fn ask_each<A: Send>(
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());
         let name = asked.name;
         let answer = asked.answer.and_then(|(mut info, answer)| {
-            // Two recordings of one name are told apart by where they lie.
-            if info.of_several && !names.insert(info.file_name.clone()) {
+            // Two recordings of one name are told apart by where they lie; rows for machines have a column for that.
+            let is_text = !common.json && common.csv.is_none();
+            if info.of_several && is_text && !names.insert(info.file_name.clone()) {
                 name.clone_into(&mut info.file_name);
             }
             match answer {
