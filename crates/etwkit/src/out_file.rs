@@ -128,8 +128,10 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if !metadata.is_file() {
         return Ok(());
     }
+    // What is refused without `--force` in any case needs no better reason.
+    let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
     if let Some(what) = etwkit_extract::precious(path)
-        && !(replace == Replace::Simulated && path.with_extension("truth.json").is_file())
+        && !(may_be_simulated && path.with_extension("truth.json").is_file())
     {
         let message = format!("will not overwrite {}: it is {what}", path.display());
         let hint = "give another name; did a name of the output stand in front of the traces?".to_owned();

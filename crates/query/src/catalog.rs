@@ -10,7 +10,7 @@ use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableSource;
 use etwkit_extract::{StoreError, TableFile};
-use etwkit_trace::table::{DERIVED, Process, Row, TABLES};
+use etwkit_trace::table::{DERIVED, Kind, Process, Row, TABLES};
 
 use crate::frames::Loader;
 use crate::provider::DeclaredTable;
@@ -90,7 +90,10 @@ impl Tables {
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.files().find_map(|file| {
             let declared = self.declared.get(&*file.name)?.declared();
-            let columns = declared.columns.iter().filter(|column| ["ns", "bytes"].contains(&column.unit));
+            let columns = declared
+                .columns
+                .iter()
+                .filter(|column| ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64);
             columns.into_iter().find_map(|column| file.strange_number(column.name).err())
         })
     }

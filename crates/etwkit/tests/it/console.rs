@@ -134,7 +134,7 @@ sql --format csv 'SELECT count(*) AS n FROM process'
     let (out, err, exit) = script(&["console"], lines, folder.path());
     assert_eq!((exit, err.as_str()), (0, ""));
     assert!(out.contains("SYNTHBOX") && out.contains("14 828"), "{out}");
-    let counts: Vec<&str> = out.split("\nn\n").skip(1).filter_map(|rest| rest.lines().next()).collect();
+    let counts: Vec<&str> = out.split("\nn\r\n").skip(1).filter_map(|rest| rest.lines().next()).collect();
     assert_eq!(counts.len(), 2, "{out}");
     assert_ne!(counts[0], counts[1], "{out}");
     std::fs::remove_file(folder.path().join("fast.etl")).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Float64Type, Int64Type};
 use bytes::Bytes;
 use etwkit_etl::source::ByteSource;
 use parquet::arrow::ProjectionMask;
@@ -125,8 +125,9 @@ impl TableFile {
         let columns = metadata.file_metadata().schema_descr().columns().to_vec();
         for column in columns {
             let name = column.name();
-            let read = || self.batches(Some(&[name]))?.try_for_each(|batch| batch.map(|_| ()));
-            read().map_err(|error| match error {
+            // What is wrong with the headers of pages names its column itself.
+            let mut rows = self.batches(Some(&[name]))?;
+            rows.try_for_each(|batch| batch.map(|_| ())).map_err(|error| match error {
                 StoreError::Table { path, file, expected, source } => {
                     StoreError::Table { path, file, expected: format!("{expected} (column {name})"), source }
                 }
@@ -162,7 +163,12 @@ impl TableFile {
             let batch = batch?;
             let values = batch.columns().first().and_then(|values| values.as_primitive_opt::<Int64Type>());
             let strange = |value: &i64| value.unsigned_abs() > MAX_NUMBER;
-            if let Some(value) = values.and_then(|values| values.iter().flatten().find(strange)) {
+            let of_floats = || {
+                let floats = batch.columns().first()?.as_primitive_opt::<Float64Type>()?;
+                floats.iter().flatten().find(|value| !value.is_finite()).map(|value| value.to_string())
+            };
+            let found = values.and_then(|values| values.iter().flatten().find(strange));
+            if let Some(value) = found.map(|value| value.to_string()).or_else(of_floats) {
                 return Err(
                     self.wrong(format!("numbers of a recording in the column {column}, found {value}"))
                 );

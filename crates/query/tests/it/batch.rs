@@ -234,3 +234,11 @@ fn the_table_of_extracts_has_the_row_of_each() {
         UNION ALL SELECT 1, 'marks', CAST(count(*) AS VARCHAR) FROM mark) ORDER BY at";
     same(sql, ["Source|a\nmarks|2", "Source|b\nmarks|0", "Source|c\nmarks|0"]);
 }
+
+#[test]
+fn properties_of_hundreds_of_traces_are_asked_with_one_plan() {
+    let sql = etwkit_query::dump::stats::StatsRequest::default().sql();
+    let (alone, together, is_lifted) = both(&sql);
+    assert_eq!(alone, together);
+    assert!(is_lifted, "one by one: {sql}");
+}

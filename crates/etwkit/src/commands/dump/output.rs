@@ -18,7 +18,7 @@ use super::asking::ask_in_order;
 pub(super) use super::columns::Columns;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
-use crate::extracts::{SameTrace, refuse_twice};
+use crate::extracts::SameTrace;
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Line, Printer};
 
@@ -108,7 +108,6 @@ pub(super) fn ask_each<A: Send>(
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
-    refuse_twice(&extracts)?;
     let shelf = printer.shelf();
     let (mut same, mut names) = (SameTrace::default(), HashSet::new());
     ask_in_order(common, &extracts, &shelf, &question, |asked| {
