@@ -318,11 +318,12 @@ fn joined(left: LogicalPlan, of_left: &Column, right: LogicalPlan, of_right: Col
     )?))
 }
 
-/// Whether a question always has one row.
+/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds nothing.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         LogicalPlan::Projection(projection) => is_one_row(&projection.input),
+        LogicalPlan::Filter(filter) => is_one_row(&filter.input),
         LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
         _ => false,
     }

@@ -139,7 +139,6 @@ fn what_cannot_be_asked_together_is_asked_one_by_one() {
         "SELECT name FROM process ORDER BY name LIMIT 1",
         "SELECT name FROM process p WHERE EXISTS (SELECT 1 FROM cpu_sample s WHERE s.process_key = p.process_key) ORDER BY name",
         "SELECT name, stack_contains(CAST(NULL AS INT), 'x') AS found FROM process ORDER BY name",
-        "SELECT count(*) FROM extract",
     ] {
         let (alone, together, is_lifted) = both(sql);
         assert_eq!(together, alone, "{sql}");
