@@ -1,7 +1,8 @@
 //! Files that commands write.
 //!
-//! A file is written under another name beside its own and gets its name when it is complete, so that a command which fails or is interrupted leaves what was
-//! there. Nobody loses data by a slip of the keyboard: a file that is there is replaced only with `--force`, and a trace, an archive or a part of an extract
+//! A file is written under another name beside its own and gets its name when it is complete, so that a
+//! command which fails or is interrupted leaves what was there. Nobody loses data by a slip of the keyboard:
+//! a file that is there is replaced only with `--force`, and a trace, an archive or a part of an extract
 //! never. Links are followed, and pipes and devices are written to: they are never replaced by a file.
 
 use std::fs::{self, File};
@@ -17,7 +18,8 @@ use crate::report::Advised;
 /// How unfinished files are called, between these.
 const PREFIX: &str = ".etwkit-";
 const SUFFIX: &str = ".part";
-/// An unfinished file that nobody holds and that is this old belongs to a program that died: a live one takes hold of its file at once.
+/// An unfinished file that nobody holds and that is this old belongs to a program that died: a live one takes
+/// hold of its file at once.
 const ABANDONED: Duration = Duration::from_secs(60);
 
 /// What may be replaced.
@@ -181,8 +183,8 @@ pub(crate) fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept; where that did not happen because a
-/// program was killed, the next one that writes there removes it.
+/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept;
+/// where that did not happen because a program was killed, the next one that writes there removes it.
 fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);

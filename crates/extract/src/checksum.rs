@@ -1,7 +1,8 @@
 //! Checksums of table files: CRC-32 of every 64 KiB, kept in the manifest.
 //!
-//! Parquet has checksums of pages, but they leave out the headers of pages and the end of the file, and few writers have them. These cover every byte, and
-//! a part of a file can be checked without reading the rest. They find accidents: whoever changes a file on purpose can change the manifest, too.
+//! Parquet has checksums of pages, but they leave out the headers of pages and the end of the file, and few
+//! writers have them. These cover every byte, and a part of a file can be checked without reading the rest.
+//! They find accidents: whoever changes a file on purpose can change the manifest, too.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ pub(crate) const BLOCK_BYTES: u64 = 64 << 10;
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// CRC-32 (as zip and PNG have it) of each block of a file. In JSON a text with eight hexadecimal digits for each.
+/// CRC-32 (as zip and PNG have it) of each block of a file. In JSON a text with eight hexadecimal digits for
+/// each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checksums(Arc<[u32]>);
 

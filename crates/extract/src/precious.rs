@@ -7,11 +7,13 @@ use std::path::Path;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::reader::has_manifest;
 
-/// Where the header of the first record of a trace lies: behind that of the first buffer. Its kind, 1 or 2 for 32 and 64 bits, then what marks headers, then
-/// group and type 0, the header event (`docs` of the format call it that of the trace).
+/// Where the header of the first record of a trace lies: behind that of the first buffer. Of its bytes the
+/// third is 1 or 2 (32 or 64 bits), the fourth marks headers, the last two are group and type 0: the header
+/// event.
 const HEADER: usize = 0x48;
 
-/// What a regular file is, if it is a trace or a part of an extract: data that somebody recorded, and that nothing can bring back.
+/// What a regular file is, if it is a trace or a part of an extract: data that somebody recorded, and that
+/// nothing can bring back.
 #[must_use]
 pub fn precious(path: &Path) -> Option<&'static str> {
     let mut head = [0; HEADER + 8];

@@ -1,7 +1,8 @@
 //! Panics that are caught and become errors are not printed as well.
 //!
-//! The Parquet decoder and the query engine panic over some damaged numbers. Whoever catches that says what is wrong with which file; the lines that the
-//! standard library prints before would only frighten. Panics of other threads are printed as always.
+//! The Parquet decoder and the query engine panic over some damaged numbers. Whoever catches that says what
+//! is wrong with which file; the lines that the standard library prints before would only frighten. Panics of
+//! other threads are printed as always.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -29,7 +30,8 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| SAID.take().unwrap_or_default())
 }
 
-/// From now on no panic of this thread is printed, since all of them are caught: for threads of an engine that does so.
+/// From now on no panic of this thread is printed, since all of them are caught: for threads of an engine
+/// that does so.
 pub fn thread() {
     install();
     CATCHING.set(CATCHING.get() + 1);

@@ -1,7 +1,8 @@
 //! What does not fit into memory goes to files without a name.
 //!
-//! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes would leave gigabytes. The system removes a file
-//! without a name when its last user is gone, whatever happened to it.
+//! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes
+//! would leave gigabytes. The system removes a file without a name when its last user is gone, whatever
+//! happened to it.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,8 +1,9 @@
 //! Refuses questions that would mix the rows of several extracts.
 //!
-//! Keys such as `process_key` and `stack_id` count anew in each extract. A join on one of them without `trace_id` pairs rows of one trace with rows of
-//! another, and a group by one sums up what has nothing in common: rows come out, and they are wrong. Both are errors with several extracts. Joins on
-//! anything else, as on names, are what comparisons are made of.
+//! Keys such as `process_key` and `stack_id` count anew in each extract. A join on one of them without
+//! `trace_id` pairs rows of one trace with rows of another, and a group by one sums up what has nothing in
+//! common: rows come out, and they are wrong. Both are errors with several extracts. Joins on anything else,
+//! as on names, are what comparisons are made of.
 
 use std::collections::HashSet;
 
@@ -108,7 +109,8 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     if let Some(key) = key {
         return Err(mixed(&format!("the join on {key}"), &format!("USING ({TRACE_ID}, {key})")));
     }
-    // Rows that are paired by nothing that they share: of each trace with each other one, unless the condition speaks of both numbers.
+    // Rows that are paired by nothing that they share: of each trace with each other one, unless the
+    // condition speaks of both numbers.
     let speaks = join.on.iter().any(|(a, b)| speaks_of_both(&[a, b], left, right))
         || facts.0.iter().any(|condition| speaks_of_both(&[condition], left, right));
     if pairs.is_empty() && !speaks && has_rows_of_traces(left) && has_rows_of_traces(right) {

@@ -1,8 +1,9 @@
 //! Columns of `USING` stand alone wherever they are named.
 //!
-//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner calls such a name ambiguous in conditions, and with three tables
-//! everywhere. So names without a table that a `USING` of their `SELECT` has get the table whose value they are. Joins whose rows may lack that
-//! value (right and full ones) are left as they are.
+//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner calls such
+//! a name ambiguous in conditions, and with three tables everywhere. So names without a table that a `USING`
+//! of their `SELECT` has get the table whose value they are. Joins whose rows may lack that value (right and
+//! full ones) are left as they are.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -68,7 +69,8 @@ impl VisitorMut for Qualify {
     }
 }
 
-/// The columns of `USING` of a question over tables that are all joined; `None` where their values may be missing.
+/// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
+/// missing.
 fn scope(select: &Select) -> Option<Scope> {
     let [from] = select.from.as_slice() else { return None };
     let mut scope = Scope::default();
@@ -92,7 +94,8 @@ fn scope(select: &Select) -> Option<Scope> {
                 if scope.contains_key(&name) {
                     continue;
                 }
-                // Both sides have it; what is known is the one on the right, and the left one if it is the only one, or declared.
+                // Both sides have it; what is known is the one on the right, and the left one if it is the
+                // only one, or declared.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
                     several => several.iter().copied().find(|table| is_declared_with(table, &name)),

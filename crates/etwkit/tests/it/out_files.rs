@@ -302,7 +302,8 @@ fn the_environment_cannot_take_the_threads_away() {
 
 #[test]
 fn damage_that_the_decoder_panics_over_is_told_once() {
-    // Pages of noise, without checksums, through the whole program: what the decoder and the engine do with them is an error of the file.
+    // Pages of noise, without checksums, through the whole program: what the decoder and the engine do with
+    // them is an error of the file.
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl")]);
     let manifest = extracts.path("a.etwx/manifest.json");
     let mut json: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();

@@ -1,7 +1,8 @@
 //! Functions of the engine whose values can be far larger than their arguments.
 //!
-//! Sorting, grouping and joining ask for memory before they take it; functions of single rows do not. `repeat('x', 1000000000)` for each of a million rows
-//! would take whatever there is, so what a call would make is worked out before it is made.
+//! Sorting, grouping and joining ask for memory before they take it; functions of single rows do not.
+//! `repeat('x', 1000000000)` for each of a million rows would take whatever there is, so what a call would
+//! make is worked out before it is made.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
