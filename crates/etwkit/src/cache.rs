@@ -11,7 +11,8 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Extract, Input, JsonInput, convert, default_target, import_json,
+    ConvertError, ConvertOptions, Extract, Input, JsonInput, convert, default_target, derive_into,
+    derived_in, import_json, is_current,
 };
 
 use crate::interrupt::Stoppable;
@@ -61,6 +62,22 @@ fn cached(
     make(&target)?;
     make_room(&folder, &target, MAX_BYTES);
     Ok((target, true))
+}
+
+/// The derived tables of an extract that nothing can be added to.
+pub(crate) fn derived_of(extract: &Extract) -> anyhow::Result<PathBuf> {
+    let folder = folder()?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let stem = extract.path().with_extension("");
+    let stem = stem.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let target = folder.join(format!("{stem}.derived-{}-{VERSION}.etwx", extract.fingerprint()));
+    if derived_in(&target).is_ok_and(|derived| is_current(&derived)) {
+        touch(&target);
+        return Ok(target);
+    }
+    derive_into(extract, &target)?;
+    make_room(&folder, &target, MAX_BYTES);
+    Ok(target)
 }
 
 /// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.

@@ -235,7 +235,8 @@ pub(crate) struct TraceArgs {
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// The extract to make, or an existing folder to put extracts into; without it each lies beside its trace
+    /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to put extracts into; without it each
+    /// lies beside its trace
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// What is kept
@@ -286,19 +287,36 @@ pub(crate) struct SqlArgs {
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// How rows are written; parquet only into a file
-    #[arg(long, value_enum, default_value_t = SqlFormat::Table)]
-    pub(crate) format: SqlFormat,
+    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet), anything else as a table
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<SqlFormat>,
     /// Write the rows into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Overwrite a file that is there
+    /// Overwrite a file that is there; traces and extracts are never overwritten
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit code is 2
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Print the tables, or the columns of one
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["items", "params", "files", "format", "out", "force"])]
     pub(crate) show_schema: Option<String>,
+}
+
+impl SqlArgs {
+    /// How rows are written: as is asked for, else as the ending of the file says.
+    pub(crate) fn form(&self) -> SqlFormat {
+        let ending = self.out.as_ref().and_then(|out| out.extension()).unwrap_or_default();
+        let of_ending = || match ending.to_string_lossy().to_lowercase().as_str() {
+            "parquet" => SqlFormat::Parquet,
+            "csv" => SqlFormat::Csv,
+            "json" | "jsonl" | "ndjson" => SqlFormat::Json,
+            _ => SqlFormat::Table,
+        };
+        self.format.unwrap_or_else(of_ending)
+    }
 }
 
 /// Forms of rows.

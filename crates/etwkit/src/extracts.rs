@@ -1,13 +1,17 @@
 //! Arguments to a session over extracts.
 
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, derive_again, is_current, is_json_extract};
+use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, is_json_extract};
 use etwkit_query::{Options, Session, Source};
 
 use crate::printer::Printer;
+use crate::report::Advised;
 use crate::shelf::Shelf;
 use crate::{cache, input};
 
@@ -34,17 +38,51 @@ pub(crate) fn open_shared(
 ) -> anyhow::Result<Arc<Session>> {
     let options = options(sessions, shelf);
     shelf.session(paths, &options, || {
-        let mut sources = Vec::new();
+        let (mut sources, mut same) = (Vec::new(), SameTrace::default());
+        refuse_twice(paths)?;
         for path in paths {
-            sources.push(source(path, notes)?);
+            let (source, hash) = source(path, notes).with_context(|| path.display().to_string())?;
+            same.see(&path.display().to_string(), hash.as_deref(), notes);
+            sources.push(source);
         }
         Ok(Session::new(sources, &options)?)
     })
 }
 
-/// The rows of what an argument names.
-pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Source> {
-    Ok(Source::from(open(&noted_extract_of(path, notes)?, notes)?))
+/// The rows of what an argument names, and the hash of its trace.
+pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<(Source, Option<String>)> {
+    let extract = open(&noted_extract_of(path, notes)?, notes)?;
+    let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
+    Ok((Source::from(extract), hash))
+}
+
+/// Refuses an extract that is named twice: whatever is summed up would count twice.
+pub(crate) fn refuse_twice(paths: &[PathBuf]) -> anyhow::Result<()> {
+    let mut seen = HashSet::new();
+    for path in paths {
+        if paths.len() > 1 && !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            let message = format!("named twice: {}", path.display());
+            return Err(Advised { message, hint: "name each extract once".to_owned() }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Extracts of one trace among those that are asked together: several parts of it, or a summary beside the full one.
+#[derive(Debug, Default)]
+pub(crate) struct SameTrace(HashMap<String, String>);
+
+impl SameTrace {
+    /// Notes if the trace was seen before.
+    pub(crate) fn see(&mut self, name: &str, hash: Option<&str>, notes: &mut Vec<String>) {
+        let Some(hash) = hash else { return };
+        match self.0.get(hash) {
+            Some(first) => notes.push(format!(
+                "{name} is of the same trace as {first}: what is in both counts twice where extracts are summed up"
+            )),
+            None => _ = self.0.insert(hash.to_owned(), name.to_owned()),
+        }
+    }
 }
 
 /// Options of one of so many sessions that are asked at a time: each has its share of processors and memory.
@@ -63,15 +101,47 @@ pub(crate) fn temp_dir() -> Option<PathBuf> {
 /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed extract stays as it is.
 fn open(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Extract> {
     let extract = Extract::open(path).map_err(etwkit_query::Error::from)?;
-    if extract.derived().is_some_and(is_current)
-        || extract.is_archive()
-        || extract.manifest().detail != Detail::Full
-    {
+    if extract.derived().is_some_and(is_current) {
         return Ok(extract);
     }
-    derive_again(&extract)?;
-    notes.push(format!("computed the derived tables of {}, which were missing or old", path.display()));
-    Ok(Extract::open(path).map_err(etwkit_query::Error::from)?)
+    if extract.manifest().detail != Detail::Full {
+        notes.push(format!(
+            "{} is a summary by an older version ({}): its sums may mean something else than those of this one; \
+             extract the trace again",
+            path.display(),
+            extract.manifest().etwkit_version
+        ));
+        return Ok(extract);
+    }
+    let is_archive = extract.is_archive();
+    if !is_archive {
+        match derive_again(&extract) {
+            Ok(_) => {
+                notes.push(format!(
+                    "computed the derived tables of {}, which were missing or old",
+                    path.display()
+                ));
+                return Ok(Extract::open(path).map_err(etwkit_query::Error::from)?);
+            }
+            Err(error) if !is_not_writable(&error) => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    // Nothing can be added to it: what is computed lies in the cache, and its rows stay where they are.
+    let derived = cache::derived_of(&extract)?;
+    let why = if is_archive { "is packed" } else { "cannot be written to" };
+    notes.push(format!(
+        "computed the derived tables of {}, which {why}, in {}",
+        path.display(),
+        derived.display()
+    ));
+    Ok(extract.with_derived(&derived).map_err(etwkit_query::Error::from)?)
+}
+
+/// Whether derived tables could be computed if only there were a place for them.
+fn is_not_writable(error: &ConvertError) -> bool {
+    let ConvertError::Store(StoreError::Io { source, .. }) = error else { return false };
+    matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of ETWAnalyzer became.

@@ -1,6 +1,7 @@
 //! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in the console a command ends, and the console
 //! goes on.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,8 +37,22 @@ pub fn install() {
     });
 }
 
+/// Files that are not finished; those that are kept have another name by then.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes a file when a signal ends the process, if it is still there under that name.
+pub(crate) fn remove_at_the_end(path: &Path) {
+    let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    // A console writes many: those that got their names, or were given up, are forgotten.
+    all.retain(|path| path.exists());
+    all.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+}
+
 #[expect(clippy::exit, reason = "a signal ends the process, wherever it is")]
 fn end() -> ! {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = std::fs::remove_file(path);
+    }
     std::process::exit(Exit::Interrupted.code().into())
 }
 

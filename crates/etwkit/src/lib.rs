@@ -101,12 +101,14 @@ impl Screen<'_> {
             .with_shelf(shelf.clone());
         let result = work(&mut printer);
         let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
-        let notes = printer.take_notes();
+        let (notes, failures) = (printer.take_notes(), printer.take_failures());
         let mut err = Errors { is_colored: printer.colors().err, out: self.err };
         for note in notes {
             report::note(&mut err, &note);
         }
-        result.unwrap_or_else(|error| {
+        failures.iter().for_each(|failure| report::error(&mut err, failure));
+        let failed = if failures.is_empty() { Exit::Answered } else { Exit::Error };
+        result.map(|exit| exit.worse(failed)).unwrap_or_else(|error| {
             if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
                 return Exit::Answered;
             }

@@ -13,6 +13,9 @@ use etwkit::{Colors, Terminal};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Columns of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
+
 fn main() -> ExitCode {
     etwkit::interrupt::install();
     // Old consoles of Windows do not know escape sequences; the stream turns them into calls there, and hands everything on elsewhere.
@@ -25,10 +28,13 @@ fn main() -> ExitCode {
 
 /// What the terminal can and the environment wants (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
 fn terminal() -> Terminal {
-    let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    // A terminal that does not say how wide it is still is one: what it shows is escaped and cut.
+    let width = io::stdout()
+        .is_terminal()
+        .then(|| terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)));
     let has_colors = |choice: ColorChoice| choice != ColorChoice::Never;
     Terminal {
-        width: width.map(|(width, _)| usize::from(width.0)),
+        width,
         colors: Colors {
             out: has_colors(AutoStream::choice(&io::stdout())),
             err: has_colors(AutoStream::choice(&io::stderr())),

@@ -52,6 +52,8 @@ pub(crate) struct Printer<'w> {
     started: bool,
     /// What the reader of the answer should know, for the error stream.
     notes: Vec<String>,
+    /// What failed while the rest went on.
+    failures: Vec<anyhow::Error>,
     /// Extracts that are open already.
     shelf: Arc<Shelf>,
 }
@@ -66,6 +68,7 @@ impl<'w> Printer<'w> {
             colors,
             started: false,
             notes: Vec::new(),
+            failures: Vec::new(),
             shelf: Arc::default(),
         }
     }
@@ -105,6 +108,16 @@ impl<'w> Printer<'w> {
     /// Keeps a note for the error stream.
     pub(crate) fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
+    }
+
+    /// Keeps an error of a part of the work, which ends the command with status 2 when the rest is done.
+    pub(crate) fn failed(&mut self, error: anyhow::Error) {
+        self.failures.push(error);
+    }
+
+    /// Takes the errors of parts out.
+    pub(crate) fn take_failures(&mut self) -> Vec<anyhow::Error> {
+        std::mem::take(&mut self.failures)
     }
 
     /// The notes so far.

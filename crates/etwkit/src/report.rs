@@ -1,9 +1,17 @@
 //! Errors, on the error stream. If that is closed too, nobody listens.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::sanitize;
 use crate::style::labelled;
+
+/// An error that says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Advised {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
 
 /// The error stream, and whether it is coloured.
 pub(crate) struct Errors<'w> {
@@ -24,23 +32,52 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
         }
         said.push_str(&text);
     }
-    if let Some(hint) = hint(error) {
-        line(err, &format!("hint: {hint}"));
-    }
+    line(err, &format!("hint: {}", hint(error)));
 }
 
-/// The advice of whichever library the error comes from.
-fn hint(error: &anyhow::Error) -> Option<&str> {
-    let of_extract = error.downcast_ref().and_then(etwkit_extract::Error::hint);
-    of_extract
+/// What is said where nothing better is known.
+const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
+
+/// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors of its kind.
+fn hint(error: &anyhow::Error) -> String {
+    let of_system = || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(of_system);
+    error.chain().find_map(of_library).or_else(of_system).unwrap_or_else(|| HELP.to_owned())
+}
+
+/// The advice of a library.
+fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
+    let known = known
         .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_extract::JsonError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))
+        .or_else(|| error.downcast_ref().map(etwkit_trace::tags::TagFileError::hint))
         .or_else(|| error.downcast_ref().map(etwkit_query::xml::FileError::hint))
-        .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint))
-        .or_else(|| error.downcast_ref::<crate::compat::Wrong>().map(|error| error.hint.as_str()))
+        .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint));
+    known
+        .map(str::to_owned)
+        .or_else(|| error.downcast_ref::<Advised>().map(|error| error.hint.clone()))
+        .or_else(|| error.downcast_ref::<crate::compat::Wrong>().map(|error| error.hint.clone()))
+}
+
+/// What can be done about an error of the system.
+fn of_system(error: &io::Error) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
+        io::ErrorKind::PermissionDenied => {
+            "you may not read or write there, or another program holds it open: close that, or choose another place"
+        }
+        io::ErrorKind::StorageFull => "no space is left there: free some, or choose another place",
+        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: choose another place",
+        io::ErrorKind::InvalidData => "the file is not what it should be: was it copied as a whole?",
+        io::ErrorKind::NotSeekable => "this has to be a file: pipes cannot be written at any place",
+        _ => return HELP.to_owned(),
+    };
+    hint.to_owned()
 }
 
 /// Prints a text of several lines, each one escaped.
@@ -58,4 +95,106 @@ pub(crate) fn note(err: &mut Errors<'_>, text: &str) {
 fn line(err: &mut Errors<'_>, text: &str) {
     let text = sanitize::text(text);
     let _ = writeln!(err.out, "{}", labelled(&text, err.is_colored));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use anyhow::{Context, anyhow};
+    use etwkit_extract::{ConvertError, StoreError};
+    use etwkit_query::Error as QueryError;
+
+    use super::*;
+
+    fn printed(error: &anyhow::Error) -> String {
+        let mut out = Vec::new();
+        super::error(&mut Errors { out: &mut out, is_colored: false }, error);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn path() -> PathBuf {
+        PathBuf::from("run.etwx")
+    }
+
+    fn system(kind: io::ErrorKind) -> io::Error {
+        kind.into()
+    }
+
+    /// One error of each kind of the libraries that extracts and questions end with.
+    fn of_libraries() -> Vec<anyhow::Error> {
+        let text = || "x".to_owned();
+        let store = vec![
+            StoreError::Io { doing: "read", path: path(), source: system(io::ErrorKind::Other) },
+            StoreError::Io { doing: "write", path: path(), source: system(io::ErrorKind::Other) },
+            StoreError::NoName { path: path() },
+            StoreError::NoParent { path: path() },
+            StoreError::NotOurs { path: path(), what: "a file" },
+            StoreError::Columns { table: text(), expected: text(), found: text() },
+            StoreError::Incomplete { path: path() },
+            StoreError::NotAnExtract { path: path(), what: text() },
+            StoreError::Manifest { path: path(), name: "manifest.json", expected: text() },
+            StoreError::Newer { path: path(), found: text(), supported: text() },
+            StoreError::Older { path: path(), found: text(), supported: text() },
+            StoreError::Table { path: path(), file: text(), expected: text(), source: None },
+            StoreError::Replaced { path: path() },
+            StoreError::Compressed { path: path(), member: text() },
+            StoreError::Archive { path: path(), expected: "x", source: "y".into() },
+            StoreError::ReadOnlyArchive { path: path() },
+        ];
+        let query = vec![
+            QueryError::NoSource,
+            QueryError::Threads(system(io::ErrorKind::Other)),
+            QueryError::Stopped { said: Some(text()) },
+            QueryError::TooLong { what: "bytes of SQL", found: 2, limit: 1 },
+            QueryError::Statements { count: 2 },
+            QueryError::Refused { found: text() },
+            QueryError::Sql { message: text(), position: None, hint: None },
+            QueryError::Parameter { query: "x", expected: text(), found: text() },
+            QueryError::Memory { message: text() },
+            QueryError::TooMuch { limit: 1 },
+            QueryError::Cancelled,
+            QueryError::Failed { message: text() },
+        ];
+        let convert = vec![
+            ConvertError::Rows("x".into()),
+            ConvertError::EmptyRange { duration_s: 1.0 },
+            ConvertError::IsSummary { path: path() },
+            ConvertError::Interrupted,
+        ];
+        let trace = [io::ErrorKind::NotFound, io::ErrorKind::Other]
+            .map(|kind| etwkit_extract::Error::Open { path: path(), source: system(kind) });
+        let mut all: Vec<anyhow::Error> = store.into_iter().map(Into::into).collect();
+        all.extend(query.into_iter().map(anyhow::Error::from));
+        all.extend(convert.into_iter().map(anyhow::Error::from));
+        all.extend(trace.map(anyhow::Error::from));
+        all
+    }
+
+    #[test]
+    fn every_error_of_a_library_has_its_own_hint_wherever_it_stands() {
+        let count = of_libraries().len();
+        for number in 0..count {
+            let plain = printed(&of_libraries().swap_remove(number));
+            assert_eq!(plain.matches("\nhint: ").count(), 1, "{plain}");
+            assert!(!plain.contains(HELP), "{plain}");
+            // Also below what was added on the way.
+            let hint = plain.lines().last().unwrap().to_owned();
+            let wrapped = printed(&of_libraries().swap_remove(number).context("run.etwx").context("more"));
+            assert_eq!(wrapped.lines().last().unwrap(), hint, "{wrapped}");
+        }
+        let dump = etwkit_query::dump::Error::from(QueryError::Cancelled);
+        assert!(printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err()).ends_with("hint: ask again\n"));
+    }
+
+    #[test]
+    fn every_other_error_has_a_hint_too() {
+        assert_eq!(printed(&anyhow!("x")), format!("error: x\nhint: {HELP}\n"));
+        let full = Err::<(), _>(system(io::ErrorKind::StorageFull)).context("cannot write y").unwrap_err();
+        assert!(
+            printed(&full).ends_with("\nhint: no space is left there: free some, or choose another place\n")
+        );
+        let advised = anyhow::Error::from(Advised { message: "a".into(), hint: "b".into() });
+        assert_eq!(printed(&advised), "error: a\nhint: b\n");
+    }
 }

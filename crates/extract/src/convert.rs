@@ -128,7 +128,10 @@ impl ConvertError {
                 Some("give a part of the trace in seconds since its start, such as 1.5..2")
             }
             Self::IsSummary { .. } => Some("extract the trace again with --symbols"),
-            Self::Rows(_) | Self::Interrupted => None,
+            Self::Rows(_) => {
+                Some("extract the trace again; if that fails too, it is a defect of etwkit: please report it")
+            }
+            Self::Interrupted => Some("run it again: what is complete by then is kept with --no-overwrite"),
         }
     }
 }
@@ -327,6 +330,18 @@ pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Wri
     let mut writer = crate::DerivedWriter::create(extract)?;
     derive::derive(&sealed, sets, &mut writer)?;
     Ok(writer.finish(depends_on(sets))?)
+}
+
+/// Computes the derived tables of an extract that cannot be written to into the folder `target`, for
+/// [`Extract::with_derived`](crate::Extract::with_derived). What lies there is replaced: the folder has to be the caller's own.
+///
+/// # Errors
+/// If the extract is damaged, or the folder cannot be written to.
+pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, ConvertError> {
+    let sets = [TagSet::built_in()];
+    let mut writer = crate::DerivedWriter::at(target)?;
+    derive::derive(&base(extract), &sets, &mut writer)?;
+    Ok(writer.finish(depends_on(&sets))?)
 }
 
 /// Key in [`DerivedManifest::depends_on`].

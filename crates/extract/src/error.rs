@@ -186,7 +186,7 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::NoInput => "name one .etl file, or several of one session",
-            Self::Open { source, .. } => return hint_for_io(source),
+            Self::Open { source, .. } => hint_for_io(source),
             Self::Directory { .. } => "name the .etl files of one session in it",
             Self::NotRegular { .. } => "save the trace to a file first: reading it needs random access",
             Self::Empty { .. } => {
@@ -214,11 +214,11 @@ impl Error {
     }
 }
 
-fn hint_for_io(error: &io::Error) -> Option<&'static str> {
+fn hint_for_io(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::NotFound => Some("check the name; relative names start in the current folder"),
-        io::ErrorKind::PermissionDenied => Some("make the file readable for you, or copy it"),
-        _ => None,
+        io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
+        io::ErrorKind::PermissionDenied => "make the file readable for you, or copy it",
+        _ => "is the disk or the network share it lies on still there? copy it, and name the copy",
     }
 }
 

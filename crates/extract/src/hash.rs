@@ -18,7 +18,12 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
             hasher.update(&part);
         }
     }
-    Ok(hasher.finalize().to_hex().chars().take(16).collect())
+    Ok(short(hasher.finalize()))
+}
+
+/// The first 16 hexadecimal digits, which tell apart what one disk holds.
+pub(crate) fn short(hash: blake3::Hash) -> String {
+    hash.to_hex().chars().take(16).collect()
 }
 
 fn read(source: &impl ByteSource, offset: u64) -> io::Result<Vec<u8>> {

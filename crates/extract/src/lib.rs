@@ -17,6 +17,7 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod checksum;
 mod convert;
 mod error;
 mod hash;
@@ -29,6 +30,8 @@ mod options;
 mod pack;
 mod partial;
 mod pictures;
+mod precious;
+pub mod quiet;
 pub mod reader;
 mod source;
 mod spool;
@@ -36,9 +39,10 @@ mod store_error;
 mod symbols;
 pub mod writer;
 
+pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
-    derive_with_tags, has_tags, is_current, name_again,
+    derive_into, derive_with_tags, has_tags, is_current, name_again,
 };
 pub use error::{Error, Result};
 pub use json7z::{
@@ -49,7 +53,9 @@ pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
-pub use reader::{Extract, Slice, TableFile, manifest_of};
+pub use pack::Packing;
+pub use precious::precious;
+pub use reader::{Extract, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

@@ -7,6 +7,7 @@ use std::path::Path;
 use etwkit_trace::table::Trace;
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::Checksums;
 use crate::store_error::{StoreError, StoreResult};
 
 /// Value of the field `format`.
@@ -238,6 +239,9 @@ pub struct TableEntry {
     /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_by: Vec<String>,
+    /// Checksums of its file, by which damage is noticed when it is read; none in extracts of format 1.3 and older.
+    #[serde(default, skip_serializing_if = "Checksums::is_empty")]
+    pub crc32: Checksums,
 }
 
 /// The manifest of the derived tables of an extract.

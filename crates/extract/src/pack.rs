@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -63,6 +63,39 @@ impl Extract {
 /// The manifest comes first, so that a glance at the start of the file tells what it is.
 fn is_first(name: &String) -> bool {
     name == crate::manifest::FILE
+}
+
+/// An extract that becomes one file: it is written as a folder first, in a place that goes away.
+#[derive(Debug)]
+pub struct Packing {
+    partial: Partial,
+    zip: PathBuf,
+}
+
+impl Packing {
+    /// Makes the place beside `zip`. Nothing is seen under that name before [`Packing::finish`]; what a killed program left is removed by the next
+    /// writer there.
+    ///
+    /// # Errors
+    /// If something else than a packed extract lies at `zip`, or nothing can be written beside it.
+    pub fn begin(zip: &Path) -> StoreResult<Self> {
+        refuse_foreign(zip)?;
+        Ok(Self { partial: Partial::create(zip)?, zip: zip.to_owned() })
+    }
+
+    /// Where the extract is to be written.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.partial.content().join(self.zip.with_extension("").file_name().unwrap_or_default())
+    }
+
+    /// Packs what was written there.
+    ///
+    /// # Errors
+    /// Those of [`Extract::pack`].
+    pub fn finish(self) -> StoreResult<()> {
+        Extract::open(&self.folder())?.pack(&self.zip)
+    }
 }
 
 enum Failed {

@@ -114,6 +114,12 @@ pub enum StoreError {
         /// What the decoder said, if it was asked.
         source: Option<ParquetError>,
     },
+    /// Another extract took the place of the one that was opened.
+    #[error("{} was replaced while it was read", path.display())]
+    Replaced {
+        /// The extract.
+        path: PathBuf,
+    },
     /// A member of the archive is compressed, so that it cannot be read in place.
     #[error("{} is compressed: {member} has to be stored as it is", path.display())]
     Compressed {
@@ -149,36 +155,59 @@ impl StoreError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
+    /// An error of a table once more, for those who have only a look at it: engines hand errors on as references.
+    #[must_use]
+    pub fn of_table_again(&self) -> Option<Self> {
+        Some(match self {
+            Self::Io { doing, path, source } => {
+                let source = io::Error::new(source.kind(), source.to_string());
+                Self::Io { doing, path: path.clone(), source }
+            }
+            Self::Table { path, file, expected, source } => Self::Table {
+                path: path.clone(),
+                file: file.clone(),
+                expected: expected.clone(),
+                source: source.as_ref().map(|source| ParquetError::General(source.to_string())),
+            },
+            Self::Replaced { path } => Self::Replaced { path: path.clone() },
+            _ => return None,
+        })
+    }
+
     /// A short advice for the user, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Io { doing: "open" | "read", source, .. } => return hint_for_reading(source.kind()),
-            Self::Io { source, .. } => return hint_for_writing(source.kind()),
+            Self::Io { doing: "open" | "read", source, .. } => hint_for_reading(source.kind()),
+            Self::Io { source, .. } => hint_for_writing(source.kind()),
             Self::NoName { .. } => "give a name that ends in .etwx with --out",
             Self::NoParent { .. } => "create it, or give another folder with --out",
             Self::NotOurs { .. } => "remove it, or give another name with --out",
             Self::NotAnExtract { .. } => "`etwkit extract` makes an extract of a trace",
             Self::Manifest { .. } | Self::Table { .. } | Self::Older { .. } => "extract the trace again",
             Self::Newer { .. } => "use a newer etwkit, or extract the trace again with this one",
+            Self::Replaced { .. } => "ask again: the new extract is there",
             Self::Compressed { .. } => "unpack it and name the folder, or pack it again without compression",
             Self::Archive { .. } => "copy or download the archive again",
             Self::ReadOnlyArchive { .. } => "unpack it and name the folder",
-            Self::Columns { .. } | Self::Encode { .. } | Self::Incomplete { .. } => return None,
+            Self::Columns { .. } | Self::Encode { .. } => {
+                "this is a defect of etwkit: please report it with the command line and the version"
+            }
+            Self::Incomplete { .. } => "the error in front of this one says why; nothing was changed",
         })
     }
 }
 
-fn hint_for_reading(kind: io::ErrorKind) -> Option<&'static str> {
-    Some(match kind {
+fn hint_for_reading(kind: io::ErrorKind) -> &'static str {
+    match kind {
         io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
         io::ErrorKind::PermissionDenied => "make it readable for you, or copy it",
-        _ => return None,
-    })
+        _ => "is the disk or the network share it lies on still there? copy it, and name the copy",
+    }
 }
 
-fn hint_for_writing(kind: io::ErrorKind) -> Option<&'static str> {
-    Some(match kind {
+fn hint_for_writing(kind: io::ErrorKind) -> &'static str {
+    match kind {
         io::ErrorKind::StorageFull => "no space is left there: free some, or give another folder with --out",
         io::ErrorKind::QuotaExceeded => {
             "your quota is used up there: free some, or give another folder with --out"
@@ -191,8 +220,8 @@ fn hint_for_writing(kind: io::ErrorKind) -> Option<&'static str> {
             "you may not write there, or another program holds it open: close that, or give another folder with --out"
         }
         io::ErrorKind::NotFound => "was it removed meanwhile? try again",
-        _ => return None,
-    })
+        _ => "give another folder with --out",
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use etwkit_extract::StoreError;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
@@ -27,8 +28,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Starts reading the stream.
-    pub(crate) fn start(mut stream: SendableRecordBatchStream, cancel: Cancel) -> Result<Self> {
+    /// Starts reading the stream. Where that fails over what an extract holds, `damage` looks for the file that is to blame.
+    pub(crate) fn start(
+        mut stream: SendableRecordBatchStream,
+        cancel: Cancel,
+        damage: impl Fn() -> Option<StoreError> + Send + 'static,
+    ) -> Result<Self> {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
         let work = runtime::spawn(async move {
@@ -37,8 +42,17 @@ impl Answer {
                 let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
                 let next = match next {
                     Ok(None) => break,
-                    Ok(Some(batch)) => batch.map_err(|e| error::from_execution(&e)),
-                    Err(_) => Err(Error::Stopped),
+                    Ok(Some(Ok(batch))) => Ok(batch),
+                    Ok(Some(Err(e))) => {
+                        let known = error::from_execution(&e);
+                        let found = if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
+                            damage()
+                        } else {
+                            None
+                        };
+                        Err(found.map_or(known, Error::Extract))
+                    }
+                    Err(_) => Err(damage().map_or_else(runtime::stopped, Error::Extract)),
                 };
                 let is_last = next.is_err();
                 // The reader may have gone.
@@ -53,7 +67,7 @@ impl Answer {
     /// Rows that are there already.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Result<Self> {
         let rows = futures::stream::iter(batches.into_iter().map(Ok));
-        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), cancel)
+        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), cancel, || None)
     }
 
     /// Names and types of the columns.
@@ -65,9 +79,32 @@ impl Answer {
     /// All rows at once.
     ///
     /// # Errors
-    /// The first error of the answer.
+    /// The first error of the answer. There is no limit to what they take: see [`Held`].
     pub fn collect(self) -> Result<Vec<RecordBatch>> {
         Iterator::collect(self)
+    }
+}
+
+/// Bytes of rows that are kept in memory, which come out of files that somebody may have made to fill it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Held {
+    bytes: usize,
+}
+
+impl Held {
+    /// Bytes of rows that one answer may take.
+    pub const MAX_BYTES: usize = 1 << 30;
+
+    /// Counts the rows of a batch.
+    ///
+    /// # Errors
+    /// With the ones before they are more than an answer may take.
+    pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        // Of a slice of a larger column only its own part.
+        let columns = batch.columns().iter();
+        let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or_default()).sum();
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > Self::MAX_BYTES { Err(Error::TooMuch { limit: Self::MAX_BYTES }) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which tables a session has. Looking one up opens nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,13 +9,14 @@ use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableSource;
-use etwkit_trace::table::{DERIVED, Process, Row, TABLES};
+use etwkit_extract::{StoreError, TableFile};
+use etwkit_trace::table::{DERIVED, Kind, Process, Row, TABLES};
 
 use crate::frames::Loader;
 use crate::provider::DeclaredTable;
 use crate::rename::RenameRules;
 use crate::renamed::RenamedProcesses;
-use crate::source::Source;
+use crate::source::{Rows, Source};
 use crate::stacks::{StackTable, Unrolled};
 use crate::views::{EXTRACT, PROCESS_RECORDED, tables};
 
@@ -23,6 +24,9 @@ use crate::views::{EXTRACT, PROCESS_RECORDED, tables};
 pub(crate) const CATALOG: &str = "etwkit";
 /// Name of the schema.
 pub(crate) const SCHEMA: &str = "extract";
+/// Tables that functions and views of stacks read.
+const FRAME_TABLES: [&str; 4] = ["stack", "frame", "module", "method"];
+
 /// The tables of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
@@ -31,14 +35,19 @@ pub(crate) struct Tables {
     loader: Arc<Loader>,
     /// What processes are called.
     names: Option<Arc<RenameRules>>,
+    has_trace_id: bool,
 }
 
 impl Tables {
-    pub(crate) fn new(sources: Arc<[Arc<Source>]>, names: Option<Arc<RenameRules>>) -> Self {
-        let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone()));
+    pub(crate) fn new(
+        sources: Arc<[Arc<Source>]>,
+        names: Option<Arc<RenameRules>>,
+        has_trace_id: bool,
+    ) -> Self {
+        let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone(), has_trace_id));
         let declared = TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
-        Self { declared, loader, sources, names }
+        Self { declared, loader, sources, names, has_trace_id }
     }
 
     /// The same tables, where processes have these names.
@@ -47,7 +56,12 @@ impl Tables {
     }
 
     /// Whether each table leads with `trace_id`.
-    pub(crate) fn has_trace_id(&self) -> bool {
+    pub(crate) const fn has_trace_id(&self) -> bool {
+        self.has_trace_id
+    }
+
+    /// Whether there are several extracts.
+    pub(crate) fn is_several(&self) -> bool {
         self.sources.len() > 1
     }
 
@@ -64,6 +78,31 @@ impl Tables {
     /// Whether a source was made of an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.sources.iter().any(|source| source.is_imported())
+    }
+
+    /// What is wrong with the files of these tables, or of those that frames are looked up in.
+    pub(crate) fn damage(&self, names: &BTreeSet<String>) -> Option<StoreError> {
+        let is_read = |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
+        self.files().filter(is_read).find_map(|file| file.examine().err())
+    }
+
+    /// A time or a size that no recording has.
+    pub(crate) fn strange_number(&self) -> Option<StoreError> {
+        self.files().find_map(|file| {
+            let declared = self.declared.get(&*file.name)?.declared();
+            let columns = declared
+                .columns
+                .iter()
+                .filter(|column| ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64);
+            columns.into_iter().find_map(|column| file.strange_number(column.name).err())
+        })
+    }
+
+    fn files(&self) -> impl Iterator<Item = &TableFile> {
+        self.sources.iter().flat_map(|source| match &source.rows {
+            Rows::Extract(extract) => extract.tables().collect(),
+            Rows::Batches(_) => Vec::new(),
+        })
     }
 
     /// Reads frames and stacks, for tables and functions alike.

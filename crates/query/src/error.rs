@@ -3,6 +3,7 @@
 use std::io;
 
 use datafusion::common::{DataFusionError, Diagnostic};
+use etwkit_extract::StoreError;
 
 use crate::hints;
 
@@ -18,13 +19,16 @@ pub enum Error {
     NoSource,
     /// An extract cannot be opened.
     #[error(transparent)]
-    Extract(#[from] etwkit_extract::StoreError),
+    Extract(#[from] StoreError),
     /// The system starts no threads.
     #[error("cannot start the threads that answer questions")]
     Threads(#[source] io::Error),
     /// The engine ended without an answer: a defect.
-    #[error("the query engine stopped without an answer")]
-    Stopped,
+    #[error("the query engine stopped without an answer{}", behind(said.as_deref()))]
+    Stopped {
+        /// What it said at last.
+        said: Option<String>,
+    },
     /// The statement is too long to be planned.
     #[error("expected at most {limit} {what}, found {found}")]
     TooLong {
@@ -73,6 +77,12 @@ pub enum Error {
         /// What asked for it.
         message: String,
     },
+    /// The rows of the answer take more memory than is given to rows that are kept.
+    #[error("the rows of the answer take more than {} MiB of memory", limit >> 20)]
+    TooMuch {
+        /// Bytes that they may take.
+        limit: usize,
+    },
     /// Whoever asked has given the question up, see [`Cancel`](crate::Cancel).
     #[error("the question was given up")]
     Cancelled,
@@ -90,24 +100,76 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Extract(error) => error.hint(),
-            Self::Sql { hint, .. } => hint.as_deref(),
+            Self::Sql { hint, .. } => Some(hint.as_deref().unwrap_or(REFERENCE)),
             Self::Statements { .. } => Some("ask one question at a time"),
             Self::Refused { .. } => Some("an extract is only read; results go to a file with --out"),
             Self::Memory { .. } => {
                 Some("ask for fewer rows or columns at once, or aggregate before sorting and joining")
             }
             Self::TooLong { .. } => Some("compare with a list, as in x IN (1, 2, 3), instead of many terms"),
-            _ => None,
+            Self::NoSource => Some("name an extract (NAME.etwx) or a trace (.etl)"),
+            Self::Threads(_) => {
+                Some("the system has no room for more threads: end other programs, or raise the limit")
+            }
+            Self::Stopped { .. } => {
+                Some("this is a defect of etwkit: please report it with the question and the version")
+            }
+            Self::Parameter { .. } => {
+                Some("`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters")
+            }
+            Self::TooMuch { .. } => Some(
+                "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
+            ),
+            Self::Cancelled => Some("ask again"),
+            Self::Failed { .. } => Some(
+                "try_cast and nullif give NULL where a value cannot be computed; `etwkit sql --show-schema` shows the types",
+            ),
         }
     }
+}
+
+/// What is said about SQL that nothing better is known of.
+const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
+
+fn behind(said: Option<&str>) -> String {
+    said.map(|said| format!(": {said}")).unwrap_or_default()
 }
 
 fn at(position: Option<(u64, u64)>) -> String {
     position.map(|(line, column)| format!(" (line {line}, column {column})")).unwrap_or_default()
 }
 
+/// The error of an extract that the engine handed through.
+fn of_extract(error: &DataFusionError) -> Option<Error> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(known) = error.downcast_ref::<StoreError>() {
+            return known.of_table_again().map(Error::Extract);
+        }
+        // The wrapper of an error that came through the reader of bytes is no cause of its own.
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        next = inner.map(|inner| inner as _).or_else(|| error.source());
+    }
+    None
+}
+
+/// Whether an error may come from damage of what was read: then it is worth while to look for it.
+pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
+    matches!(
+        innermost(error, &mut None),
+        DataFusionError::ParquetError(_)
+            | DataFusionError::ArrowError(..)
+            | DataFusionError::External(_)
+            | DataFusionError::ExecutionJoin(_)
+            | DataFusionError::Internal(_)
+    )
+}
+
 /// An error of parsing or planning.
 pub(crate) fn from_planning(error: &DataFusionError) -> Error {
+    if let Some(known) = of_extract(error) {
+        return known;
+    }
     let mut position = None;
     let error = innermost(error, &mut position);
     let (message, hint) = match error {
@@ -127,6 +189,9 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
 
 /// An error of computing rows.
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
+    if let Some(known) = of_extract(error) {
+        return known;
+    }
     match innermost(error, &mut None) {
         DataFusionError::ResourcesExhausted(message) => Error::Memory { message: message.clone() },
         other => Error::Failed { message: plain(other) },

@@ -1,6 +1,6 @@
 //! A declared table over all sources of a session.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, Int32Array, RecordBatch};
@@ -14,14 +14,14 @@ use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
-use etwkit_trace::table::Table;
+use etwkit_trace::table::{Kind, Table};
 
 use crate::files::{self, OpenFile, Readers};
 use crate::source::{Rows, Source};
@@ -29,7 +29,7 @@ use crate::source::{Rows, Source};
 /// Name of the column that tells the extracts of a session apart.
 pub(crate) const TRACE_ID: &str = "trace_id";
 
-/// The schema of the table in a session: `trace_id` leads where there are several extracts.
+/// The schema of the table in a session, where `trace_id` may lead.
 pub(crate) fn schema_of(table: &Table, has_trace_id: bool) -> SchemaRef {
     let schema = table.schema();
     if !has_trace_id {
@@ -47,18 +47,31 @@ pub(crate) struct DeclaredTable {
     table: &'static Table,
     schema: SchemaRef,
     sources: Arc<[Arc<Source>]>,
+    has_trace_id: bool,
     /// Its files, opened by the first question that names it.
     opened: Mutex<Option<Vec<PartitionedFile>>>,
+    is_order_checked: OnceLock<()>,
 }
 
 impl DeclaredTable {
-    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>) -> Self {
-        let schema = schema_of(table, sources.len() > 1);
-        Self { table, schema, sources, opened: Mutex::default() }
+    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>, has_trace_id: bool) -> Self {
+        let schema = schema_of(table, has_trace_id);
+        Self {
+            table,
+            schema,
+            sources,
+            has_trace_id,
+            opened: Mutex::default(),
+            is_order_checked: OnceLock::new(),
+        }
     }
 
-    fn has_trace_id(&self) -> bool {
-        self.sources.len() > 1
+    pub(crate) const fn declared(&self) -> &'static Table {
+        self.table
+    }
+
+    const fn has_trace_id(&self) -> bool {
+        self.has_trace_id
     }
 
     /// The batches of all sources in memory, in the session's schema.
@@ -95,15 +108,24 @@ impl DeclaredTable {
         Ok(all)
     }
 
-    /// The order of the rows of the only file, as far as its manifest knows it.
-    fn ordering(&self, schema: &SchemaRef) -> Option<LexOrdering> {
-        let [source] = &*self.sources else { return None };
-        let Rows::Extract(extract) = &source.rows else { return None };
-        let sorted_by = &extract.table(self.table.name)?.sorted_by;
+    /// The order of the rows of the only file, as far as its manifest knows it. The manifest is not believed: its claim is checked once.
+    fn ordering(&self, schema: &SchemaRef) -> Result<Option<LexOrdering>> {
+        let [source] = &*self.sources else { return Ok(None) };
+        let Rows::Extract(extract) = &source.rows else { return Ok(None) };
+        let Some(file) = extract.table(self.table.name) else { return Ok(None) };
+        // The numbers of declared columns are what the check understands.
+        let column = file.sorted_by.first().filter(|name| {
+            self.table.column(name).is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+        });
+        let Some(Ok(column)) = column.map(|name| Column::new_with_schema(name, schema)) else {
+            return Ok(None);
+        };
+        if self.is_order_checked.get().is_none() {
+            file.check_order().map_err(|e| DataFusionError::External(Box::new(e)))?;
+            let _ = self.is_order_checked.set(());
+        }
         let ascending = SortOptions { descending: false, nulls_first: false };
-        let column = |name: &String| Column::new_with_schema(name, schema).ok();
-        let columns = sorted_by.iter().map_while(column);
-        LexOrdering::new(columns.map(|column| PhysicalSortExpr::new(Arc::new(column), ascending)))
+        Ok(LexOrdering::new([PhysicalSortExpr::new(Arc::new(column), ascending)]))
     }
 
     /// Reads the files, if there are any. Row groups that a filter excludes are not read.
@@ -132,7 +154,7 @@ impl DeclaredTable {
             files.iter().filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?)).sum();
         let mut statistics = Statistics::new_unknown(schema.table_schema());
         statistics.num_rows = Precision::Exact(rows);
-        let ordering = self.ordering(schema.table_schema());
+        let ordering = self.ordering(schema.table_schema())?;
         let source = ParquetSource::new(schema)
             .with_enable_page_index(true)
             .with_parquet_file_reader_factory(Arc::new(Readers));

@@ -112,8 +112,15 @@ All times are nanoseconds since the start of the trace, in columns that end in `
 bit patterns of signed numbers: `hex(address)` writes them. A table that an extract does not hold is empty. Idle is not CPU: the process with
 id 0 has only DPCs and interrupts in the computed tables, and its samples have `is_idle`.
 
-With several extracts each table has a column `trace_id` in front, and joins need it: `JOIN process USING (trace_id, process_key)`. The table
-`extract` says which number is which extract.
+Each table has a column `trace_id` in front, the number of the extract: 0 if there is only one. The table `extract` says
+which number is which extract. Keys such as `process_key` or `stack_id` count anew in each extract, so with several of
+them joins and groups need it: `JOIN process USING (trace_id, process_key)`, `GROUP BY trace_id, process_key`. A question
+that would mix extracts is refused; joins on anything else, as on names, are not. The same extract cannot be named twice,
+and extracts of one trace, as a full one and a summary, are noted: what is in both counts twice.
+
+Rows that go to a file or a pipe keep all characters; on a terminal controls are escaped. `--out FILE` writes CSV, JSON
+lines or Parquet by the ending of the file. What does not fit into memory goes to temporary files without a name, in
+`ETWKIT_TMP` or the system's folder. A function may make 256 MiB for the rows of a batch.
 ";
 
 const LIBRARY: &str = "

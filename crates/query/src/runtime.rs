@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
+use etwkit_extract::quiet;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -21,7 +22,16 @@ fn handle() -> Result<Handle> {
         return Ok(runtime.handle().clone());
     }
     let mut builder = Builder::new_multi_thread();
-    let started = builder.thread_name("query").thread_stack_size(STACK_BYTES).enable_all().build();
+    // As many as there are processors, whatever the environment says: 0 of them would be a panic.
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let started = builder
+        .thread_name("query")
+        .thread_stack_size(STACK_BYTES)
+        .worker_threads(threads)
+        // A panic of the engine becomes an error of the answer.
+        .on_thread_start(quiet::thread)
+        .enable_all()
+        .build();
     let started = started.map_err(Error::Threads)?;
     let handle = started.handle().clone();
     *runtime = Some(started);
@@ -37,6 +47,11 @@ pub fn leave_threads() {
     if let Some(left) = left {
         left.shutdown_background();
     }
+}
+
+/// The engine has ended without an answer; what it said was not printed.
+pub(crate) fn stopped() -> Error {
+    Error::Stopped { said: quiet::last_of_threads() }
 }
 
 /// Starts the work on the threads of the engine.
@@ -59,7 +74,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
         // The caller waits below until this arrives.
         let _ = sender.send(work.await);
     })?;
-    let done = block_on(cancel.or(async { receiver.await.unwrap_or(Err(Error::Stopped)) }));
+    let done = block_on(cancel.or(async { receiver.await.unwrap_or_else(|_| Err(stopped())) }));
     task.abort();
     done
 }

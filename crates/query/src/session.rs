@@ -1,5 +1,6 @@
 //! The session: extracts in, answers out.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,13 +8,15 @@ use std::sync::{Arc, OnceLock};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use etwkit_extract::StoreError;
 use etwkit_trace::table::Table;
 use etwkit_trace::tags::TagSet;
 
@@ -22,7 +25,8 @@ use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
 use crate::rename::RenameRules;
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement};
+use crate::spill::Spill;
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement, trace_keys};
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -67,7 +71,7 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session over sources. With several of them each table has a leading column `trace_id`, which counts them from 0.
+    /// A session over sources. Each table has a leading column `trace_id`, which counts them from 0.
     ///
     /// # Errors
     /// No source; the engine cannot be set up.
@@ -76,7 +80,7 @@ impl Session {
             return Err(Error::NoSource);
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
-        let engine = Engine::new(sources.into(), options.clone());
+        let engine = Engine::new(sources.into(), options.clone(), true);
         engine.context()?;
         Ok(Self { engine, batch: None })
     }
@@ -149,6 +153,11 @@ impl Session {
         })
     }
 
+    /// A number that no recording has: what a question failed over that computes with it. All rows are read for that.
+    pub(crate) fn strange_number(&self) -> Option<StoreError> {
+        self.engine.tables().strange_number()
+    }
+
     /// Answers one statement. Planning is done when this returns, rows come while the answer is read.
     ///
     /// # Errors
@@ -168,7 +177,7 @@ impl Session {
     /// # Errors
     /// A parameter that the question does not have, or a value of the wrong type.
     pub fn ask(&self, query: &Query, parameters: &[(String, String)]) -> Result<Answer> {
-        let sql = query.sql(self.engine.tables().has_trace_id());
+        let sql = query.sql(self.engine.tables().is_several());
         self.engine.run(self.engine.plan(&sql, query.bind(parameters)?)?)
     }
 }
@@ -181,8 +190,9 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options) -> Self {
-        let tables = Arc::new(Tables::new(sources, options.process_names.clone()));
+    /// `has_trace_id` says whether tables lead with the number of the extract.
+    pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options, has_trace_id: bool) -> Self {
+        let tables = Arc::new(Tables::new(sources, options.process_names.clone(), has_trace_id));
         Self { tables, options, context: OnceLock::new() }
     }
 
@@ -196,7 +206,10 @@ impl Engine {
         }
         let state = state(&self.options).map_err(|e| error::from_execution(&e))?;
         let (context, tables) = (SessionContext::new_with_state(state), &self.tables);
-        for function in functions::scalar(tables.loader(), tables.has_trace_id()) {
+        for function in functions::scalar(tables.loader(), tables.is_several()) {
+            context.register_udf(function);
+        }
+        for function in functions::bounded(|name| context.udf(name).ok()) {
             context.register_udf(function);
         }
         functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
@@ -208,13 +221,14 @@ impl Engine {
         let tables = &self.tables;
         // Where setting up fails, the question that follows says so.
         if let Ok(context) = self.context() {
-            context.register_udf(functions::tag(tables.loader().clone(), tables.has_trace_id(), sets));
+            context.register_udf(functions::tag(tables.loader().clone(), tables.is_several(), sets));
         }
     }
 
     /// The plan of one statement.
     fn plan(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
+        let is_several = self.tables.is_several();
         runtime::wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
@@ -227,13 +241,19 @@ impl Engine {
                 asks.verify_plan(&plan)?;
                 Ok(plan)
             };
-            planning.await.map_err(|e| error::from_planning(&e))
+            let plan = planning.await.map_err(|e| error::from_planning(&e))?;
+            // Keys of one extract always are of the same trace.
+            if is_several {
+                trace_keys::check(&plan)?;
+            }
+            Ok(plan)
         })
     }
 
     /// Starts answering.
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
+        let names = scanned(&plan);
         let stream = runtime::wait_for(&self.options.cancel, async move {
             let starting = async {
                 if plan_needs_frames(&plan)? {
@@ -243,8 +263,22 @@ impl Engine {
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
-        Answer::start(stream, self.options.cancel.clone())
+        let (tables, names) = (self.tables.clone(), names);
+        Answer::start(stream, self.options.cancel.clone(), move || tables.damage(&names))
     }
+}
+
+/// Names of the tables that a plan reads.
+fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    // What walks along never fails.
+    let _ = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            names.insert(scan.table_name.table().to_owned());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    names
 }
 
 /// Whether a function of the plan, or of a plan inside it, looks frames up.
@@ -276,13 +310,11 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     settings.execution.parquet.schema_force_view_types = false;
     settings.sql_parser.map_string_types_to_utf8view = false;
     settings.optimizer.expand_views_at_output = true;
-    let disk = match &options.temp_dir {
-        Some(folder) => DiskManagerMode::Directories(vec![folder.clone()]),
-        None => DiskManagerMode::OsTmpDirectory,
-    };
+    let spill = Arc::new(Spill::new(options.temp_dir.clone()));
+    let disk = DiskManagerBuilder::default().with_temp_file_factory(spill);
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes)))
-        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(disk))
+        .with_disk_manager_builder(disk)
         .build_arc()?;
     Ok(SessionStateBuilder::new()
         .with_config(config)

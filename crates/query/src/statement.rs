@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
-use crate::{Error, Result, error};
+use crate::{Error, Result, error, using};
 
 /// Longest SQL text that is parsed.
 const MAX_BYTES: usize = 1 << 20;
@@ -38,7 +38,11 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     let mut statements = parsed.map_err(|e| error::from_planning(&e))?;
     let count = statements.len();
     match statements.pop_front() {
-        Some(statement) if count == 1 => check(&statement).map(|()| statement),
+        Some(mut statement) if count == 1 => {
+            check(&statement)?;
+            using::qualify(&mut statement);
+            Ok(statement)
+        }
         _ => Err(Error::Statements { count }),
     }
 }

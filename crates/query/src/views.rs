@@ -12,7 +12,7 @@ pub(crate) static EXTRACT: Table = Table {
             "trace_id",
             Kind::Int32,
             "key",
-            "Number of the extract, from 0; with several extracts each table has this column in front.",
+            "Number of the extract, from 0; each table has this column in front.",
         ),
         column("name", Kind::Text, "", "File name without `.etwx`."),
         column("path", Kind::Text, "", "Path, as it was named."),

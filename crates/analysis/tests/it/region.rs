@@ -414,6 +414,22 @@ fn marks_are_events_again() {
 }
 
 #[test]
+fn a_file_may_name_marks_alone() {
+    // Or with what they say, beside other events of the extract: the planner gave up over an order by columns that are constants.
+    let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
+    let said = format!("{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c'/>");
+    for start in [mark, &said] {
+        let xml = file(&region("A", "Mark", start, mark, ""));
+        let mut open = request(&xml);
+        open.open = true;
+        let rows = open.ask_instances(&session(&plain(&[(9, 2), (1, 1)]))).unwrap().rows;
+        let marks: Vec<i64> =
+            rows.iter().filter(|row| row.region != "Root").map(|row| row.start_ns).collect();
+        assert_eq!(marks, [5 * MS]);
+    }
+}
+
+#[test]
 fn events_without_an_id_have_names() {
     let named = |name: &str| format!("<Event Provider='{{{APP}}}' Name='{name}' Opcode='0'/>");
     let xml = file(&region("A", "Trace", &named("Event0"), &event(2), ""));

@@ -1,6 +1,6 @@
 //! `etwkit export`: stacks of processes as a profile of another program.
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -18,7 +18,7 @@ use super::dump::rounded;
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, temp_dir};
 use crate::numbers::NumberArgs;
-use crate::out_file;
+use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
 
@@ -49,7 +49,7 @@ pub(crate) struct ExportArgs {
     /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.speedscope beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Overwrite a file that is there
+    /// Overwrite a file that is there; traces and extracts are never overwritten
     #[arg(long)]
     force: bool,
     /// Print one JSON object for each file
@@ -158,8 +158,14 @@ fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -
     let processes = match request.ask(&session) {
         Ok(answer) => answer.rows,
         Err(nothing) if nothing.is_nothing() => {
-            printer.line(&format!("{}: {nothing}", path.display()))?;
-            printer.labelled(&format!("hint: {}", nothing.hint().unwrap_or_default()))?;
+            let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or_default());
+            if args.json {
+                let nothing = nothing.to_string();
+                printer.json(&json!({"extract": path, "nothing": nothing, "hint": hint}))?;
+            } else {
+                printer.line(&format!("{path}: {nothing}"))?;
+                printer.labelled(&format!("hint: {hint}"))?;
+            }
             return Ok(Exit::Nothing);
         }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
@@ -169,7 +175,7 @@ fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -
     }
     let name = args.which.name(&processes);
     let target = target(args.out.as_deref(), path, &name);
-    out_file::check(&target, args.force)?;
+    out_file::check(&target, Replace::forced(args.force))?;
     let request = SpeedscopeRequest {
         name,
         processes: args.which.query(),
@@ -209,14 +215,9 @@ fn write(
     target: &Path,
     force: bool,
 ) -> anyhow::Result<Written> {
-    let mut file = BufWriter::with_capacity(OUT_BUFFER, out_file::temporary_beside(target)?);
+    let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(target, Replace::forced(force))?);
     let written = request.write(session, &mut file).with_context(|| out_file::cannot(target))?;
-    file.flush().with_context(|| out_file::cannot(target))?;
-    let file = file
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error)
-        .with_context(|| out_file::cannot(target))?;
-    out_file::keep(file, target, force)?;
+    out_file::keep(file, target)?;
     Ok(written)
 }
 

@@ -8,7 +8,7 @@ use etwkit_synth::{Options, SCENARIOS, Scenario, SymbolFile, Truth};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
 use crate::exit::Exit;
-use crate::out_file::{self, cannot, temporary_beside};
+use crate::out_file::{self, OutFile, Replace, cannot};
 use crate::printer::{Align, Printer, Table, grouped};
 
 /// Bytes that are collected before they go to the disk.
@@ -39,10 +39,13 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         Options { scale: args.scale, seed: args.seed, compressed: args.compressed, cpus: args.cpus };
     let symbols = scenario.symbols(&options)?;
     let beside = Beside::of(&args.out, symbols);
-    for path in [&args.out, &beside.truth].into_iter().chain(&beside.symbols) {
-        out_file::check(path, args.force)?;
+    let force = args.force;
+    out_file::check(&args.out, trace_replace(force))?;
+    out_file::check(&beside.truth, Replace::forced(force))?;
+    if let Some(folder) = beside.symbols.as_ref().filter(|folder| folder.exists() && !force) {
+        bail!("{} exists; --force overwrites the files in it", folder.display());
     }
-    let (bytes, truth) = write_files(scenario, &options, &args.out, &beside, args.force)?;
+    let (bytes, truth) = write_files(scenario, &options, &args.out, &beside, force)?;
     let mut table = Table::pairs();
     let seconds = truth.header.duration_ns as f64 / 1e9;
     for (name, path) in [("trace", &args.out), ("truth", &beside.truth)]
@@ -62,6 +65,11 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     printer.heading(&format!("Wrote {} with seed {}", scenario.name, args.seed))?;
     printer.table(&table)?;
     Ok(Exit::Answered)
+}
+
+/// With `--force` a simulated trace takes the place of a simulated one, never of one that was recorded.
+const fn trace_replace(force: bool) -> Replace {
+    if force { Replace::Simulated } else { Replace::Nothing }
 }
 
 /// What is written beside a trace.
@@ -96,13 +104,11 @@ fn write_files(
     beside: &Beside,
     force: bool,
 ) -> anyhow::Result<(u64, Truth)> {
-    let mut sink = BufWriter::with_capacity(OUT_BUFFER, temporary_beside(out)?);
+    let mut sink = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(out, trace_replace(force))?);
     let (bytes, truth) = {
         let (sink, truth) = scenario.write(&mut sink, options).with_context(|| cannot(out))?;
         (sink.stream_position().with_context(|| cannot(out))?, truth)
     };
-    let trace =
-        sink.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(|| cannot(out))?;
     for file in &beside.files {
         let Some(folder) = &beside.symbols else { break };
         let path = folder.join(&file.path);
@@ -112,12 +118,12 @@ fn write_files(
         write_text(&path, &file.text, force)?;
     }
     write_text(&beside.truth, &(serde_json::to_string_pretty(&truth)? + "\n"), force)?;
-    out_file::keep(trace, out, force)?;
+    out_file::keep(sink, out)?;
     Ok((bytes, truth))
 }
 
 fn write_text(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
-    let mut file = temporary_beside(path)?;
+    let mut file = OutFile::create(path, Replace::forced(force))?;
     file.write_all(text.as_bytes()).with_context(|| cannot(path))?;
-    out_file::keep(file, path, force)
+    file.keep()
 }

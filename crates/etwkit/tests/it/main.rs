@@ -24,6 +24,7 @@ mod json7z;
 mod made;
 mod names;
 mod not_recorded;
+mod out_files;
 mod output;
 mod pe_cores;
 mod screenshots;

@@ -173,10 +173,17 @@ fn commands_that_read_an_extract_print_no_controls() {
             clean(&[args, &[&extract]].concat());
         }
         for table in etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED) {
-            for format in ["table", "csv", "json"] {
-                let sql = format!("SELECT * FROM {} LIMIT 500", table.name);
+            let sql = format!("SELECT * FROM {} LIMIT 500", table.name);
+            for format in ["table", "json"] {
                 clean(&["sql", &extract, &sql, "--format", format]);
             }
+            // A pipe gets CSV as it is, a terminal does not.
+            let args = ["etwkit", "sql", &extract, &sql, "--format", "csv"];
+            let (mut out, mut err) = (Vec::new(), Vec::new());
+            let terminal = etwkit::Terminal { width: Some(100), ..etwkit::Terminal::default() };
+            let exit = etwkit::run_on_screen(args, &mut out, &mut err, terminal);
+            let [out, err] = [out, err].map(|text| String::from_utf8(text).unwrap());
+            check(&args, &Answer { out, err, exit });
         }
         // Errors that quote what the question names.
         clean(&["sql", &extract, &format!("SELECT \"{HOSTILE}\" FROM process")]);

@@ -27,6 +27,7 @@ pub struct Extract {
     derived: Option<DerivedManifest>,
     derived_problem: Option<StoreError>,
     tables: BTreeMap<String, TableFile>,
+    fingerprint: String,
 }
 
 impl Extract {
@@ -52,7 +53,7 @@ impl Extract {
     fn open_with(path: &Path, (place, bytes): &(Place, Vec<u8>)) -> StoreResult<Self> {
         let place = place.clone();
         let manifest = Manifest::parse(bytes, path)?;
-        let mut tables = table_files(path, &place, &manifest.tables, false)?;
+        let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
         let (derived, derived_problem) = match open_derived(path, &place) {
             Ok(Some((derived, files))) => {
                 tables.extend(files);
@@ -61,7 +62,8 @@ impl Extract {
             Ok(None) => (None, None),
             Err(problem) => (None, Some(problem)),
         };
-        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables })
+        let fingerprint = crate::hash::short(blake3::hash(bytes));
+        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables, fingerprint })
     }
 
     /// The complete extract of that trace at `path`, if there is one with that detail: what `no_overwrite` keeps.
@@ -82,6 +84,27 @@ impl Extract {
 
     pub(crate) const fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its checksums.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The same extract with derived tables that [`derive_into`](crate::derive_into) wrote somewhere else, instead of its own.
+    ///
+    /// # Errors
+    /// If there are none in that folder, or they are damaged.
+    pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
+        let derived = derived_in(folder)?;
+        self.tables.retain(|_, table| !table.derived);
+        for (name, mut file) in table_files(folder, &Place::Folder, &derived.tables, (false, None))? {
+            file.derived = true;
+            self.tables.insert(name, file);
+        }
+        (self.derived, self.derived_problem) = (Some(derived), None);
+        Ok(self)
     }
 
     /// The folder or archive.
@@ -129,6 +152,17 @@ pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
     Manifest::parse(&bytes, path)
 }
 
+/// What a folder says of itself that [`derive_into`](crate::derive_into) wrote.
+///
+/// # Errors
+/// If it is none of those.
+pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
+    let bytes = Place::Folder.read(folder, manifest::FILE)?;
+    let what = "a folder without manifest.json".to_owned();
+    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: folder.to_owned(), what })?;
+    DerivedManifest::parse(&bytes, folder)
+}
+
 /// Whether a folder holds a manifest of an extract, of whatever version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     folder.is_dir() && is_ours(folder, &Place::Folder)
@@ -153,25 +187,32 @@ fn read_manifest(path: &Path) -> StoreResult<(Place, Vec<u8>)> {
     Ok((place, bytes))
 }
 
+/// CRC-32 of the manifest that lies there now.
+fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
+    let name = if derived { manifest::DERIVED_FILE } else { manifest::FILE };
+    let bytes = Place::of(path).ok()?.read(path, name).ok()??;
+    Some(crc32fast::hash(&bytes))
+}
+
 type Tables = BTreeMap<String, TableFile>;
 
 fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManifest, Tables)>> {
     let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else { return Ok(None) };
     let derived = DerivedManifest::parse(&bytes, path)?;
-    let files = table_files(path, place, &derived.tables, true)?;
+    let files = table_files(path, place, &derived.tables, (true, Some(crc32fast::hash(&bytes))))?;
     Ok(Some((derived, files)))
 }
 
 /// The tables of a folder that is still being written.
 pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
-    table_files(folder, &Place::Folder, entries, false)
+    table_files(folder, &Place::Folder, entries, (false, None))
 }
 
 fn table_files(
     path: &Path,
     place: &Place,
     entries: &BTreeMap<String, TableEntry>,
-    derived: bool,
+    (derived, of_manifest): (bool, Option<u32>),
 ) -> StoreResult<Tables> {
     let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
@@ -188,9 +229,11 @@ fn table_files(
             length: range.length,
             rows: entry.rows,
             sorted_by: entry.sorted_by.clone(),
+            crc32: entry.crc32.clone(),
             derived,
             extract: path.to_owned(),
             member,
+            of_manifest,
         };
         check(&file, entry)?;
         files.insert(name.clone(), file);
@@ -206,6 +249,11 @@ const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));
+    }
+    if !entry.crc32.fit(entry.bytes) {
+        return Err(
+            file.wrong(format!("checksums of {} bytes in the manifest, found another number", entry.bytes))
+        );
     }
     let metadata = file.metadata()?;
     let rows = metadata.file_metadata().num_rows();

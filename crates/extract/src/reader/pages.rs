@@ -1,6 +1,7 @@
 //! What the headers of pages claim, looked at before a decoder takes memory for it.
 //!
-//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. Headers are Thrift structures in
+//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. A dictionary of long texts can be used by
+//! thousands of rows of a few bits each, and decoders write the texts out. Headers are Thrift structures in
 //! the compact form (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then what depends on the
 //! type.
 
@@ -12,6 +13,12 @@ use super::slice::Slice;
 /// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row can hold the payload of an event, 64 KiB,
 /// as a text of twice that.
 const MAX_PAGE: i64 = 256 << 20;
+
+/// Rows that decoders give at once.
+const BATCH_ROWS: i64 = 8192;
+
+/// Bytes that the texts of so many rows may take. Those of a payload are 128 KiB at most.
+const MAX_BATCH: i64 = 1 << 30;
 
 /// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be texts.
 const MAX_HEADER: usize = 1 << 20;
@@ -30,14 +37,19 @@ pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), Par
     for group in metadata.row_groups() {
         for column in group.columns() {
             let (start, length) = column.byte_range();
-            check_column(slice, start, start.saturating_add(length))?;
+            let name = column.column_path().string();
+            check_column(slice, (start, start.saturating_add(length)), &name)?;
         }
     }
     Ok(())
 }
 
-fn check_column(slice: &Slice, mut position: u64, end: u64) -> Result<(), ParquetError> {
-    let wrong = |position, text: String| ParquetError::General(format!("the page at {position} {text}"));
+fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> Result<(), ParquetError> {
+    let wrong = |position, text: String| {
+        ParquetError::General(format!("the page at {position} {text} (column {name})"))
+    };
+    // Bytes of a text of the dictionary on average, and rows that name one.
+    let (start, mut each, mut rows) = (position, 0, 0i64);
     while position < end {
         let Some(header) = read_header(slice, position, end)? else {
             return Err(wrong(position, "has no header".to_owned()));
@@ -45,6 +57,11 @@ fn check_column(slice: &Slice, mut position: u64, end: u64) -> Result<(), Parque
         if !(0..=MAX_PAGE).contains(&header.uncompressed) {
             let text = format!("claims {} bytes; expected {MAX_PAGE} at most", header.uncompressed);
             return Err(wrong(position, text));
+        }
+        match (header.kind, header.encoding) {
+            (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
+            (_, 2 | 8) => rows = rows.saturating_add(header.values),
+            _ => {}
         }
         let behind = position + header.len as u64;
         let next = u64::try_from(header.compressed).ok().map(|bytes| behind.saturating_add(bytes));
@@ -56,8 +73,16 @@ fn check_column(slice: &Slice, mut position: u64, end: u64) -> Result<(), Parque
             }
         }
     }
+    let batch = each.saturating_mul(rows.clamp(0, BATCH_ROWS));
+    if batch > MAX_BATCH {
+        let text = format!("has a dictionary whose texts would take {batch} bytes in {BATCH_ROWS} rows");
+        return Err(wrong(start, text));
+    }
     Ok(())
 }
+
+/// Kind of a page that holds values which others name by number.
+const DICTIONARY: i64 = 2;
 
 /// What a page header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +91,12 @@ struct PageHeader {
     len: usize,
     uncompressed: i64,
     compressed: i64,
+    /// Kind of page.
+    kind: i64,
+    /// Values, nulls included.
+    values: i64,
+    /// How they are written: 2 and 8 are numbers of a dictionary.
+    encoding: i64,
 }
 
 fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHeader>, ParquetError> {
@@ -86,14 +117,20 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
 fn parse(bytes: &[u8]) -> Option<PageHeader> {
     let mut thrift = Thrift { bytes, at: 0 };
     let (mut uncompressed, mut compressed, mut id) = (None, None, 0);
+    let (mut page, mut values, mut encoding) = (0, 0, 0);
     while let Some(kind) = thrift.field(&mut id)? {
         match (id, kind) {
+            (1, kind::I32) => page = thrift.number()?,
             (2, kind::I32) => uncompressed = Some(thrift.number()?),
             (3, kind::I32) => compressed = Some(thrift.number()?),
+            // Of a data page, a dictionary, a data page of the second version: the number of values comes first, the encoding where it is in each.
+            (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
+            (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
             _ => thrift.skip(kind, 0)?,
         }
     }
-    Some(PageHeader { len: thrift.at, uncompressed: uncompressed?, compressed: compressed? })
+    let (uncompressed, compressed) = (uncompressed?, compressed?);
+    Some(PageHeader { len: thrift.at, uncompressed, compressed, kind: page, values, encoding })
 }
 
 /// Types of fields and elements.
@@ -154,6 +191,19 @@ impl Thrift<'_> {
         Some(Some(head & 0x0F))
     }
 
+    /// Number of values and encoding of a header inside of the header.
+    fn values(&mut self, encoding_id: i64) -> Option<(i64, i64)> {
+        let (mut values, mut encoding, mut id) = (0, 0, 0);
+        while let Some(kind) = self.field(&mut id)? {
+            match kind {
+                kind::I32 if id == 1 => values = self.number()?,
+                kind::I32 if id == encoding_id => encoding = self.number()?,
+                kind => self.skip(kind, 1)?,
+            }
+        }
+        Some((values, encoding))
+    }
+
     fn advance(&mut self, bytes: u64) -> Option<()> {
         let at = usize::try_from(bytes).ok().and_then(|bytes| self.at.checked_add(bytes))?;
         self.at = Some(at).filter(|at| *at <= self.bytes.len())?;
@@ -202,7 +252,9 @@ mod tests {
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02, b'a', b'b',
             0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,
         ];
-        assert_eq!(parse(&header), Some(PageHeader { len: 21, uncompressed: 300, compressed: -1 }));
+        let found =
+            PageHeader { len: 21, uncompressed: 300, compressed: -1, kind: 0, values: 0, encoding: 0 };
+        assert_eq!(parse(&header), Some(found));
         for len in 0..21 {
             assert_eq!(parse(&header[..len]), None, "{len}");
         }

@@ -3,8 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
 use bytes::Bytes;
 use etwkit_etl::source::ByteSource;
 use parquet::arrow::ProjectionMask;
@@ -15,11 +18,16 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::guard::guarded;
 use super::pages;
+use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
+use crate::writer::order::Order;
 
 /// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look at its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
+
+/// Nanoseconds or bytes that no recording has: 146 years, four exabytes. Sums of a few of them do not fit into 64 bits.
+const MAX_NUMBER: u64 = 1 << 62;
 
 /// Where the Parquet file of a table lies, and what the manifest says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +44,15 @@ pub struct TableFile {
     pub rows: u64,
     /// Columns by which the rows are in fact sorted: ascending, missing values last.
     pub sorted_by: Vec<String>,
+    /// Checksums of its blocks; none in extracts of older versions.
+    pub(super) crc32: Checksums,
     /// Whether it is computed from other tables.
     pub derived: bool,
     /// The extract, and the file inside it, for messages.
     pub(super) extract: PathBuf,
     pub(super) member: String,
+    /// CRC-32 of the manifest that names it, by which an extract that was replaced meanwhile is known.
+    pub(super) of_manifest: Option<u32>,
 }
 
 impl TableFile {
@@ -53,14 +65,17 @@ impl TableFile {
         let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
         let source = Source::new(file, size, false);
         let length = self.length;
+        let checks = (!self.crc32.is_empty()).then(|| Arc::new(self.clone()));
         if length > MAX_IN_MEMORY {
-            return Ok(Slice { bytes: Stored::File(source, self.offset), length });
+            return Ok(Slice { bytes: Stored::File(source, self.offset), length, checks });
         }
         // The file is closed: with hundreds of extracts there would be more open ones than many systems allow.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
         let read = source.read_at(self.offset, &mut all).map_err(StoreError::io("read", &self.path))?;
         all.truncate(read);
-        Ok(Slice { bytes: Stored::Memory(all.into()), length })
+        // All of it is checked here, and nothing later.
+        self.check(0, &all)?;
+        Ok(Slice { bytes: Stored::Memory(all.into()), length, checks: None })
     }
 
     /// Reads the description of its row groups and columns from its end.
@@ -91,17 +106,99 @@ impl TableFile {
         Ok(Batches { file: self.clone(), reader: Some(reader) })
     }
 
+    /// Compares bytes with their checksums; they begin where a block does.
+    fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
+        let wrong = |wrong: Mismatch| {
+            let Mismatch { from, to, expected, found } = wrong;
+            self.wrong(format!("bytes {from} to {to} with the checksum {expected:08x}, found {found:08x}"))
+        };
+        self.crc32.check(from, bytes).map_err(wrong)
+    }
+
+    /// Looks for what is wrong with the file by decoding each of its columns: the first error names the column. For when an answer has failed and
+    /// nobody knows over which file.
+    ///
+    /// # Errors
+    /// The damage.
+    pub fn examine(&self) -> StoreResult<()> {
+        let metadata = self.metadata()?;
+        let columns = metadata.file_metadata().schema_descr().columns().to_vec();
+        for column in columns {
+            let name = column.name();
+            // What is wrong with the headers of pages names its column itself.
+            let mut rows = self.batches(Some(&[name]))?;
+            rows.try_for_each(|batch| batch.map(|_| ())).map_err(|error| match error {
+                StoreError::Table { path, file, expected, source } => {
+                    StoreError::Table { path, file, expected: format!("{expected} (column {name})"), source }
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the rows are in the order that the manifest claims: an engine that trusts a false one gives rows in no order at all. Reads the
+    /// column by which they are sorted.
+    ///
+    /// # Errors
+    /// They are not, or the column is damaged.
+    pub fn check_order(&self) -> StoreResult<()> {
+        let Some(column) = self.sorted_by.first() else { return Ok(()) };
+        let mut order = Order::of_column(column);
+        for batch in self.batches(Some(&[column]))? {
+            order.check(&batch?);
+            if !order.holds() {
+                return Err(self.wrong(format!("rows sorted by {column}, found others")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for a time or a size that no recording has, in a column of 64-bit numbers.
+    ///
+    /// # Errors
+    /// There is one, or the column is damaged.
+    pub fn strange_number(&self, column: &str) -> StoreResult<()> {
+        for batch in self.batches(Some(&[column]))? {
+            let batch = batch?;
+            let values = batch.columns().first().and_then(|values| values.as_primitive_opt::<Int64Type>());
+            let strange = |value: &i64| value.unsigned_abs() > MAX_NUMBER;
+            let of_floats = || {
+                let floats = batch.columns().first()?.as_primitive_opt::<Float64Type>()?;
+                floats.iter().flatten().find(|value| !value.is_finite()).map(|value| value.to_string())
+            };
+            let found = values.and_then(|values| values.iter().flatten().find(strange));
+            if let Some(value) = found.map(|value| value.to_string()).or_else(of_floats) {
+                return Err(
+                    self.wrong(format!("numbers of a recording in the column {column}, found {value}"))
+                );
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn damaged(&self, source: ParquetError) -> StoreError {
-        StoreError::Table {
-            path: self.extract.clone(),
-            file: self.member.clone(),
-            expected: format!("a Parquet file of {} bytes with {} rows", self.length, self.rows),
-            source: Some(source),
+        match in_parquet(source) {
+            Ok(known) => known,
+            Err(source) => {
+                let expected = format!("a Parquet file of {} bytes with {} rows", self.length, self.rows);
+                self.error(expected, Some(source))
+            }
         }
     }
 
     pub(super) fn wrong(&self, expected: String) -> StoreError {
-        StoreError::Table { path: self.extract.clone(), file: self.member.clone(), expected, source: None }
+        self.error(expected, None)
+    }
+
+    /// The file is not what the manifest says: damage, unless another extract lies there by now.
+    fn error(&self, expected: String, source: Option<ParquetError>) -> StoreError {
+        let path = self.extract.clone();
+        let now = || super::manifest_crc(&self.extract, self.derived);
+        if self.of_manifest.is_some() && now() != self.of_manifest {
+            return StoreError::Replaced { path };
+        }
+        StoreError::Table { path, file: self.member.clone(), expected, source }
     }
 }
 
@@ -127,11 +224,29 @@ impl Iterator for Batches {
     }
 }
 
-/// A range of a file, read by position; cheap to clone.
+/// The error of an extract that the decoder handed through.
+fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
+    let ParquetError::External(inner) = error else { return Err(error) };
+    let inner = match inner.downcast::<StoreError>() {
+        Ok(known) => return Ok(*known),
+        Err(inner) => inner,
+    };
+    match inner.downcast::<io::Error>() {
+        Ok(io) => match io.downcast::<StoreError>() {
+            Ok(known) => Ok(known),
+            Err(io) => Err(ParquetError::External(Box::new(io))),
+        },
+        Err(inner) => Err(ParquetError::External(inner)),
+    }
+}
+
+/// A range of a file, read by position; cheap to clone. What is read of it for a decoder is compared with the checksums of the file.
 #[derive(Debug, Clone)]
 pub struct Slice {
     bytes: Stored,
     length: u64,
+    /// The file whose checksums have to be looked at.
+    checks: Option<Arc<TableFile>>,
 }
 
 #[derive(Debug, Clone)]
@@ -157,7 +272,7 @@ impl Slice {
         guarded(|| pages::check(self, metadata))
     }
 
-    /// Fills `buf` from `position` of the slice; returns how many bytes there were.
+    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not compared with checksums.
     ///
     /// # Errors
     /// What the system reports.
@@ -187,7 +302,7 @@ impl ChunkReader for Slice {
     type T = io::BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(io::BufReader::new(Cursor { slice: self.clone(), position: start }))
+        Ok(io::BufReader::new(Cursor { slice: self.clone(), position: start, block: Bytes::new() }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
@@ -203,12 +318,29 @@ impl ChunkReader for Slice {
         {
             return Ok(memory.slice(range));
         }
-        let mut all = vec![0; length];
-        let read = self.read_at(start, &mut all)?;
-        if read < length {
-            return Err(ParquetError::EOF(format!("the file ends {} bytes early", length - read)));
+        self.read_checked(start, length)
+    }
+}
+
+impl Slice {
+    /// Reads bytes, and around them whole blocks where those have checksums.
+    fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
+        let (from, to) = match &self.checks {
+            Some(_) => (start / block * block, end.div_ceil(block).saturating_mul(block).min(self.length)),
+            None => (start, end),
+        };
+        let wanted = usize::try_from(to - from).unwrap_or(usize::MAX);
+        let mut all = vec![0; wanted];
+        let read = self.read_at(from, &mut all)?;
+        if read < wanted {
+            return Err(ParquetError::EOF(format!("the file ends {} bytes early", wanted - read)));
         }
-        Ok(Bytes::from(all))
+        if let Some(file) = &self.checks {
+            file.check(from, &all).map_err(|e| ParquetError::External(Box::new(e)))?;
+        }
+        let skip = usize::try_from(start - from).unwrap_or_default();
+        Ok(Bytes::from(all).slice(skip..skip + length))
     }
 }
 
@@ -217,12 +349,31 @@ impl ChunkReader for Slice {
 pub struct Cursor {
     slice: Slice,
     position: u64,
+    /// What is left of a block that was read and checked.
+    block: Bytes,
 }
 
 impl Read for Cursor {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.slice.read_at(self.position, buf)?;
-        self.position += read as u64;
-        Ok(read)
+        if self.slice.checks.is_none() {
+            let read = self.slice.read_at(self.position, buf)?;
+            self.position += read as u64;
+            return Ok(read);
+        }
+        if self.block.is_empty() && self.position < self.slice.length {
+            let end = (self.position / BLOCK_BYTES + 1).saturating_mul(BLOCK_BYTES).min(self.slice.length);
+            let length = usize::try_from(end - self.position).unwrap_or_default();
+            let read = self.slice.read_checked(self.position, length);
+            self.block = read.map_err(|error| match in_parquet(error) {
+                Ok(known) => io::Error::other(known),
+                Err(other) => io::Error::other(other),
+            })?;
+        }
+        let now = self.block.split_to(buf.len().min(self.block.len()));
+        if let Some(room) = buf.get_mut(..now.len()) {
+            room.copy_from_slice(&now);
+        }
+        self.position += now.len() as u64;
+        Ok(now.len())
     }
 }

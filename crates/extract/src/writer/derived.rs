@@ -1,6 +1,7 @@
 //! Writing the derived tables of an extract anew.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use arrow_array::RecordBatch;
 use etwkit_trace::sink::{Sink, SinkError};
@@ -29,7 +30,15 @@ impl DerivedWriter {
         if extract.is_archive() {
             return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() });
         }
-        let partial = Partial::create(&extract.path().join(manifest::DERIVED))?;
+        Self::at(&extract.path().join(manifest::DERIVED))
+    }
+
+    /// Begins to write derived tables of whatever extract into a folder of their own.
+    ///
+    /// # Errors
+    /// If it cannot be written to.
+    pub(crate) fn at(target: &Path) -> StoreResult<Self> {
+        let partial = Partial::create(target)?;
         let tables = Tables::new(partial.content().to_owned());
         Ok(Self { partial, tables })
     }

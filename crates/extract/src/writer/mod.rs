@@ -3,7 +3,7 @@
 mod background;
 mod derived;
 mod layout;
-mod order;
+pub(crate) mod order;
 mod output;
 mod table;
 

@@ -11,8 +11,8 @@ use etwkit_trace::table::{Kind, Table};
 
 /// Follows the first column of the declared order: ascending, missing values last.
 #[derive(Debug)]
-pub(super) struct Order {
-    column: Option<&'static str>,
+pub(crate) struct Order {
+    column: Option<String>,
     last: Last,
 }
 
@@ -29,12 +29,22 @@ impl Order {
         let is_number = |name: &&'static str| {
             table.column(name).is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
         };
-        Self { column: first.filter(is_number), last: Last::None }
+        Self { column: first.filter(is_number).map(str::to_owned), last: Last::None }
+    }
+
+    /// Follows a column of numbers, whatever table it is of.
+    pub(crate) fn of_column(column: &str) -> Self {
+        Self { column: Some(column.to_owned()), last: Last::None }
+    }
+
+    /// Whether all rows so far are sorted.
+    pub(crate) const fn holds(&self) -> bool {
+        self.column.is_some()
     }
 
     /// Looks at more rows.
-    pub(super) fn check(&mut self, rows: &RecordBatch) {
-        let Some(array) = self.column.and_then(|name| rows.column_by_name(name)) else { return };
+    pub(crate) fn check(&mut self, rows: &RecordBatch) {
+        let Some(array) = self.column.as_ref().and_then(|name| rows.column_by_name(name)) else { return };
         let mut last = self.last;
         let holds = if let Some(values) = array.as_primitive_opt::<Int64Type>() {
             values.iter().all(|value| follows(&mut last, value))
@@ -51,7 +61,7 @@ impl Order {
 
     /// The columns by which all rows so far are sorted.
     pub(super) fn columns(&self) -> Vec<String> {
-        self.column.map(str::to_owned).into_iter().collect()
+        self.column.clone().into_iter().collect()
     }
 }
 

@@ -1,22 +1,30 @@
-//! A file that remembers why it could not be written: the Parquet writer turns some errors into texts.
+//! A file that remembers why it could not be written, since the Parquet writer turns some errors into texts, and that sums up what is written.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+
+use crate::checksum::{Checksums, Summing};
 
 #[derive(Debug)]
 pub(super) struct Output {
     file: BufWriter<File>,
     failed: Option<io::Error>,
+    sums: Summing,
 }
 
 impl Output {
     pub(super) fn new(file: File) -> Self {
-        Self { file: BufWriter::with_capacity(1 << 18, file), failed: None }
+        Self { file: BufWriter::with_capacity(1 << 18, file), failed: None, sums: Summing::default() }
     }
 
     /// The first error, once.
     pub(super) fn take_error(&mut self) -> Option<io::Error> {
         self.failed.take()
+    }
+
+    /// Checksums of everything that was written, once.
+    pub(super) fn take_checksums(&mut self) -> Checksums {
+        std::mem::take(&mut self.sums).finish()
     }
 
     /// Bytes of the file.
@@ -39,6 +47,10 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.file.write(bytes);
+        // A part of the bytes may have been taken.
+        if let Some(written) = done.as_ref().ok().and_then(|count| bytes.get(..*count)) {
+            self.sums.add(written);
+        }
         self.remember(done)
     }
 

@@ -81,7 +81,8 @@ impl TableWriter {
             Ok(output.flush().and_then(|()| output.len()))
         })?;
         let bytes = bytes.map_err(StoreError::io("write", &self.path))?;
-        Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns() })
+        let crc32 = self.encode(Amount::Few, |writer| Ok(writer.inner_mut().take_checksums()))?;
+        Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns(), crc32 })
     }
 
     /// Does something with the writer, which has got the rows that were held. What it knows of their amount counts if it is made now.

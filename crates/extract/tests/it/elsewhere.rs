@@ -165,7 +165,8 @@ fn the_examples_of_the_page_answer_right() {
     writer.write(Process::TABLE, batch(processes)).unwrap();
     writer.finish(manifest("0")).unwrap();
     Extract::open(&folder.path("run.etwx")).unwrap().pack(&folder.path("run.etwx.zip")).unwrap();
-    let answers: [&[&str]; 5] = [
+    let answers: [&[&str]; 6] = [
+        &["cpu_sample is whole", "process is whole"],
         &["cmd.exe", "2.0", "explorer.exe", "1.0"],
         &["cmd.exe         2.0", "explorer.exe    1.0"],
         &["Time that it stands for"],

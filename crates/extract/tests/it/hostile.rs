@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use etwkit_extract::{DerivedWriter, Extract};
-use etwkit_trace::table::{CpuProcess, Row};
+use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
+use etwkit_trace::table::{CpuProcess, CpuSample, Mark, Row};
 use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use serde_json::{Value, json};
 
-use crate::rows::{assert_told, extract, sums};
+use crate::rows::{assert_told, batch, extract, manifest, marks, samples, sums};
 use crate::support::Folder;
 
 fn target(folder: &Folder) -> PathBuf {
@@ -34,6 +34,114 @@ fn edit(target: &Path, change: impl FnOnce(&mut Value)) {
     let mut json = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut json);
     fs::write(path, json.to_string()).unwrap();
+}
+
+/// Makes it one without checksums, as older versions wrote them: what the decoder does with damage is seen only there.
+fn without_checksums(target: &Path) {
+    edit(target, |json| {
+        for (_, table) in json["tables"].as_object_mut().unwrap() {
+            assert!(table.as_object_mut().unwrap().remove("crc32").is_some());
+        }
+    });
+}
+
+#[test]
+fn every_flipped_bit_of_a_table_is_an_error() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    // Numbers that do not compress.
+    let noise = |n: i64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64.cast_signed()) >> 8;
+    let samples = (0..100_000).map(|n| CpuSample { ts_ns: n, weight_ns: noise(n), ..CpuSample::default() });
+    writer.write(CpuSample::TABLE, batch(samples)).unwrap();
+    writer.write(Mark::TABLE, marks(&["one"])).unwrap();
+    writer.finish(manifest("1")).unwrap();
+    assert_eq!(read_all(&target), Ok(100_001));
+    // One file is read as a whole when it is opened, the other one in parts.
+    for (name, large, flips) in [("mark.parquet", false, 300), ("cpu_sample.parquet", true, 200)] {
+        let file = target.join(name);
+        let good = fs::read(&file).unwrap();
+        assert_eq!(good.len() > 256 << 10, large, "{name}: {}", good.len());
+        for flip in 0..flips {
+            let bit = good.len() * 8 / flips * flip + flip % 8;
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&file, &bad).unwrap();
+            let said = read_all(&target).unwrap_err();
+            let block = bit / 8 / 65_536 * 65_536;
+            let expected =
+                format!("damaged extract: {name} of {}: expected bytes {block} to ", target.display());
+            assert!(said.starts_with(&expected) && said.contains(" with the checksum "), "bit {bit}: {said}");
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    assert_eq!(read_all(&target), Ok(100_001));
+    // In an archive a table begins anywhere.
+    let zip = folder.path("run.etwx.zip");
+    Extract::open(&target).unwrap().pack(&zip).unwrap();
+    assert_eq!(read_all(&zip), Ok(100_001));
+    let mut bytes = fs::read(&zip).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    fs::write(&zip, bytes).unwrap();
+    assert!(read_all(&zip).unwrap_err().contains("cpu_sample.parquet"));
+    edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011"));
+    assert_told(
+        Extract::open(&target),
+        &["expected a manifest (expected checksums of eight hexadecimal digits"],
+    );
+    edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011223344556677"));
+    assert_told(Extract::open(&target), &["mark.parquet of ", "checksums of ", "found another number"]);
+}
+
+#[test]
+fn an_extract_that_is_replaced_while_it_is_read_says_so() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    extract(&target, 300_000, 1).unwrap();
+    let before = Extract::open(&target).unwrap();
+    let mut begun = before.table("cpu_sample").unwrap().batches(None).unwrap();
+    begun.next().unwrap().unwrap();
+    extract(&target, 200_000, 2).unwrap();
+    let rows = before.table("cpu_sample").unwrap().batches(None);
+    let read = rows.and_then(|mut rows| rows.try_for_each(|batch| batch.map(|_| ())));
+    assert_told(read, &["run.etwx was replaced while it was read", "hint: ask again"]);
+    // What was open stays what it was, where the system keeps files that are in use.
+    if cfg!(unix) {
+        assert_eq!(begun.map(|batch| batch.unwrap().num_rows()).sum::<usize>() + 1024, 300_000);
+    }
+}
+
+#[test]
+fn what_an_answer_fails_over_is_found_afterwards() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    writer.write(CpuSample::TABLE, samples(30, 1)).unwrap();
+    let strange = CpuSample { ts_ns: 5, weight_ns: i64::MAX - 3, ..CpuSample::default() };
+    writer.write(CpuSample::TABLE, batch([strange])).unwrap();
+    writer.finish(manifest("1")).unwrap();
+    let opened = Extract::open(&target).unwrap();
+    let table = opened.table("cpu_sample").unwrap();
+    table.examine().unwrap();
+    table.strange_number("ts_ns").unwrap();
+    let parts = [
+        "cpu_sample.parquet of ",
+        "numbers of a recording in the column weight_ns, found 9223372036854775804",
+    ];
+    assert_told(table.strange_number("weight_ns"), &parts);
+    // Damage of pages: the column is named.
+    without_checksums(&target);
+    let file = target.join("cpu_sample.parquet");
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&fs::File::open(&file).unwrap()).unwrap();
+    let (start, length) = metadata.row_group(0).column(4).byte_range();
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[start as usize..(start + length) as usize].fill(0xA5);
+    fs::write(&file, bytes).unwrap();
+    let opened = Extract::open(&target).unwrap();
+    let column = metadata.row_group(0).column(4).column_path().string();
+    let parts = ["damaged extract: cpu_sample.parquet of ", &format!("(column {column})")];
+    assert_told(opened.table("cpu_sample").unwrap().examine(), &parts);
 }
 
 #[test]
@@ -103,6 +211,7 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     let folder = Folder::new();
     let target = target(&folder);
     let file = target.join("mark.parquet");
+    without_checksums(&target);
     let good = fs::read(&file).unwrap();
     // Every cut in what lies at the end, and some of those before.
     let cuts = (0..good.len()).filter(|length| length % 16 == 0 || length + 100 > good.len());
@@ -191,6 +300,7 @@ fn changed_bytes_of_a_table_give_an_error_or_other_rows_but_no_panic() {
     let folder = Folder::new();
     let target = target(&folder);
     let file = target.join("mark.parquet");
+    without_checksums(&target);
     let good = fs::read(&file).unwrap();
     let mut refused = 0;
     for at in 0..good.len() {
@@ -247,6 +357,7 @@ fn pages_that_claim_gigabytes_take_no_memory() {
     let folder = Folder::new();
     let target = target(&folder);
     let file = target.join("mark.parquet");
+    without_checksums(&target);
     let mut bytes = fs::read(&file).unwrap();
     // The first page header: field 1, the type of the page; field 2, its uncompressed size.
     assert_eq!((bytes[4], bytes[6]), (0x15, 0x15));
@@ -257,4 +368,23 @@ fn pages_that_claim_gigabytes_take_no_memory() {
     let extract = Extract::open(&target).unwrap();
     let read = extract.table("mark").unwrap().batches(None).map(|_| ());
     assert_told(read, &["damaged extract: mark.parquet of ", "the page at 4 claims 2147483647 bytes"]);
+}
+
+#[test]
+fn a_long_text_that_thousands_of_rows_name_is_not_written_out() {
+    let folder = Folder::new();
+    let target = folder.path("run.etwx");
+    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let text = "x".repeat(1_000_000);
+    // Each batch is small; in the file it is one text and a number for each row.
+    let few = marks(&vec![text.as_str(); 100]);
+    for _ in 0..12 {
+        writer.write(Mark::TABLE, few.clone()).unwrap();
+    }
+    writer.finish(manifest("1")).unwrap();
+    let file = target.join("mark.parquet");
+    assert!(fs::metadata(&file).unwrap().len() < 100_000);
+    let opened = Extract::open(&target).unwrap();
+    let parts = ["damaged extract: mark.parquet of ", "has a dictionary whose texts would take 1"];
+    assert_told(opened.table("mark").unwrap().batches(None).map(|_| ()), &parts);
 }

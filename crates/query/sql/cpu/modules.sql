@@ -9,9 +9,9 @@ WITH cpu AS (
 ), in_stack AS (
     SELECT /*+ s.trace_id, */ s.stack_id, m.name AS module, bool_or(s.depth = 0) AS is_innermost
     FROM stack_frame s
+    JOIN cpu c ON c.stack_id = s.stack_id /*+ AND c.trace_id = s.trace_id */
     JOIN frame f ON f.frame_id = s.frame_id /*+ AND f.trace_id = s.trace_id */
     LEFT JOIN module m ON m.module_id = f.module_id /*+ AND m.trace_id = f.trace_id */
-    WHERE s.stack_id IN (SELECT stack_id FROM cpu)
     GROUP BY /*+ s.trace_id, */ s.stack_id, m.name
 )
 SELECT /*+ c.trace_id, */ i.module, sum(c.cpu_ns) AS cpu_ns, sum(CASE WHEN i.is_innermost THEN c.cpu_ns ELSE 0 END) AS exclusive_ns

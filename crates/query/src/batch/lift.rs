@@ -81,11 +81,15 @@ impl Lift<'_> {
 
     fn scan(&self, scan: &TableScan) -> Result<Lifted> {
         let is_plain = scan.projection.is_none() && scan.filters.is_empty() && scan.fetch.is_none();
-        match self.tables.declared(scan.table_name.table()) {
-            Some(table) if is_plain => {
+        let source = match scan.table_name.table() {
+            // It has a row for each extract, with the number of it.
+            name if name == EXTRACT.name => Some(self.tables.extract_source()?),
+            name => self.tables.declared(name).map(provider_as_source),
+        };
+        match source {
+            Some(source) if is_plain => {
                 let name = scan.table_name.clone();
-                let plan =
-                    LogicalPlanBuilder::scan(name.clone(), provider_as_source(table), None)?.build()?;
+                let plan = LogicalPlanBuilder::scan(name.clone(), source, None)?.build()?;
                 Ok((plan, Some(Column::new(Some(name), TRACE_ID))))
             }
             _ => not_impl_err!("{} of several extracts", scan.table_name),
@@ -314,11 +318,12 @@ fn joined(left: LogicalPlan, of_left: &Column, right: LogicalPlan, of_right: Col
     )?))
 }
 
-/// Whether a question always has one row.
+/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds nothing.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         LogicalPlan::Projection(projection) => is_one_row(&projection.input),
+        LogicalPlan::Filter(filter) => is_one_row(&filter.input),
         LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
         _ => false,
     }

@@ -14,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use crate::session::Engine;
 use crate::source::Source;
-use crate::{Error, Options, Result, Session};
+use crate::{Error, Held, Options, Result, Session};
 
 /// What is known of questions that were asked before; several batches share it.
 #[derive(Debug, Default)]
@@ -48,10 +48,11 @@ impl Known {
     #[must_use]
     pub fn sessions(self: &Arc<Self>, sources: Vec<Source>, options: &Options) -> Vec<Session> {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
-        let engine = Engine::new(sources.clone().into(), options.clone());
+        let engine = Engine::new(sources.clone().into(), options.clone(), sources.len() > 1);
         let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
         let session = |(index, source)| {
-            let engine = Engine::new([source].into(), options.clone());
+            // Its plans are lifted to all: what tells extracts apart is added then.
+            let engine = Engine::new([source].into(), options.clone(), false);
             Session::of_batch(engine, Member { batch: batch.clone(), index })
         };
         sources.into_iter().enumerate().map(session).collect()
@@ -117,8 +118,12 @@ impl Answers {
     fn ask(engine: &Engine, lifted: LogicalPlan, alone: &LogicalPlan) -> Result<Self> {
         let schema: SchemaRef = Arc::new(alone.schema().as_arrow().clone());
         let mut rows = vec![Vec::new(); engine.tables().source_count()];
+        let mut held = Held::default();
         for batch in engine.run(lifted)? {
-            split(&batch?, &schema, &mut rows)?;
+            let batch = batch?;
+            // Too much for all of them together may be little enough for each.
+            held.add(&batch)?;
+            split(&batch, &schema, &mut rows)?;
         }
         Ok(Self { schema, rows })
     }
@@ -126,7 +131,8 @@ impl Answers {
 
 /// Gives each extract its rows, in their order.
 fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>]) -> Result<()> {
-    let unexpected = || Error::Stopped;
+    let unexpected =
+        || Error::Stopped { said: Some("the rows of several extracts cannot be told apart".to_owned()) };
     let traces = batch.columns().first().and_then(|column| column.as_any().downcast_ref::<Int32Array>());
     let traces = traces.filter(|traces| traces.null_count() == 0).ok_or_else(unexpected)?;
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();

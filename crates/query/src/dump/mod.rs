@@ -74,11 +74,23 @@ use crate::range::Range;
 /// # Errors
 /// The query fails, or its columns are not those of the row type.
 pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
-    let mut rows = Vec::new();
-    for batch in session.sql(sql)? {
-        rows.extend(R::read(&batch?)?);
+    let (mut rows, mut held) = (Vec::new(), crate::Held::default());
+    let mut read = || -> crate::Result<()> {
+        for batch in session.sql(sql)? {
+            let batch = batch?;
+            held.add(&batch)?;
+            rows.extend(R::read(&batch)?);
+        }
+        Ok(())
+    };
+    match read() {
+        Ok(()) => Ok(rows),
+        // The SQL is ours and computes with whatever a recording holds: numbers that it cannot compute with are none of a recording.
+        Err(error @ crate::Error::Failed { .. }) => {
+            Err(session.strange_number().map_or(error, crate::Error::Extract).into())
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(rows)
 }
 
 rows! {

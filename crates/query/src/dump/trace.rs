@@ -19,6 +19,10 @@ rows! {
         duration_ns: i64,
         /// Path of the extract.
         extract_path: Option<String>,
+        /// Start in UTC, as the table `trace` has it.
+        start_utc: Option<String>,
+        /// Whether several extracts are asked, so that rows have to say which one they are of.
+        of_several: bool,
     }
 }
 
@@ -30,7 +34,7 @@ impl TraceInfo {
     pub fn ask(session: &Session) -> Result<Self> {
         let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       CAST(NULL AS VARCHAR) AS extract_path FROM trace";
+       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several FROM trace";
         // The path is none of what extracts can be asked together.
         let info: Self = ask(session, sql)?.into_iter().next().unwrap_or_default();
         Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })

@@ -1,5 +1,6 @@
 //! SQL functions of this project. Each one is declared once, with its reference and an example that a test runs.
 
+mod bounded;
 mod fields;
 mod matching;
 mod names;
@@ -65,10 +66,16 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
 }
 
 /// The functions of one value for each row. Those of stacks look frames up in the session.
-pub(crate) fn scalar(loader: &Arc<Loader>, has_trace_id: bool) -> Vec<ScalarUDF> {
+pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(|function| ScalarUDF::new_from_impl(Pure::new(function)));
-    let contains = stacks::contains(loader.clone(), has_trace_id);
-    pure.chain([contains, tag(loader.clone(), has_trace_id, Arc::new([]))]).collect()
+    let contains = stacks::contains(loader.clone(), is_several);
+    pure.chain([contains, tag(loader.clone(), is_several, Arc::new([]))]).collect()
+}
+
+/// Functions of the engine that make no more than they may; `find` gives those of the engine.
+pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<ScalarUDF> {
+    let one = |(name, size)| Some(bounded::Bounded::new(find(name)?, size));
+    bounded::FUNCTIONS.into_iter().filter_map(one).collect()
 }
 
 /// The aggregates.

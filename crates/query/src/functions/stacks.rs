@@ -32,10 +32,10 @@ pub(super) const REFERENCES: [Reference; 1] = [Reference {
     answer: "-",
 }];
 
-pub(super) fn contains(loader: Arc<Loader>, has_trace_id: bool) -> ScalarUDF {
+pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     // Stable: what is in the tables stays for a question, but must have been read before the first call.
     let signature = Signature::user_defined(Volatility::Stable);
-    ScalarUDF::new_from_impl(StackContains { loader, has_trace_id, signature, known: Mutex::default() })
+    ScalarUDF::new_from_impl(StackContains { loader, is_several, signature, known: Mutex::default() })
 }
 
 /// What functions of stacks are called with: in a session over several extracts the number of the extract, a stack, a text.
@@ -70,12 +70,12 @@ impl<'a> StackArguments<'a> {
 pub(super) fn coerce_stack(
     function: &str,
     text: &str,
-    has_trace_id: bool,
+    is_several: bool,
     found: &[DataType],
 ) -> Result<Vec<DataType>> {
     const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
     const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
-    if has_trace_id || found.len() == SEVERAL.len() {
+    if is_several || found.len() == SEVERAL.len() {
         return coerce(&format!("{function}(trace_id, stack_id, {text})"), &SEVERAL, found);
     }
     coerce(&format!("{function}(stack_id, {text})"), &ONE, found)
@@ -88,7 +88,7 @@ type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
 #[derive(Debug)]
 pub(super) struct StackContains {
     loader: Arc<Loader>,
-    has_trace_id: bool,
+    is_several: bool,
     signature: Signature,
     known: Mutex<Known>,
 }
@@ -144,7 +144,7 @@ impl ScalarUDFImpl for StackContains {
     }
 
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_stack(CONTAINS, "pattern", self.has_trace_id, arguments)
+        coerce_stack(CONTAINS, "pattern", self.is_several, arguments)
     }
 
     fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {

@@ -34,10 +34,10 @@ pub(super) const REFERENCE: Reference = Reference {
 static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
 /// The function with sets beside the built-in one.
-pub(crate) fn tag(loader: Arc<Loader>, has_trace_id: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
+pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
     // Stable, as `stack_contains`: stacks must have been read before the first call.
     let signature = Signature::user_defined(Volatility::Stable);
-    ScalarUDF::new_from_impl(StackTag { loader, has_trace_id, sets, signature, known: Mutex::default() })
+    ScalarUDF::new_from_impl(StackTag { loader, is_several, sets, signature, known: Mutex::default() })
 }
 
 /// The tags of all stacks, by extract and set.
@@ -47,7 +47,7 @@ type Known = HashMap<(i32, String), Arc<Tagged>>;
 #[derive(Debug)]
 struct StackTag {
     loader: Arc<Loader>,
-    has_trace_id: bool,
+    is_several: bool,
     sets: Arc<[TagSet]>,
     signature: Signature,
     known: Mutex<Known>,
@@ -109,7 +109,7 @@ impl ScalarUDFImpl for StackTag {
     }
 
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_stack(TAG, "tag_set", self.has_trace_id, arguments)
+        coerce_stack(TAG, "tag_set", self.is_several, arguments)
     }
 
     fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {

@@ -139,7 +139,6 @@ fn what_cannot_be_asked_together_is_asked_one_by_one() {
         "SELECT name FROM process ORDER BY name LIMIT 1",
         "SELECT name FROM process p WHERE EXISTS (SELECT 1 FROM cpu_sample s WHERE s.process_key = p.process_key) ORDER BY name",
         "SELECT name, stack_contains(CAST(NULL AS INT), 'x') AS found FROM process ORDER BY name",
-        "SELECT count(*) FROM extract",
     ] {
         let (alone, together, is_lifted) = both(sql);
         assert_eq!(together, alone, "{sql}");
@@ -225,4 +224,20 @@ fn questions_of_dumps_are_asked_together() {
         }
         assert_eq!(known.asked_alone(), Vec::<String>::new());
     }
+}
+
+#[test]
+fn the_table_of_extracts_has_the_row_of_each() {
+    same("SELECT name FROM extract", ["a", "b", "c"]);
+    let sql = "SELECT name, value FROM (SELECT -1 AS at, 'Source' AS name, name AS value FROM extract
+        UNION ALL SELECT 1, 'marks', CAST(count(*) AS VARCHAR) FROM mark) ORDER BY at";
+    same(sql, ["Source|a\nmarks|2", "Source|b\nmarks|0", "Source|c\nmarks|0"]);
+}
+
+#[test]
+fn properties_of_hundreds_of_traces_are_asked_with_one_plan() {
+    let sql = etwkit_query::dump::stats::StatsRequest::default().sql();
+    let (alone, together, is_lifted) = both(&sql);
+    assert_eq!(alone, together);
+    assert!(is_lifted, "one by one: {sql}");
 }

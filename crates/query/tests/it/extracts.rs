@@ -7,7 +7,7 @@ use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Process, Table};
 
-use crate::support::{ask, rows};
+use crate::support::{ask, error, rows};
 
 /// Writes an extract.
 pub(crate) fn write(
@@ -63,6 +63,32 @@ fn one_extract() {
 }
 
 #[test]
+fn a_false_order_of_rows_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = samples(5000);
+    all.swap(100, 4000);
+    let path = write(folder.path(), "a.etwx", vec![rows(&all)]);
+    let manifest = path.join("manifest.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let sql = "SELECT ts_ns FROM cpu_sample ORDER BY ts_ns LIMIT 1 OFFSET 99";
+    assert_eq!(ask(&Session::open(&[&path]).unwrap(), sql), "99");
+    json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!(["ts_ns"]);
+    std::fs::write(&manifest, json.to_string()).unwrap();
+    let error = error(&Session::open(&[&path]).unwrap(), sql).to_string();
+    let expected = format!(
+        "damaged extract: cpu_sample.parquet of {}: expected rows sorted by ts_ns, found others",
+        path.display()
+    );
+    assert_eq!(error, expected);
+    // What is no column of numbers is no order.
+    for other in ["nothing", "is_idle"] {
+        json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!([other]);
+        std::fs::write(&manifest, json.to_string()).unwrap();
+        assert_eq!(ask(&Session::open(&[&path]).unwrap(), sql), "99");
+    }
+}
+
+#[test]
 fn three_extracts() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.etwx", vec![rows(&samples(10)), rows(&processes(&["a", "b", "c"]))]);
@@ -104,23 +130,210 @@ fn sorting_more_than_memory_goes_to_temporary_files() {
     let mut count = 0;
     for batch in session.sql(sql).unwrap() {
         count += batch.unwrap().num_rows();
+        // They have no name: nothing would be left of them, even if this ended here.
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["one.etwx"]);
     }
     assert_eq!(count, 600_000);
+    let nowhere = Options { temp_dir: Some(folder.path().join("gone")), ..options };
+    let session = Session::new(vec![Source::open(&path).unwrap()], &nowhere).unwrap();
+    let said = error(&session, sql).to_string();
+    assert!(said.contains("cannot write a temporary file in ") && said.contains("gone"), "{said}");
 }
 
 #[test]
 fn damaged_pages_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "one.etwx", vec![rows(&samples(50_000))]);
+    let other = write(folder.path(), "two.etwx", vec![rows(&samples(50_000))]);
     let file = path.join("cpu_sample.parquet");
     let mut bytes = std::fs::read(&file).unwrap();
     let middle = bytes.len() / 3;
     bytes[4..middle].fill(0xA5);
     std::fs::write(&file, bytes).unwrap();
+    let sql = "SELECT sum(ts_ns), sum(weight_ns) FROM cpu_sample";
+    let named = format!("damaged extract: cpu_sample.parquet of {}: expected ", path.display());
+    // With checksums, by which damage is noticed when the bytes are read; small files are read when the extract is opened.
+    let opened = Session::open(&[&path]).map_err(|error| error.to_string());
+    let said = opened.map_or_else(|error| error, |session| error(&session, sql).to_string());
+    assert!(said.starts_with(&named) && said.contains("with the checksum"), "{said}");
+    // Without, as in extracts of older versions: the decoder fails somewhere, and the file is found afterwards, whichever of several it is.
+    let manifest = path.join("manifest.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    json["tables"]["cpu_sample"].as_object_mut().unwrap().remove("crc32").unwrap();
+    std::fs::write(&manifest, json.to_string()).unwrap();
+    for paths in [vec![&path], vec![&other, &path]] {
+        let session = Session::open(&paths).unwrap();
+        let error = error(&session, sql);
+        assert!(error.to_string().starts_with(&named), "{error}");
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(format!("{error} {cause}").contains("(column "), "{error} {cause}");
+        assert_eq!(error.hint(), Some("extract the trace again"));
+        assert_eq!(ask(&session, "SELECT 1"), "1");
+    }
+}
+
+#[test]
+fn numbers_that_no_recording_has_are_named_by_dumps() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = samples(10);
+    all.extend([7, 8].map(|ts_ns| CpuSample { ts_ns, weight_ns: i64::MAX, ..CpuSample::default() }));
+    let path = write(folder.path(), "one.etwx", vec![rows(&all)]);
     let session = Session::open(&[&path]).unwrap();
-    let result = session
-        .sql("SELECT sum(ts_ns), sum(weight_ns) FROM cpu_sample")
-        .and_then(etwkit_query::Answer::collect);
-    assert!(!result.unwrap_err().to_string().is_empty());
-    assert_eq!(ask(&session, "SELECT 1"), "1");
+    let sql = "SELECT CAST(power(CAST(weight_ns AS DOUBLE), 2) AS BIGINT) AS more FROM cpu_sample";
+    let error = etwkit_query::dump::ask::<Strange>(&session, sql).unwrap_err();
+    let said = format!(
+        "damaged extract: cpu_sample.parquet of {}: expected numbers of a recording in the column weight_ns, \
+         found 9223372036854775807",
+        path.display()
+    );
+    assert_eq!((error.to_string(), error.hint()), (said, Some("extract the trace again")));
+}
+
+etwkit_query::rows! {
+    /// A row of a question that computes.
+    struct Strange {
+        /// A sum.
+        more: i64,
+    }
+}
+
+#[test]
+fn one_extract_has_its_number_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "a.etwx", vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))]);
+    let session = Session::open(&[&path]).unwrap();
+    let sql = "SELECT e.name, trace_id, p.name, sum(s.weight_ns) FROM cpu_sample s JOIN process p USING (trace_id, process_key)
+        JOIN extract e USING (trace_id) WHERE trace_id = 0 GROUP BY 1, 2, 3 ORDER BY 3";
+    assert_eq!(ask(&session, sql), "a|0|x|2\na|0|y|2\na|0|z|2");
+    assert_eq!(ask(&session, "SELECT count(*) FROM cpu_sample JOIN process USING (process_key)"), "6");
+    assert_eq!(ask(&session, "SELECT trace_id FROM mark UNION SELECT trace_id FROM extract"), "0");
+}
+
+#[test]
+fn joins_that_would_mix_extracts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = || vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))];
+    let paths = ["one.etwx", "two.etwx"].map(|name| write(folder.path(), name, tables()));
+    let session = Session::open(&paths).unwrap();
+    for (sql, key) in [
+        ("SELECT count(*) FROM cpu_sample JOIN process USING (process_key)", "the join on process_key"),
+        ("SELECT count(*) FROM cpu_sample s LEFT JOIN process p ON s.process_key = p.process_key", "the join on process_key"),
+        ("SELECT count(*) FROM cpu_sample s, process p WHERE s.process_key = p.process_key", "the join on process_key"),
+        (
+            "WITH s AS (SELECT process_key AS k, sum(weight_ns) AS ns FROM cpu_sample GROUP BY trace_id, process_key)
+             SELECT p.name, ns FROM s JOIN (SELECT process_key + 0 AS a, process_key AS b, name FROM process) p ON k = p.b",
+            "the join on process_key",
+        ),
+        (
+            "SELECT count(*) FROM (SELECT * FROM cpu_sample WHERE trace_id = 0) s
+             JOIN (SELECT * FROM process WHERE trace_id = 1) p USING (process_key)",
+            "the join on process_key",
+        ),
+        ("SELECT count(*) FROM cpu_sample WHERE process_key IN (SELECT process_key FROM process)", "an inner question by process_key"),
+        (
+            "SELECT count(*) FROM cpu_sample s WHERE EXISTS (SELECT 1 FROM process p WHERE p.process_key = s.process_key)",
+            "an inner question by process_key",
+        ),
+        ("SELECT process_key, sum(weight_ns) FROM cpu_sample GROUP BY process_key", "GROUP BY process_key"),
+        ("SELECT sum(weight_ns) OVER (PARTITION BY thread_key) FROM cpu_sample", "PARTITION BY thread_key"),
+        ("SELECT count(*) FROM disk_io CROSS JOIN trace", "a join without a common column"),
+        ("SELECT count(*) FROM cpu_sample s JOIN mark m ON s.ts_ns < m.ts_ns", "a join without a common column"),
+    ] {
+        let error = error(&session, sql);
+        let expected = format!("{key} would mix the extracts: such keys count anew in each, and trace_id tells them apart");
+        assert_eq!(error.to_string(), expected, "{sql}");
+        assert!(error.hint().unwrap().contains("trace_id"), "{sql}: {:?}", error.hint());
+    }
+    for (sql, answer) in [
+        ("SELECT count(*) FROM cpu_sample JOIN process USING (trace_id, process_key)", "12"),
+        ("SELECT count(*) FROM cpu_sample JOIN process USING (trace_id, process_key) WHERE trace_id = 0", "6"),
+        (
+            "SELECT count(*) FROM cpu_sample s, process p, extract e
+             WHERE s.process_key = p.process_key AND p.trace_id = s.trace_id AND e.trace_id = p.trace_id",
+            "12",
+        ),
+        (
+            "SELECT count(*) FROM cpu_sample s JOIN process p USING (process_key) WHERE s.trace_id = 1 AND p.trace_id = 1",
+            "6",
+        ),
+        (
+            "SELECT count(*) FROM (SELECT * FROM cpu_sample WHERE trace_id = 1) s
+             JOIN (SELECT * FROM process WHERE trace_id = 1) p USING (process_key)",
+            "6",
+        ),
+        ("SELECT count(*) FROM process a JOIN process b ON a.name = b.name AND a.trace_id < b.trace_id", "3"),
+        ("SELECT count(*) FROM process a JOIN process b ON a.name = b.name", "12"),
+        (
+            "SELECT count(*) FROM cpu_sample s WHERE EXISTS
+             (SELECT 1 FROM process p WHERE p.process_key = s.process_key AND p.trace_id = s.trace_id)",
+            "12",
+        ),
+        ("SELECT count(*) FROM (SELECT process_key FROM cpu_sample GROUP BY trace_id, process_key)", "6"),
+        ("SELECT count(*) FROM cpu_sample CROSS JOIN (SELECT sum(weight_ns) FROM cpu_sample)", "12"),
+        ("SELECT count(*) FROM cpu_sample JOIN generate_series(0, 1) AS t(n) ON true", "24"),
+        ("SELECT process_key, count(*) FROM process WHERE trace_id = 0 GROUP BY process_key ORDER BY 1 LIMIT 1", "0|1"),
+        // Names of USING without a table, in conditions and over three tables.
+        (
+            "SELECT trace_id, process_key, count(*) FROM cpu_sample JOIN process USING (trace_id, process_key)
+             LEFT JOIN extract e USING (trace_id) WHERE trace_id = 1 AND process_key < 2
+             GROUP BY trace_id, process_key HAVING trace_id > 0 ORDER BY trace_id, process_key",
+            "1|0|2\n1|1|2",
+        ),
+        (
+            "SELECT count(*) FROM extract e LEFT JOIN mark m USING (trace_id) WHERE trace_id IN
+             (SELECT trace_id FROM process JOIN extract USING (trace_id) WHERE trace_id = 0)",
+            "1",
+        ),
+    ] {
+        assert_eq!(ask(&session, sql), answer, "{sql}");
+    }
+}
+
+#[test]
+fn functions_of_single_rows_make_no_more_than_they_may() {
+    let session = Session::from_batches(vec![rows(&samples(10_000))]).unwrap();
+    for sql in [
+        "SELECT array_length(array_repeat(ts_ns, 1000000)) FROM cpu_sample",
+        "SELECT length(repeat('x', 1000000000))",
+        "SELECT length(lpad('x', 1000000000, 'y'))",
+        "SELECT length(replace(repeat('x', 100000), 'x', repeat('y', 100000)))",
+        "SELECT length(regexp_replace(repeat('x', 100000), 'x', repeat('y', 100000), 'g'))",
+        "SELECT array_length(range(0, ts_ns * 1000000000)) FROM cpu_sample",
+        "SELECT array_length(generate_series(0, 100000000000))",
+        "SELECT array_length(array_resize([1], 1000000000, 0))",
+    ] {
+        let said = error(&session, sql).to_string();
+        assert!(said.contains(" would make ") && said.contains(" 256 MiB is the limit"), "{sql}: {said}");
+    }
+    for (sql, answer) in [
+        ("SELECT repeat('ab', 3), lpad('x', 3, 'y'), replace('abab', 'a', 'c')", "ababab|yyx|cbcb"),
+        (
+            "SELECT array_repeat(1, 2), range(0, 3), generate_series(3), regexp_replace('aa', 'a', 'b', 'g')",
+            "[1, 1]|[0, 1, 2]|[0, 1, 2, 3]|bb",
+        ),
+        ("SELECT sum(length(repeat('x', 100))) FROM cpu_sample", "1000000"),
+    ] {
+        assert_eq!(ask(&session, sql), answer, "{sql}");
+    }
+}
+
+#[test]
+fn answers_that_are_kept_are_bounded_by_their_bytes() {
+    let session = Session::from_batches(vec![rows(&samples(20_000))]).unwrap();
+    // Two GB of text, of which a batch of 8192 rows has less than a function may make.
+    let sql = "SELECT concat(a, a, a, a, a) AS text FROM (SELECT repeat('x', 20000) AS a FROM cpu_sample)";
+    let error = etwkit_query::dump::ask::<Text>(&session, sql).unwrap_err();
+    assert_eq!(error.to_string(), "the rows of the answer take more than 1024 MiB of memory");
+    assert!(error.hint().unwrap().starts_with("ask for fewer rows"));
+    let sql = sql.replace("20000", "2");
+    assert_eq!(etwkit_query::dump::ask::<Text>(&session, &sql).unwrap().len(), 20_000);
+}
+
+etwkit_query::rows! {
+    /// A text.
+    struct Text {
+        /// The text.
+        text: String,
+    }
 }

@@ -96,6 +96,7 @@ fn dropping_an_answer_ends_its_work() {
 #[test]
 fn errors_say_where_and_what_was_meant() {
     let session = one();
+    let reference = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
     for (sql, message, hint) in [
         ("SELECT 1 FROM proces", "there is no table proces (line 1, column 15)", "did you mean process?"),
         (
@@ -122,9 +123,9 @@ fn errors_say_where_and_what_was_meant() {
         (
             "SELECT 1 FRM process p",
             "SQL is not understood: Expected: end of statement, found: process (line 1, column 14)",
-            "",
+            reference,
         ),
-        ("SELECT (", "SQL is not understood: Expected: an expression, found: EOF", ""),
+        ("SELECT (", "SQL is not understood: Expected: an expression, found: EOF", reference),
     ] {
         let error = error(&session, sql);
         assert_eq!((error.to_string().as_str(), error.hint().unwrap_or_default()), (message, hint), "{sql}");

@@ -132,6 +132,11 @@ pub(super) fn stored_as(store: &Path, identity: &Identity, name: &str) -> PathBu
     store.join(identity.name()).join(identity.key()).join(name)
 }
 
+/// How the names of unfinished files begin.
+const UNFINISHED: &str = ".etwkit-";
+/// One that nobody holds and that is this old belongs to a program that died: a live one takes hold of its file at once.
+const ABANDONED: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks meanwhile, or after a crash,
 /// sees all of it or nothing.
 pub(super) fn keep(
@@ -141,12 +146,29 @@ pub(super) fn keep(
 ) -> Result<Kind> {
     let folder = into.parent().unwrap_or(into);
     fs::create_dir_all(folder)?;
-    let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
+    sweep(folder);
+    let mut file = NamedTempFile::with_prefix_in(UNFINISHED, folder)?;
+    // Held while it is written; where the file system has no locks, nobody can sweep either.
+    let _ = file.as_file().try_lock();
     write(file.as_file_mut())?;
     file.flush()?;
     let kind = check(file.path(), identity)?;
     file.persist(into).map_err(|error| error.error)?;
     Ok(kind)
+}
+
+/// Removes what killed programs left of files that they did not finish. What fails is left for the next time.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) && age() > Some(ABANDONED) {
+            let path = entry.path();
+            if fs::File::options().write(true).open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
 }
 
 /// The one file of a cabinet, as `makecab` and the store tools pack it.
@@ -171,4 +193,32 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(Error::Decoder(text.unwrap_or_default()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_programs_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - ABANDONED * 2;
+        let make = |name: &str, is_old: bool| {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+            file
+        };
+        for (name, is_old) in [(".etwkit-left", true), (".etwkit-new", false), ("kernel.pdb", true)] {
+            make(name, is_old);
+        }
+        let held = make(".etwkit-held", true);
+        held.lock().unwrap();
+        sweep(folder.path());
+        let mut left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".etwkit-held", ".etwkit-new", "kernel.pdb"]);
+    }
 }

@@ -12,6 +12,7 @@ use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
 use super::test_args::TestSelectionArgs;
 use crate::numbers::{NumberArgs, Numbers};
+use crate::out_file::Replace;
 use crate::rules::NameArgs;
 
 #[derive(Debug, Args)]
@@ -119,6 +120,12 @@ pub(crate) struct Common {
     /// Write the rows to a file, as comma-separated values
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
+    /// Overwrite a file that is there with --csv, whatever wrote it; traces and extracts are never overwritten
+    #[arg(long, requires = "csv", help_heading = OUTPUT)]
+    pub(crate) force: bool,
+    /// Go on with the other extracts where one cannot be read; all errors are printed at the end, and the exit code is 2
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
@@ -155,6 +162,11 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    /// What --csv may overwrite: what a dump wrote, which is made again.
+    pub(super) const fn csv_replace(&self) -> Replace {
+        if self.force { Replace::Anything } else { Replace::OwnCsv }
+    }
+
     /// How numbers of text are written.
     pub(super) fn numbers(&self) -> Numbers {
         let numbers = self.numbers.numbers();

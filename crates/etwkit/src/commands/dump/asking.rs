@@ -26,6 +26,8 @@ pub(super) struct Asked<A> {
     pub(super) name: String,
     /// What the reader should know.
     pub(super) notes: Vec<String>,
+    /// Hash of its trace, as far as it was opened for this.
+    pub(super) hash: Option<String>,
     /// Its trace, and the answer; an error if it cannot be asked.
     pub(super) answer: anyhow::Result<(TraceInfo, dump::Result<A>)>,
 }
@@ -42,8 +44,9 @@ pub(super) fn ask_in_order<A: Send>(
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let known = Arc::new(Known::default());
     let groups = groups(extracts, workers);
+    let asking = Asking { common, of_several: extracts.len() > 1 };
     let ask =
-        |paths: &&[PathBuf], sessions: usize| ask_group(common, paths, (sessions, shelf), &known, question);
+        |paths: &&[PathBuf], sessions: usize| ask_group(asking, paths, (sessions, shelf), &known, question);
     let bar = bar(extracts.len());
     let asked = in_order(&groups, ask, |asked| {
         bar.inc(asked.len() as u64);
@@ -78,8 +81,15 @@ fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
     groups
 }
 
+/// How extracts are asked.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    common: &'a Common,
+    of_several: bool,
+}
+
 fn ask_group<A>(
-    common: &Common,
+    asking: Asking<'_>,
     paths: &[PathBuf],
     (sessions, shelf): (usize, &Shelf),
     known: &Arc<Known>,
@@ -92,28 +102,28 @@ fn ask_group<A>(
         let (name, mut notes) = (path.display().to_string(), Vec::new());
         if shelf.keeps(path) {
             // One that stays open is asked by itself.
-            together.ask(common, at_a_time, known, question, &mut asked);
+            together.ask(asking, at_a_time, known, question, &mut asked);
             let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
-            let answer = session.and_then(|session| ask_one(common, &session, &name, question));
-            asked.push(Asked { name, notes, answer });
+            let answer = session.and_then(|session| ask_one(asking, &session, &name, question));
+            asked.push(Asked { answer: answer.with_context(|| name.clone()), name, notes, hash: None });
             continue;
         }
         match source(path, &mut notes) {
-            Ok(source) => {
+            Ok((source, hash)) => {
                 if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
-                    together.ask(common, at_a_time, known, question, &mut asked);
+                    together.ask(asking, at_a_time, known, question, &mut asked);
                 }
                 together.bytes += source.size_bytes();
                 together.sources.push(source);
-                together.of.push((name, notes));
+                together.of.push((name, notes, hash));
             }
             Err(error) => {
-                together.ask(common, at_a_time, known, question, &mut asked);
-                asked.push(Asked { name, notes, answer: Err(error) });
+                together.ask(asking, at_a_time, known, question, &mut asked);
+                asked.push(Asked { answer: Err(error.context(name.clone())), name, notes, hash: None });
             }
         }
     }
-    together.ask(common, at_a_time, known, question, &mut asked);
+    together.ask(asking, at_a_time, known, question, &mut asked);
     asked
 }
 
@@ -121,15 +131,15 @@ fn ask_group<A>(
 struct Together {
     sources: Vec<Source>,
     bytes: u64,
-    /// Names and notes of them.
-    of: Vec<(String, Vec<String>)>,
+    /// Names, notes and hashes of them.
+    of: Vec<(String, Vec<String>, Option<String>)>,
 }
 
 impl Together {
     /// Asks those that have come together, and begins anew.
     fn ask<A>(
         &mut self,
-        common: &Common,
+        asking: Asking<'_>,
         (sessions, shelf): (usize, &Shelf),
         known: &Arc<Known>,
         question: &impl Fn(&Session) -> dump::Result<A>,
@@ -138,20 +148,21 @@ impl Together {
         let (sources, of) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.of));
         self.bytes = 0;
         let sessions = known.sessions(sources, &options(sessions, shelf));
-        asked.extend(sessions.iter().zip(of).map(|(session, (name, notes))| {
-            let answer = ask_one(common, session, &name, question);
-            Asked { name, notes, answer }
+        asked.extend(sessions.iter().zip(of).map(|(session, (name, notes, hash))| {
+            let answer = ask_one(asking, session, &name, question);
+            Asked { name, notes, hash, answer }
         }));
     }
 }
 
 fn ask_one<A>(
-    common: &Common,
+    Asking { common, of_several }: Asking<'_>,
     session: &Session,
     name: &str,
     question: &impl Fn(&Session) -> dump::Result<A>,
 ) -> anyhow::Result<(TraceInfo, dump::Result<A>)> {
     let mut info = TraceInfo::ask(session).with_context(|| name.to_owned())?;
+    info.of_several = of_several;
     if common.show_full_file_name {
         name.clone_into(&mut info.file_name);
     }

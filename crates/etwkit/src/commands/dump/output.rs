@@ -1,5 +1,7 @@
 //! Rows of all dumps as text, JSON lines or CSV.
 
+use std::collections::HashSet;
+use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::Context;
@@ -16,6 +18,8 @@ use super::asking::ask_in_order;
 pub(super) use super::columns::Columns;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
+use crate::extracts::SameTrace;
+use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Line, Printer};
 
 /// What an extract answered.
@@ -96,18 +100,39 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
+    if let Some(path) = &common.csv {
+        // Before anything is computed for it.
+        out_file::check(path, common.csv_replace())?;
+    }
     let extracts = common.chosen()?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
     let shelf = printer.shelf();
+    let (mut same, mut names) = (SameTrace::default(), HashSet::new());
     ask_in_order(common, &extracts, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
-        let (name, (info, answer)) = (asked.name, asked.answer?);
+        same.see(&asked.name, asked.hash.as_deref(), printer.notes());
+        let name = asked.name;
+        let answer = asked.answer.and_then(|(mut info, answer)| {
+            // Two recordings of one name are told apart by where they lie; rows for machines have a column for that.
+            let is_text = !common.json && common.csv.is_none();
+            if info.of_several && is_text && !names.insert(info.file_name.clone()) {
+                name.clone_into(&mut info.file_name);
+            }
+            match answer {
+                Err(error) if !error.is_nothing() => Err(anyhow::Error::new(error).context(name.clone())),
+                answer => Ok((info, answer)),
+            }
+        });
         match answer {
-            Ok(answer) => on_answer(printer, Answered { info, answer }),
-            Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing),
-            Err(error) => Err(anyhow::Error::new(error).context(name)),
+            Ok((info, Ok(answer))) => on_answer(printer, Answered { info, answer }),
+            Ok((_, Err(nothing))) => explain(common, printer, &name, &nothing),
+            Err(error) if common.keep_going => {
+                printer.failed(error);
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
     })
 }
@@ -162,10 +187,15 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
     Ok(Exit::Answered)
 }
 
-/// A row as JSON and CSV have it: the trace, then the columns of the SQL.
-fn object<R: Serialize>(info: &TraceInfo, row: &R) -> anyhow::Result<Map<String, Value>> {
+/// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several, then the columns of the SQL.
+fn object<R: Serialize>(info: &TraceInfo, row: &R, with_place: bool) -> anyhow::Result<Map<String, Value>> {
     let mut object = Map::new();
     object.insert("trace".into(), Value::from(info.file_name.clone()));
+    if with_place && info.of_several {
+        object.insert("extract".into(), Value::from(info.extract_path.clone()));
+        object.insert("computer".into(), Value::from(info.computer.clone()));
+        object.insert("start_utc".into(), Value::from(info.start_utc.clone()));
+    }
     if let Value::Object(columns) = serde_json::to_value(row)? {
         for (name, value) in columns.into_iter().filter(|(name, _)| name != "sort_value") {
             match value {
@@ -272,13 +302,13 @@ pub(super) fn machine<'r, R: Serialize + 'r>(
         if let Some(dump) = &common.etwanalyzer_csv {
             return foreign_csv(common, dump, path, printer, rows).map(|()| true);
         }
-        let written = csv_file(path, rows)?;
+        let written = csv_file(path, common.csv_replace(), rows)?;
         printer.line(&format!("wrote {written} rows to {}", path.display()))?;
         return Ok(true);
     }
     if common.json {
         for (info, row) in rows {
-            printer.json(&Value::Object(object(info, row)?))?;
+            printer.json(&Value::Object(object(info, row, true)?))?;
         }
     }
     Ok(common.json)
@@ -301,22 +331,24 @@ fn foreign_csv<'r, R: Serialize + 'r>(
     };
     let rows = rows.map(|(info, row)| {
         let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
-        Ok((info, object(info, row)?, times))
+        Ok((info, object(info, row, false)?, times))
     });
-    csv_of_etwanalyzer::write(path, style, rows)?;
+    let mut file = BufWriter::new(OutFile::create(path, common.csv_replace())?);
+    csv_of_etwanalyzer::write(&mut file, path, style, rows)?;
+    out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
 }
 
 fn csv_file<'r, R: Serialize + 'r>(
     path: &Path,
+    replace: Replace,
     rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
 ) -> anyhow::Result<usize> {
-    let mut writer =
-        csv::Writer::from_path(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut writer = csv::Writer::from_writer(BufWriter::new(OutFile::create(path, replace)?));
     let mut written = 0;
     for (info, row) in rows {
-        let object = object(info, row)?;
+        let object = object(info, row, true)?;
         if written == 0 {
             writer.write_record(object.keys())?;
         }
@@ -327,7 +359,9 @@ fn csv_file<'r, R: Serialize + 'r>(
         }))?;
         written += 1;
     }
-    writer.flush().with_context(|| format!("cannot write {}", path.display()))?;
+    let file =
+        writer.into_inner().map_err(|error| error.into_error()).with_context(|| out_file::cannot(path))?;
+    out_file::keep(file, path)?;
     Ok(written)
 }
 

@@ -112,11 +112,15 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
         columns.extend([("waiting ms", right), ("ready ms", right), ("switches", right)]);
     }
     let mut table = Table::new(&columns);
-    let seen_ns = r.range_end_ns.zip(r.range_start_ns).map_or(r.duration_ns, |(end, start)| end - start);
+    let seen_ns =
+        r.range_end_ns.zip(r.range_start_ns).map_or(r.duration_ns, |(end, start)| end.saturating_sub(start));
     let machine_ns = seen_ns as f64 * r.processors.max(1) as f64;
+    // Of no time at all, as damaged numbers can have it, nothing is a share.
+    let percent = |ns: i64| {
+        if machine_ns > 0.0 { format!("{:.1}", ns as f64 * 100.0 / machine_ns) } else { "?".to_owned() }
+    };
     let row = |p: &CpuRow| {
-        let share = format!("{:.1}", p.cpu_ns as f64 * 100.0 / machine_ns.max(1.0));
-        let mut row = vec![process(p.process.as_deref(), p.pid), ms(p.cpu_ns), share];
+        let mut row = vec![process(p.process.as_deref(), p.pid), ms(p.cpu_ns), percent(p.cpu_ns)];
         if r.has_switches {
             let switches = p.switches.map(grouped_signed).unwrap_or_default();
             row.extend([maybe_ms(p.wait_ns), maybe_ms(p.ready_ns), switches]);
@@ -126,8 +130,8 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
     overview.processes.iter().for_each(|p| table.row(row(p)));
     printer.heading(&format!("Processes by CPU, from {source}"))?;
     printer.table(&table)?;
-    let busy = overview.cpu_ns as f64 * 100.0 / machine_ns.max(1.0);
-    printer.line(&format!("  all processes: {} ms, {busy:.1} % of the machine", ms(overview.cpu_ns)))?;
+    let busy = percent(overview.cpu_ns);
+    printer.line(&format!("  all processes: {} ms, {busy} % of the machine", ms(overview.cpu_ns)))?;
     if r.has_switches {
         printer.line("  waiting and ready: time in which at least one thread of the process did so")?;
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Written, convert,
+    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Packing, Written, convert,
     convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
@@ -140,6 +140,9 @@ fn one(
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
     }
+    if is_packed(&job.target) {
+        return packed(job, args, options, sets, bars);
+    }
     if json::is_meant(job) {
         return json::import(job, args);
     }
@@ -166,6 +169,34 @@ fn one(
         Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether an extract is to be one file.
+fn is_packed(target: &Path) -> bool {
+    target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".etwx.zip"))
+}
+
+/// Makes an extract that is one file.
+fn packed(
+    job: &Job,
+    args: &ExtractArgs,
+    options: ConvertOptions<'_>,
+    sets: &[TagSet],
+    bars: &Bars,
+) -> anyhow::Result<Outcome> {
+    if options.no_overwrite && !json::is_meant(job) {
+        let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
+        if Extract::same_source(&job.target, &hash, options.detail).is_some() {
+            return Ok(Outcome::Kept);
+        }
+    }
+    let packing = Packing::begin(&job.target)?;
+    let unpacked = Job { traces: job.traces.clone(), target: packing.folder() };
+    let outcome = one(&unpacked, args, options, sets, bars)?;
+    if matches!(outcome, Outcome::Extracted(..) | Outcome::Imported(..)) {
+        packing.finish()?;
+    }
+    Ok(outcome)
 }
 
 fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ mod question;
 mod rows;
 mod schema;
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -12,8 +12,8 @@ use etwkit_query::Answer;
 
 use crate::cli::{SqlArgs, SqlFormat};
 use crate::exit::Exit;
-use crate::extracts::{open_alone, open_extracts};
-use crate::out_file;
+use crate::extracts::{open_alone, open_extracts, source};
+use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, grouped};
 use rows::{Rows, Target};
 
@@ -29,13 +29,17 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         bail!("expected an extract in front of the SQL; `etwkit sql --help` shows how");
     }
     let question = question::read(sql, &args.params)?;
-    if args.format == SqlFormat::Parquet && args.out.is_none() {
+    let format = args.form();
+    if format == SqlFormat::Parquet && args.out.is_none() {
         bail!("--format parquet needs --out FILE");
     }
     if let Some(out) = &args.out {
-        out_file::check(out, args.force)?;
+        out_file::check(out, Replace::forced(args.force))?;
     }
-    let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    let mut extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    if args.keep_going {
+        extracts = readable(extracts, printer)?;
+    }
     let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
     let session = match sets {
         None => open_extracts(&extracts, printer)?,
@@ -48,17 +52,35 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let answer = question.ask(&session)?;
     let rows = match &args.out {
         Some(out) => {
-            let rows = write(answer, args.format, out, args.force)?;
+            let rows = write(answer, format, out, Replace::forced(args.force))?;
             printer.line(&format!("Wrote {} rows to {}", grouped(rows as u64), out.display()))?;
             rows
         }
-        None => print(answer, args.format, printer)?,
+        None => print(answer, format, printer)?,
     };
     Ok(if rows > 0 { Exit::Answered } else { Exit::Nothing })
 }
 
+/// The extracts that can be opened; the others become errors of the command.
+fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
+    let mut good = Vec::new();
+    for path in extracts {
+        // Notes of those that can be opened come when they are opened to be asked.
+        match source(&path, &mut Vec::new()).with_context(|| path.display().to_string()) {
+            Ok(_) => good.push(path),
+            Err(error) => printer.failed(error),
+        }
+    }
+    if good.is_empty() {
+        bail!("none of the extracts can be opened");
+    }
+    Ok(good)
+}
+
 fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow::Result<usize> {
-    let mut rows = Rows::new(answer.schema(), format, Target::Screen { width: printer.width() });
+    // Only a terminal is a screen: a pipe gets what a file gets.
+    let target = printer.width().map_or(Target::File, |width| Target::Screen { width });
+    let mut rows = Rows::new(answer.schema(), format, target);
     rows.begin(printer)?;
     for batch in answer {
         rows.batch(&batch?, printer)?;
@@ -67,8 +89,8 @@ fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow
 }
 
 /// Writes the rows into a file, which gets its name when it is complete.
-fn write(answer: Answer, format: SqlFormat, path: &Path, force: bool) -> anyhow::Result<usize> {
-    let mut file = BufWriter::with_capacity(OUT_BUFFER, out_file::temporary_beside(path)?);
+fn write(answer: Answer, format: SqlFormat, path: &Path, replace: Replace) -> anyhow::Result<usize> {
+    let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(path, replace)?);
     let count = if format == SqlFormat::Parquet {
         answer.write_parquet(&mut file)?
     } else {
@@ -80,11 +102,6 @@ fn write(answer: Answer, format: SqlFormat, path: &Path, force: bool) -> anyhow:
         }
         rows.end(&mut printer)?
     };
-    file.flush().with_context(|| out_file::cannot(path))?;
-    let file = file
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error)
-        .with_context(|| out_file::cannot(path))?;
-    out_file::keep(file, path, force)?;
+    out_file::keep(file, path)?;
     Ok(count)
 }

@@ -14,12 +14,15 @@ use crate::style::Role;
 /// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
 const MEASURED_ROWS: usize = 1000;
 
+/// Bytes of cells that are held for it at most.
+const MEASURED_BYTES: usize = 16 << 20;
+
 /// Where rows go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// The standard output: a terminal of that width, or a pipe.
-    Screen { width: Option<usize> },
-    /// A file.
+    /// A terminal of that width: everything is escaped and cut.
+    Screen { width: usize },
+    /// A file or a pipe.
     File,
 }
 
@@ -40,7 +43,11 @@ pub(super) struct Rows {
     is_measuring: bool,
     /// The first of them are titles.
     has_titles: bool,
+    /// Bytes of the measured cells.
+    held: usize,
     printed: usize,
+    /// They are the steps of a plan, which have several lines each.
+    is_plan: bool,
 }
 
 impl Rows {
@@ -55,6 +62,8 @@ impl Rows {
             let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
             columns.push(Column { name, align, is_text, width: 0 });
         }
+        // What EXPLAIN answers.
+        let is_plan = columns.iter().map(|column| column.name.as_str()).eq(["plan_type", "plan"]);
         Self {
             format,
             target,
@@ -62,7 +71,9 @@ impl Rows {
             measured: Vec::new(),
             is_measuring: true,
             has_titles: false,
+            held: 0,
             printed: 0,
+            is_plan,
         }
     }
 
@@ -74,6 +85,7 @@ impl Rows {
                 let titles: Vec<String> = self.columns.iter().map(|column| csv_cell(&column.name)).collect();
                 self.csv_line(&titles.join(","), printer)?;
             }
+            SqlFormat::Table if self.is_plan => {}
             SqlFormat::Table => {
                 self.has_titles = true;
                 self.measured
@@ -99,6 +111,12 @@ impl Rows {
                         .zip(&self.columns)
                         .map(|(cell, column)| if column.is_text { csv_cell(&cell) } else { cell });
                     self.csv_line(&quoted.collect::<Vec<_>>().join(","), printer)?;
+                }
+                SqlFormat::Table if self.is_plan => {
+                    let cells: Vec<String> = text().collect();
+                    let [kind, plan] = cells.as_slice() else { continue };
+                    printer.heading(kind)?;
+                    plan.lines().try_for_each(|line| printer.line(&format!("  {line}")))?;
                 }
                 SqlFormat::Table | SqlFormat::Parquet => {
                     let cells = text().map(|cell| sanitize::text(&cell).into_owned()).collect();
@@ -136,8 +154,9 @@ impl Rows {
         if !self.is_measuring {
             return self.table_line(Role::Plain, &cells, printer);
         }
+        self.held += cells.iter().map(String::len).sum::<usize>();
         self.measured.push(cells);
-        if self.measured.len() > MEASURED_ROWS {
+        if self.measured.len() > MEASURED_ROWS || self.held > MEASURED_BYTES {
             self.print_measured(printer)?;
         }
         Ok(())
@@ -165,7 +184,7 @@ impl Rows {
                 Align::Right => line.push_str(&format!("  {cell:>width$}")),
             }
         }
-        if let Target::Screen { width: Some(width) } = self.target
+        if let Target::Screen { width } = self.target
             && line.trim_end().chars().count() > width
         {
             line = line.chars().take(width.saturating_sub(1)).chain(['…']).collect();

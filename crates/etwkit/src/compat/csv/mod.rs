@@ -40,13 +40,13 @@ pub(crate) type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
 
 /// Writes rows. Returns how many.
 pub(crate) fn write<'r>(
+    file: &mut impl Write,
     path: &Path,
     style: Style<'_>,
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
 ) -> anyhow::Result<usize> {
     let context = || format!("cannot write {}", path.display());
     let (rows, fields) = shape::shaped(style.dump, rows)?;
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path).with_context(context)?);
     let (mut written, mut seen) = (0, shape::Seen::default());
     for row in rows {
         let (trace, values, times) = row?;

@@ -1,0 +1,79 @@
+//! What nothing may overwrite.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::kind::{Kind, MAGIC_LEN};
+use crate::reader::has_manifest;
+
+/// Where the header of the first record of a trace lies: behind that of the first buffer. Of its bytes the
+/// third is 1 or 2 (32 or 64 bits), the fourth marks headers, the last two are group and type 0: the header
+/// event.
+const HEADER: usize = 0x48;
+
+/// What a regular file is, if it is a trace or a part of an extract: data that somebody recorded, and that
+/// nothing can bring back.
+#[must_use]
+pub fn precious(path: &Path) -> Option<&'static str> {
+    let mut head = [0; HEADER + 8];
+    let mut filled = 0;
+    if let Ok(mut file) = File::open(path) {
+        while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match file.read(rest) {
+                Ok(0) | Err(_) => break,
+                Ok(count) => filled += count,
+            }
+        }
+    }
+    let head = head.get(..filled).unwrap_or_default();
+    let is_named_trace = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
+    if is_trace(head) || (is_named_trace && !head.is_empty()) {
+        return Some("a trace");
+    }
+    match Kind::of(head.get(..MAGIC_LEN.min(filled)).unwrap_or_default()) {
+        Kind::Zip | Kind::SevenZip => return Some("an archive, which may hold traces or an extract"),
+        Kind::Other(_) | Kind::Trace => {}
+    }
+    if crate::is_json_extract(path) {
+        return Some("an extract of ETWAnalyzer");
+    }
+    // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole.ancestors().skip(1).take(4).any(has_manifest).then_some("a part of an extract")
+}
+
+fn is_trace(head: &[u8]) -> bool {
+    matches!(head.get(HEADER..), Some([_, _, 1 | 2, 0xC0, _, _, 0, 0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_archives_and_parts_of_extracts_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made/dns-5.etl");
+        let trace = std::fs::read(made).unwrap();
+        write("a.etwx/manifest.json", br#"{"format": "etwkit-extract"}"#);
+        for (name, bytes, expected) in [
+            ("x.csv", &trace[..], Some("a trace")),
+            ("damaged.ETL", b"zzz", Some("a trace")),
+            ("empty.etl", b"", None),
+            ("x.csv", b"PK\x03\x04", Some("an archive, which may hold traces or an extract")),
+            ("a.etwx/cpu.parquet", b"PAR1", Some("a part of an extract")),
+            ("a.etwx/derived/cpu.parquet", b"PAR1", Some("a part of an extract")),
+            ("rows.parquet", b"PAR1", None),
+            ("rows.csv", b"trace,pid", None),
+        ] {
+            assert_eq!(precious(&write(name, bytes)), expected, "{name}");
+        }
+    }
+}

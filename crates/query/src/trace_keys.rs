@@ -1,0 +1,365 @@
+//! Refuses questions that would mix the rows of several extracts.
+//!
+//! Keys such as `process_key` and `stack_id` count anew in each extract. A join on one of them without
+//! `trace_id` pairs rows of one trace with rows of another, and a group by one sums up what has nothing in
+//! common: rows come out, and they are wrong. Both are errors with several extracts. Joins on anything else,
+//! as on names, are what comparisons are made of.
+
+use std::collections::HashSet;
+
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, Join, JoinType, LogicalPlan, Operator, Subquery};
+
+use crate::provider::TRACE_ID;
+use crate::views::{EXTRACT, tables};
+use crate::{Error, Result};
+
+/// Unit of columns whose values count anew in each extract.
+const KEY: &str = "key";
+
+/// Functions that hand keys through.
+const KEEPING: [&str; 8] =
+    ["coalesce", "nullif", "min", "max", "first_value", "last_value", "any_value", "array_agg"];
+
+/// Refuses the plan of a question to several extracts if it mixes them.
+///
+/// # Errors
+/// A join, a group, a window or an inner question that tells keys of different extracts not apart.
+pub(crate) fn check(plan: &LogicalPlan) -> Result<()> {
+    visit(plan, &Facts::default())
+}
+
+/// What values of a column are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    /// Numbers of extracts.
+    Trace,
+    /// Keys, by the name of their column.
+    Key(String),
+    /// Anything else.
+    Other,
+}
+
+/// Conditions above a step of the plan that hold for its rows.
+#[derive(Debug, Clone, Default)]
+struct Facts<'p>(Vec<&'p Expr>);
+
+impl<'p> Facts<'p> {
+    fn and(&self, condition: &'p Expr) -> Self {
+        let mut all = self.0.clone();
+        all.extend(split_conjunction(condition));
+        Self(all)
+    }
+}
+
+fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
+    inner_questions(plan)?;
+    match plan {
+        LogicalPlan::Filter(filter) => return visit(&filter.input, &facts.and(&filter.predicate)),
+        LogicalPlan::Sort(sort) => return visit(&sort.input, facts),
+        LogicalPlan::Limit(limit) => return visit(&limit.input, facts),
+        LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &Facts::default()),
+        LogicalPlan::Join(join) => {
+            let facts = match &join.filter {
+                Some(filter) => facts.and(filter),
+                None => facts.clone(),
+            };
+            check_join(join, &facts)?;
+            visit(&join.left, &facts)?;
+            return visit(&join.right, &facts);
+        }
+        LogicalPlan::Aggregate(aggregate) => {
+            check_groups(&aggregate.input, &aggregate.group_expr, "GROUP BY")?;
+        }
+        LogicalPlan::Window(window) => {
+            for expr in &window.window_expr {
+                if let Expr::WindowFunction(function) = unaliased(expr)
+                    && !function.params.partition_by.is_empty()
+                {
+                    check_groups(&window.input, &function.params.partition_by, "PARTITION BY")?;
+                }
+            }
+        }
+        _ => {}
+    }
+    plan.inputs().into_iter().try_for_each(|input| visit(input, &Facts::default()))
+}
+
+fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
+    let (left, right) = (&*join.left, &*join.right);
+    let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
+    pairs.extend(facts.0.iter().filter_map(|condition| equal(condition)).filter_map(|(a, b)| {
+        if is_of(a, left) && is_of(b, right) {
+            Some((a, b))
+        } else {
+            (is_of(b, left) && is_of(a, right)).then_some((b, a))
+        }
+    }));
+    let origins: Vec<(Origin, Origin)> =
+        pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
+    if origins.contains(&(Origin::Trace, Origin::Trace)) || is_of_one_trace(left, right, facts) {
+        return Ok(());
+    }
+    let key = origins.iter().find_map(|pair| match pair {
+        (Origin::Key(key), Origin::Key(_)) => Some(key),
+        _ => None,
+    });
+    if let Some(key) = key {
+        return Err(mixed(&format!("the join on {key}"), &format!("USING ({TRACE_ID}, {key})")));
+    }
+    // Rows that are paired by nothing that they share: of each trace with each other one, unless the
+    // condition speaks of both numbers.
+    let speaks = join.on.iter().any(|(a, b)| speaks_of_both(&[a, b], left, right))
+        || facts.0.iter().any(|condition| speaks_of_both(&[condition], left, right));
+    if pairs.is_empty() && !speaks && has_rows_of_traces(left) && has_rows_of_traces(right) {
+        return Err(mixed("a join without a common column", &format!("ON a.{TRACE_ID} = b.{TRACE_ID}")));
+    }
+    Ok(())
+}
+
+fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str) -> Result<()> {
+    let origins: Vec<Origin> = groups.iter().map(|expr| origin_of(expr, input)).collect();
+    let key = origins.iter().find_map(|origin| if let Origin::Key(key) = origin { Some(key) } else { None });
+    match key {
+        Some(key) if !origins.contains(&Origin::Trace) && trace_of(input, &Facts::default()).is_none() => {
+            Err(mixed(&format!("{what} {key}"), &format!("{what} {TRACE_ID}, {key}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Questions inside of expressions.
+fn inner_questions(plan: &LogicalPlan) -> Result<()> {
+    let mut found = Ok(());
+    let walk = plan.apply_expressions(|expr| {
+        expr.apply(|part| {
+            let checked = match part {
+                Expr::InSubquery(question) => {
+                    let all: Vec<&LogicalPlan> = plan.inputs();
+                    let key = all.iter().map(|input| origin_of(&question.expr, input)).find(Origin::is_key);
+                    check_inner(&question.subquery, key)
+                }
+                Expr::Exists(question) => check_inner(&question.subquery, None),
+                Expr::ScalarSubquery(question) => check_inner(question, None),
+                _ => Ok(()),
+            };
+            let goes_on = checked.is_ok();
+            if !goes_on {
+                found = checked;
+            }
+            Ok(if goes_on { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+        })
+    });
+    // What walks along never fails.
+    drop(walk);
+    found
+}
+
+/// An inner question; `key` is what its rows are compared with, if that is a key.
+fn check_inner(question: &Subquery, key: Option<Origin>) -> Result<()> {
+    let outer: Vec<&Column> = question
+        .outer_ref_columns
+        .iter()
+        .filter_map(|expr| if let Expr::OuterReferenceColumn(_, column) = expr { Some(column) } else { None })
+        .collect();
+    if !outer.iter().any(|column| column.name == TRACE_ID)
+        && trace_of(&question.subquery, &Facts::default()).is_none()
+    {
+        let keys: HashSet<&str> = all_keys().collect();
+        let outer_key = outer.iter().find(|column| keys.contains(column.name.as_str()));
+        let compared = key.filter(|_| {
+            let first = question.subquery.schema().columns().into_iter().next();
+            first.is_some_and(|column| origin(&question.subquery, &column).is_key())
+        });
+        let key = outer_key.map(|column| column.name.clone()).or(compared.and_then(Origin::into_key));
+        if let Some(key) = key {
+            let how =
+                format!("WHERE inner.{TRACE_ID} = outer.{TRACE_ID}, or a join USING ({TRACE_ID}, {key})");
+            return Err(mixed(&format!("an inner question by {key}"), &how));
+        }
+    }
+    check(&question.subquery)
+}
+
+fn mixed(what: &str, how: &str) -> Error {
+    Error::Sql {
+        message: format!(
+            "{what} would mix the extracts: such keys count anew in each, and {TRACE_ID} tells them apart"
+        ),
+        position: None,
+        hint: Some(format!("write {how}, or ask one extract")),
+    }
+}
+
+impl Origin {
+    const fn is_key(&self) -> bool {
+        matches!(self, Self::Key(_))
+    }
+
+    fn into_key(self) -> Option<String> {
+        if let Self::Key(key) = self { Some(key) } else { None }
+    }
+}
+
+fn all_keys() -> impl Iterator<Item = &'static str> {
+    let columns = tables().flat_map(|table| table.columns);
+    columns.filter(|column| column.unit == KEY && column.name != TRACE_ID).map(|column| column.name)
+}
+
+fn unaliased(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Alias(alias) => unaliased(&alias.expr),
+        other => other,
+    }
+}
+
+/// The two sides of an equation.
+fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => Some((left, right)),
+        _ => None,
+    }
+}
+
+/// Whether an expression has columns, all of them of that plan.
+fn is_of(expr: &Expr, plan: &LogicalPlan) -> bool {
+    let columns = expr.column_refs();
+    !columns.is_empty() && columns.iter().all(|column| plan.schema().has_column(column))
+}
+
+fn speaks_of_both(exprs: &[&Expr], left: &LogicalPlan, right: &LogicalPlan) -> bool {
+    let of = |plan: &LogicalPlan| {
+        exprs
+            .iter()
+            .flat_map(|expr| expr.column_refs())
+            .any(|column| plan.schema().has_column(column) && origin(plan, column) == Origin::Trace)
+    };
+    of(left) && of(right)
+}
+
+/// Whether both sides have rows of the same trace alone.
+fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -> bool {
+    let of_left = trace_of(left, facts);
+    of_left.is_some() && of_left == trace_of(right, facts)
+}
+
+/// The only trace whose rows a plan has, as far as conditions say so.
+fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<&'p ScalarValue> {
+    let said = facts.0.iter().find_map(|condition| {
+        let (a, b) = equal(condition)?;
+        let (column, value) = match (a, b) {
+            (Expr::Column(column), Expr::Literal(value, _))
+            | (Expr::Literal(value, _), Expr::Column(column)) => (column, value),
+            _ => return None,
+        };
+        (plan.schema().has_column(column) && origin(plan, column) == Origin::Trace).then_some(value)
+    });
+    if said.is_some() {
+        return said;
+    }
+    match plan {
+        LogicalPlan::Filter(filter) => trace_of(&filter.input, &facts.and(&filter.predicate)),
+        LogicalPlan::Sort(sort) => trace_of(&sort.input, facts),
+        LogicalPlan::Limit(limit) => trace_of(&limit.input, facts),
+        LogicalPlan::Join(join) => {
+            let (left, right) = (trace_of(&join.left, facts), trace_of(&join.right, facts));
+            let is_with_trace = join.on.iter().any(|(a, b)| {
+                (origin_of(a, &join.left), origin_of(b, &join.right)) == (Origin::Trace, Origin::Trace)
+            });
+            match (left, right) {
+                (Some(left), Some(right)) => (left == right).then_some(left),
+                (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),
+                _ => None,
+            }
+        }
+        LogicalPlan::Union(union) => {
+            let mut all = union.inputs.iter().map(|input| trace_of(input, &Facts::default()));
+            let first = all.next()??;
+            all.all(|other| other == Some(first)).then_some(first)
+        }
+        LogicalPlan::SubqueryAlias(_)
+        | LogicalPlan::Projection(_)
+        | LogicalPlan::Aggregate(_)
+        | LogicalPlan::Window(_)
+        | LogicalPlan::Distinct(_) => {
+            plan.inputs().into_iter().next().and_then(|input| trace_of(input, &Facts::default()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a plan has rows of each extract, and not sums over all.
+fn has_rows_of_traces(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(scan) => tables().any(|table| table.name == scan.table_name.table()),
+        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => false,
+        LogicalPlan::Values(_) | LogicalPlan::EmptyRelation(_) => false,
+        other => other.inputs().into_iter().any(has_rows_of_traces),
+    }
+}
+
+/// What an expression over a plan is made of.
+fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
+    let first_key = |arguments: &[Expr]| {
+        arguments.iter().map(|expr| origin_of(expr, plan)).find(Origin::is_key).unwrap_or(Origin::Other)
+    };
+    match expr {
+        Expr::Column(column) => origin(plan, column),
+        Expr::Alias(alias) => origin_of(&alias.expr, plan),
+        Expr::Cast(cast) => origin_of(&cast.expr, plan),
+        Expr::TryCast(cast) => origin_of(&cast.expr, plan),
+        Expr::ScalarFunction(call) if KEEPING.contains(&call.name()) => first_key(&call.args),
+        Expr::AggregateFunction(call) if KEEPING.contains(&call.func.name()) => first_key(&call.params.args),
+        _ => Origin::Other,
+    }
+}
+
+/// Where the values of a column of a plan come from.
+fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
+    let Ok(index) = plan.schema().index_of_column(column) else { return Origin::Other };
+    let below = |input: &LogicalPlan, index: usize| {
+        let column = input.schema().columns().into_iter().nth(index);
+        column.map_or(Origin::Other, |column| origin(input, &column))
+    };
+    match plan {
+        LogicalPlan::TableScan(scan) => of_table(scan.table_name.table(), &column.name),
+        LogicalPlan::Projection(projection) => {
+            projection.expr.get(index).map_or(Origin::Other, |expr| origin_of(expr, &projection.input))
+        }
+        LogicalPlan::SubqueryAlias(alias) => below(&alias.input, index),
+        LogicalPlan::Aggregate(aggregate) => {
+            let expr = aggregate.group_expr.iter().chain(&aggregate.aggr_expr).nth(index);
+            expr.map_or(Origin::Other, |expr| origin_of(expr, &aggregate.input))
+        }
+        LogicalPlan::Join(join) => {
+            let is_left = join.left.schema().has_column(column);
+            origin(if is_left { &join.left } else { &join.right }, column)
+        }
+        LogicalPlan::Union(union) => {
+            let mut all = union.inputs.iter().map(|input| below(input, index));
+            let first = all.next().unwrap_or(Origin::Other);
+            all.find(Origin::is_key).unwrap_or(first)
+        }
+        LogicalPlan::Filter(_)
+        | LogicalPlan::Sort(_)
+        | LogicalPlan::Limit(_)
+        | LogicalPlan::Window(_)
+        | LogicalPlan::Repartition(_)
+        | LogicalPlan::Distinct(_) => match plan.inputs().first() {
+            Some(input) if input.schema().has_column(column) => origin(input, column),
+            _ => Origin::Other,
+        },
+        _ => Origin::Other,
+    }
+}
+
+fn of_table(table: &str, column: &str) -> Origin {
+    if column == TRACE_ID {
+        return Origin::Trace;
+    }
+    let declared = tables().find(|declared| declared.name == table && declared.name != EXTRACT.name);
+    let is_key = declared.and_then(|table| table.column(column)).is_some_and(|column| column.unit == KEY);
+    if is_key { Origin::Key(column.to_owned()) } else { Origin::Other }
+}

@@ -1,0 +1,138 @@
+//! Columns of `USING` stand alone wherever they are named.
+//!
+//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner calls such
+//! a name ambiguous in conditions, and with three tables everywhere. So names without a table that a `USING`
+//! of their `SELECT` has get the table whose value they are. Joins whose rows may lack that value (right and
+//! full ones) are left as they are.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, Query, Select, TableFactor, VisitMut, VisitorMut,
+};
+
+use crate::provider::TRACE_ID;
+use crate::tables;
+
+/// Writes the table in front of columns of `USING`.
+pub(crate) fn qualify(statement: &mut Statement) {
+    match statement {
+        Statement::Explain(explain) => qualify(&mut explain.statement),
+        Statement::Statement(sql) => {
+            // It never breaks off.
+            let _ = sql.visit(&mut Qualify::default());
+        }
+        _ => {}
+    }
+}
+
+/// The table of each column, as lower-case names.
+type Scope = HashMap<String, Ident>;
+
+/// Scopes of the questions that are inside of each other.
+#[derive(Default)]
+struct Qualify(Vec<Scope>);
+
+impl VisitorMut for Qualify {
+    type Break = ();
+
+    /// What stands outside of its `SELECT`, as ORDER BY, names columns of the answer.
+    fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<()> {
+        self.0.push(Scope::default());
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _query: &mut Query) -> ControlFlow<()> {
+        self.0.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        self.0.push(scope(select).unwrap_or_default());
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _select: &mut Select) -> ControlFlow<()> {
+        self.0.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(name) = expr
+            && let Some(table) = self.0.last().and_then(|scope| scope.get(&name.value.to_lowercase()))
+        {
+            *expr = Expr::CompoundIdentifier(vec![table.clone(), name.clone()]);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
+/// missing.
+fn scope(select: &Select) -> Option<Scope> {
+    let [from] = select.from.as_slice() else { return None };
+    let mut scope = Scope::default();
+    let mut before: Vec<&TableFactor> = vec![&from.relation];
+    for join in &from.joins {
+        let (constraint, is_inner) = match &join.join_operator {
+            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (constraint, true),
+            JoinOperator::Left(constraint)
+            | JoinOperator::LeftOuter(constraint)
+            | JoinOperator::LeftSemi(constraint)
+            | JoinOperator::LeftAnti(constraint) => (constraint, false),
+            JoinOperator::CrossJoin(_) => {
+                before.push(&join.relation);
+                continue;
+            }
+            _ => return None,
+        };
+        if let JoinConstraint::Using(columns) = constraint {
+            for column in columns.iter().filter_map(single) {
+                let name = column.value.to_lowercase();
+                if scope.contains_key(&name) {
+                    continue;
+                }
+                // Both sides have it; what is known is the one on the right, and the left one if it is the
+                // only one, or declared.
+                let left = match before.as_slice() {
+                    [only] => Some(*only),
+                    several => several.iter().copied().find(|table| is_declared_with(table, &name)),
+                };
+                let table = if is_inner { Some(&join.relation) } else { left };
+                if let Some(table) = table.and_then(named) {
+                    scope.insert(name, table);
+                }
+            }
+        }
+        before.push(&join.relation);
+    }
+    Some(scope)
+}
+
+/// A name of one part.
+fn single(name: &ObjectName) -> Option<&Ident> {
+    match name.0.as_slice() {
+        [only] => only.as_ident(),
+        _ => None,
+    }
+}
+
+/// What columns of a table have in front.
+fn named(table: &TableFactor) -> Option<Ident> {
+    match table {
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            Some(alias.name.clone())
+        }
+        TableFactor::Table { name, alias: None, .. } => name.0.last()?.as_ident().cloned(),
+        _ => None,
+    }
+}
+
+/// Whether a table of the session has such a column.
+fn is_declared_with(table: &TableFactor, column: &str) -> bool {
+    let TableFactor::Table { name, .. } = table else { return false };
+    let Some(name) = single(name).map(|name| name.value.to_lowercase()) else { return false };
+    tables().any(|table| table.name == name && (column == TRACE_ID || table.column(column).is_some()))
+}
