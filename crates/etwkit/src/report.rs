@@ -39,6 +39,7 @@ fn hint(error: &anyhow::Error) -> Option<&str> {
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))
         .or_else(|| error.downcast_ref().map(etwkit_query::xml::FileError::hint))
+        .or_else(|| error.downcast_ref().map(etwkit_trace::tags::TagFileError::hint))
         .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint))
         .or_else(|| error.downcast_ref::<crate::compat::Wrong>().map(|error| error.hint.as_str()))
 }

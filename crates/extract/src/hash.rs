@@ -18,7 +18,19 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
             hasher.update(&part);
         }
     }
-    Ok(hasher.finalize().to_hex().chars().take(16).collect())
+    Ok(digits(&hasher))
+}
+
+/// 16 hexadecimal digits of some bytes: the first 8 bytes of BLAKE3 over all parts, one after the other.
+#[must_use]
+pub fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    parts.iter().for_each(|part| drop(hasher.update(part)));
+    digits(&hasher)
+}
+
+fn digits(hasher: &blake3::Hasher) -> String {
+    hasher.finalize().to_hex().chars().take(16).collect()
 }
 
 fn read(source: &impl ByteSource, offset: u64) -> io::Result<Vec<u8>> {
