@@ -1,10 +1,12 @@
 //! Extracts of traces that were asked without being extracted first.
 //!
-//! They lie in `$ETWKIT_CACHE`, else in the user's cache folder, one for each state of a trace file. Together they take at most 20 GB:
+//! They lie in `$ETWKIT_CACHE`, else in the user's cache folder, one for each state of a trace file. Together
+//! they take at most 20 GB:
 //! those that were asked longest ago go first.
 //!
-//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last changed: a trace that is
-//! asked while it is being copied may have its size and both ends already, and must not be answered from the half copy ever after.
+//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last
+//! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
+//! not be answered from the half copy ever after.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -79,7 +81,8 @@ fn cached(
     make(&path)?;
     if self::state(source) != state {
         notes.push(format!(
-            "{} was changed while it was read: the answer may be of a part of it; ask again when nothing writes to it any more",
+            "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
+             writes to it any more",
             source.display()
         ));
     }
@@ -87,8 +90,8 @@ fn cached(
     Ok(Cached { path, is_new: true, notes })
 }
 
-/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is wrong with it, if that is
-/// worth a word: an extract of an older version, which writing replaces, is not.
+/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
+/// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
 fn remove_unusable(path: &Path) -> anyhow::Result<Option<String>> {
     let Err(problem) = Extract::open(path) else { return Ok(None) };
     let Ok(found) = path.symlink_metadata() else { return Ok(None) };

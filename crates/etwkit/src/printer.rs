@@ -286,11 +286,13 @@ impl Table {
     }
 }
 
-/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of widening all others: one name of
-/// 64 Ki characters in a table of a hundred thousand rows would otherwise become gigabytes of blanks.
+/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of widening
+/// all others: one name of 64 Ki characters in a table of a hundred thousand rows would otherwise become
+/// gigabytes of blanks.
 const MAX_PADDED: usize = 1000;
 
-/// Appends a cell and the gap in front of it. Width specifiers of format strings panic above 65,535, so blanks are written by hand.
+/// Appends a cell and the gap in front of it. Width specifiers of format strings panic above 65,535, so
+/// blanks are written by hand.
 pub(crate) fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     let missing = width.min(MAX_PADDED).saturating_sub(cell.chars().count());
     line.push_str("  ");

@@ -276,7 +276,8 @@ mod tests {
         assert_eq!(names(folder.path()), ["target"]);
     }
 
-    /// Whoever can write beside the target can put such folders there; opening their locks would wait for ever.
+    /// Whoever can write beside the target can put such folders there; opening their locks would wait for
+    /// ever.
     #[cfg(unix)]
     #[test]
     fn locks_that_are_pipes_or_links_are_left_alone() {

@@ -13,7 +13,8 @@ pub(crate) use load::Loader;
 
 /// Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
-/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long chain with long names.
+/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long
+/// chain with long names.
 const MAX_STACK_TEXT: usize = 1 << 20;
 /// Last line of a text that does not have all frames.
 const CUT: &str = "… (frames further out are left out)";
@@ -117,8 +118,8 @@ impl TraceFrames {
         })
     }
 
-    /// Appends the text of a stack: a line for each frame, innermost first. Where frames are left out, since there are more than 4,096 or
-    /// their text is longer than 1 MiB, the last line says so.
+    /// Appends the text of a stack: a line for each frame, innermost first. Where frames are left out, since
+    /// there are more than 4,096 or their text is longer than 1 MiB, the last line says so.
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {

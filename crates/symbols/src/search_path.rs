@@ -54,7 +54,8 @@ pub enum Store {
 pub enum Element {
     /// A folder with symbol files, or a symbol store.
     Folder(PathBuf),
-    /// The same, but it came with a trace or an extract: nothing in it leads anywhere else, neither a link nor a `file.ptr`.
+    /// The same, but it came with a trace or an extract: nothing in it leads anywhere else, neither a link
+    /// nor a `file.ptr`.
     Beside(PathBuf),
     /// Stores from the nearest to the farthest.
     Chain(Vec<Store>),
@@ -83,8 +84,8 @@ impl SearchPath {
         Self { elements: parser.elements }
     }
 
-    /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have made the folder, too: links
-    /// and pointers in it are not followed.
+    /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have
+    /// made the folder, too: links and pointers in it are not followed.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.elements.insert(0, Element::Beside(folder.into()));

@@ -54,7 +54,8 @@ fn a_damaged_extract_of_the_cache_is_made_anew() {
     assert_eq!(extracts(folder.path()).len(), 1);
 }
 
-/// A copy may have its size and both ends before its middle: what was answered meanwhile is not the answer to the whole.
+/// A copy may have its size and both ends before its middle: what was answered meanwhile is not the answer to
+/// the whole.
 #[test]
 fn a_trace_that_changed_is_extracted_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,7 +64,8 @@ fn a_trace_that_changed_is_extracted_again() {
     let first = ask(folder.path(), &path);
     assert!(first.1.contains("note: extracted "), "{}", first.1);
     assert_eq!(ask(folder.path(), &path).1, "");
-    // Written again with the same bytes: size and both ends are the same. The time of modification is set back, as copying programs do.
+    // Written again with the same bytes: size and both ends are the same. The time of modification is set
+    // back, as copying programs do.
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     fs::write(&path, fs::read(&path).unwrap()).unwrap();

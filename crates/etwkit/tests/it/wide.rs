@@ -1,5 +1,5 @@
-//! Names of 64 Ki characters, and names that are nothing but escapes, in every text column: no answer ends in a panic, and columns of
-//! other rows do not become as wide.
+//! Names of 64 Ki characters, and names that are nothing but escapes, in every text column: no answer ends in
+//! a panic, and columns of other rows do not become as wide.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -107,8 +107,9 @@ impl Range {
     }
 }
 
-/// On Windows a link may lead to a share of a stranger's computer, which would learn who asks: those in an extract are not followed there.
-/// Elsewhere a link leads to a file of this system, which has to be a regular one.
+/// On Windows a link may lead to a share of a stranger's computer, which would learn who asks: those in an
+/// extract are not followed there. Elsewhere a link leads to a file of this system, which has to be a regular
+/// one.
 fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
     let mut part = path.to_owned();
     for name in name.split('/').filter(|_| cfg!(windows)) {

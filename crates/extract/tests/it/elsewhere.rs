@@ -124,7 +124,8 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     assert_eq!(found.as_object().unwrap().len(), wanted.len());
 }
 
-/// Lists that may be missing, or have missing elements, become floating-point numbers in pandas, and addresses lose digits.
+/// Lists that may be missing, or have missing elements, become floating-point numbers in pandas, and
+/// addresses lose digits.
 #[test]
 fn no_column_is_a_list() {
     for table in TABLES.iter().chain(DERIVED) {

@@ -187,7 +187,8 @@ fn names_stay_where_symbols_are_gone_and_change_where_there_are_others() {
     derive_again(&Extract::open(&target).unwrap()).unwrap();
 }
 
-/// An extract of a stranger may bring a folder `symbols`: what leads out of it is not followed, and the report says so.
+/// An extract of a stranger may bring a folder `symbols`: what leads out of it is not followed, and the
+/// report says so.
 #[test]
 fn pointers_and_links_in_an_extract_are_not_followed() {
     let folder = Folder::new();

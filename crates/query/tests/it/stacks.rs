@@ -115,7 +115,8 @@ fn texts_of_frames() {
     assert_eq!((trace.stacks(), trace.frames(), trace.stack(-1).count()), (7, 7, 0));
 }
 
-/// A chain of a million callers, and names of 64 Ki on the way: texts are bounded, say so, and come in batches that are.
+/// A chain of a million callers, and names of 64 Ki on the way: texts are bounded, say so, and come in
+/// batches that are.
 #[test]
 fn texts_of_stacks_without_end_are_cut_and_say_so() {
     let nodes = 1_000_000;

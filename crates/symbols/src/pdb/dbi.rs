@@ -202,11 +202,13 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
     bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
 }
 
-/// The sections of a native image of .NET, whose PDB has no section headers: only the section map tells their lengths. They lie in the image
-/// one behind the other from the second page on, each on pages of its own. Nothing where the map says anything else.
+/// The sections of a native image of .NET, whose PDB has no section headers: only the section map tells their
+/// lengths. They lie in the image one behind the other from the second page on, each on pages of its own.
+/// Nothing where the map says anything else.
 ///
-/// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used here, the number of the section,
-/// two offsets of names, offset and length. The last entry stands for absolute addresses.
+/// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used
+/// here, the number of the section, two offsets of names, offset and length. The last entry stands for
+/// absolute addresses.
 fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
     const PAGE: u32 = 0x1000;
     const MAX_IMAGE: u32 = 1 << 31;

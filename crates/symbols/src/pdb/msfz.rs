@@ -1,10 +1,13 @@
-//! The container of a compressed PDB: streams are cut into fragments, which lie in the file as they are or in chunks that are packed.
+//! The container of a compressed PDB: streams are cut into fragments, which lie in the file as they are or in
+//! chunks that are packed.
 //!
-//! Layout: the MSFZ container specification that Microsoft publishes beside its own reader. That reader takes whatever memory a file
-//! claims and keeps every chunk that it ever unpacked, so the format, which is small, is read here. Header, directory and table of chunks
-//! are checked as a whole before anything is unpacked: all streams together cannot be larger than what the file holds, and chunks cannot
-//! be larger than [`RATIO`] allows. A chunk is unpacked once, when it is first needed, into a temporary file, where consecutive chunks lie
-//! one behind the other: so a directory that sends readers to and fro between chunks costs no more than an honest one.
+//! Layout: the MSFZ container specification that Microsoft publishes beside its own reader. That reader takes
+//! whatever memory a file claims and keeps every chunk that it ever unpacked, so the format, which is small,
+//! is read here. Header, directory and table of chunks are checked as a whole before anything is unpacked:
+//! all streams together cannot be larger than what the file holds, and chunks cannot be larger than [`RATIO`]
+//! allows. A chunk is unpacked once, when it is first needed, into a temporary file, where consecutive chunks
+//! lie one behind the other: so a directory that sends readers to and fro between chunks costs no more than
+//! an honest one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

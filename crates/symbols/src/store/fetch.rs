@@ -21,8 +21,8 @@ pub struct Limits {
     pub silence: Duration,
     /// Until a file is there.
     pub total: Duration,
-    /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each piece of a file may come in
-    /// time and the file never: who sends less is left alone.
+    /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each
+    /// piece of a file may come in time and the file never: who sends less is left alone.
     pub slowest: u64,
     /// Bytes of a file, packed or not.
     pub bytes: u64,

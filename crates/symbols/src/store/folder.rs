@@ -1,7 +1,8 @@
 //! Stores that are folders, and folders with symbol files.
 //!
-//! What the user names is followed wherever it leads. In a folder that came with a trace nothing is: a link or a `file.ptr` of a stranger
-//! could name a pipe, which hangs, or on Windows a share of the stranger, which would learn who asks.
+//! What the user names is followed wherever it leads. In a folder that came with a trace nothing is: a link
+//! or a `file.ptr` of a stranger could name a pipe, which hangs, or on Windows a share of the stranger, which
+//! would learn who asks.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -31,9 +32,10 @@ pub(super) enum Origin {
     Trace,
 }
 
-const A_LINK: &str =
-    "a link; those in a folder that came with a trace are not followed: name the folder with --symbols";
-const A_POINTER: &str = "a pointer to another place; those in a folder that came with a trace are not followed: name the folder with --symbols";
+const A_LINK: &str = "a link; those in a folder that came with a trace are not followed: name the folder \
+                      with --symbols";
+const A_POINTER: &str = "a pointer to another place; those in a folder that came with a trace are not \
+                         followed: name the folder with --symbols";
 
 impl Origin {
     /// A path that may be looked at: it is there, and no link of a stranger.

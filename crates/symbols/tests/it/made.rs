@@ -147,7 +147,8 @@ fn modules_that_were_rearranged_are_followed() {
     assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
 }
 
-/// Native images of .NET have no section headers: the section map has their lengths, and sections follow each other page by page.
+/// Native images of .NET have no section headers: the section map has their lengths, and sections follow each
+/// other page by page.
 #[test]
 fn sections_of_native_images_come_from_the_section_map() {
     let whole = streams(&fixture(NAME));
@@ -175,15 +176,17 @@ fn sections_of_native_images_come_from_the_section_map() {
     }
 }
 
-/// `srcsrv` holds commands that fetch source files, which debuggers run. They are not read: what is named stays what it is.
+/// `srcsrv` holds commands that fetch source files, which debuggers run. They are not read: what is named
+/// stays what it is.
 #[test]
 fn commands_of_source_servers_are_not_read() {
     let whole = streams(&fixture(NAME));
     let folder = tempfile::tempdir().unwrap();
     let touched = folder.path().join("touched");
     let commands = format!(
-        "SRCSRV: ini\r\nVERSION=2\r\nVERCTRL=http\r\nSRCSRV: variables\r\nSRCSRVTRG={0}\r\nSRCSRVCMD=sh -c \"touch {0}\"\r\n\
-         SRCSRV: source files\r\nc:\\src\\shapes.cpp*\\\\host\\share\\shapes.cpp\r\nSRCSRV: end\r\n",
+        "SRCSRV: ini\r\nVERSION=2\r\nVERCTRL=http\r\nSRCSRV: variables\r\nSRCSRVTRG={0}\r\n\
+         SRCSRVCMD=sh -c \"touch {0}\"\r\nSRCSRV: source files\r\n\
+         c:\\src\\shapes.cpp*\\\\host\\share\\shapes.cpp\r\nSRCSRV: end\r\n",
         touched.display()
     );
     let mut streams = whole.clone();

@@ -206,7 +206,8 @@ fn a_server_that_drips_is_left_alone() {
     assert_eq!(files(folder.path()), Vec::<String>::new());
 }
 
-/// Compressed files are kept in a folder of their own, since other programs that use the cache may not read them.
+/// Compressed files are kept in a folder of their own, since other programs that use the cache may not read
+/// them.
 #[test]
 fn compressed_files_are_asked_for_and_kept_apart() {
     let identity = identity_of(NAME);

@@ -195,7 +195,8 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     );
 }
 
-/// Names of symbol files come from traces: of a path only the last part counts, and what is no plain name is not asked for anywhere.
+/// Names of symbol files come from traces: of a path only the last part counts, and what is no plain name is
+/// not asked for anywhere.
 #[test]
 fn paths_in_traces_lead_nowhere() {
     let (folder, known) = (tempfile::tempdir().unwrap(), identity_of(NAME));

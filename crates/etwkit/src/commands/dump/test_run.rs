@@ -184,8 +184,8 @@ fn is_plain(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_file() || found.is_dir())
 }
 
-/// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to `left_out`: a link of a stranger
-/// could lead to any file of this system, and a pipe waits for its writer.
+/// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to
+/// `left_out`: a link of a stranger could lead to any file of this system, and a pipe waits for its writer.
 fn copy_all(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !from.is_dir() {
         return std::fs::copy(from, to).map(|_| ());
