@@ -101,8 +101,7 @@ impl Seeds {
     /// Symbol files of the tests, their tables, and names.
     fn of_symbols(&mut self) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/symbols/tests/fixtures");
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pdb")) {
             let bytes = fs::read(file).unwrap();
@@ -116,13 +115,7 @@ impl Seeds {
         let text = "MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 a.pdb\nFILE 0 a.cpp\nINLINE_ORIGIN 0 f\n\
                     FUNC 1000 30 0 main\nINLINE 0 11 0 0 1010 10\n1000 30 10 0\nPUBLIC 1040 0 ?g@ns@@YAHXZ\n";
         self.add("symbols", &[&[0], text.as_bytes()].concat());
-        let names = [
-            "?f@@YAXP6AXPEAH0@Z1@Z",
-            "_ZN1A1fIiEEvT_",
-            "_RNvCs1234_7mycrate3foo",
-            "_main@4",
-            "?A0x12345678::f",
-        ];
+        let names = ["?f@@YAXP6AXPEAH0@Z1@Z", "_ZN1A1fIiEEvT_", "_RNvCs1234_7mycrate3foo", "_main@4", "?A0x12345678::f"];
         for name in names {
             self.add("symbols", &[&[4], name.as_bytes()].concat());
         }
