@@ -25,7 +25,9 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
 #[must_use]
 pub fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
-    parts.iter().for_each(|part| drop(hasher.update(part)));
+    for part in parts {
+        hasher.update(part);
+    }
     digits(&hasher)
 }
 

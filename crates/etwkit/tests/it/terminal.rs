@@ -208,8 +208,6 @@ fn names_of_providers_are_no_paths() {
             &["events"],
             &["extract"],
             &["dump", "tracelog"],
-            &["dump", "stats"],
-            &["dump", "overview"],
             &["export", "--out", inside.join("profile.json").to_str().unwrap(), "--force"],
         ] {
             let of = if ["dump", "export"].contains(&args[0]) { &extract } else { &trace };
