@@ -40,7 +40,8 @@ pub(crate) fn other_types() -> Vec<u8> {
     })
 }
 
-/// Every text is as wide as one of an event, or six times as wide when it is escaped. Times and names of members stay.
+/// Every text is as wide as one of an event, or six times as wide when it is escaped. Times and names of
+/// members stay.
 pub(crate) fn wide_texts() -> Vec<u8> {
     changed(|main| {
         let mut number = 0;

@@ -1,5 +1,6 @@
-//! A hundred thousand of what single topics count: keys of the registry, objects of the window manager, handles, allocations, system
-//! calls, queries, sessions, stays in standby. Names are as long as an event can hold, or nothing but escapes.
+//! A hundred thousand of what single topics count: keys of the registry, objects of the window manager,
+//! handles, allocations, system calls, queries, sessions, stays in standby. Names are as long as an event can
+//! hold, or nothing but escapes.
 
 use etwkit_decode::clr;
 use etwkit_decode::dns::{self, DNS_CLIENT};

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, TraceWriter};
 use etwkit_extract::{Extract, Writer, WriterOptions};
 use etwkit_query::arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
@@ -140,4 +141,48 @@ fn texts_of_any_width_are_answered() {
     assert!(processes.contains(&"\\u{1b}".repeat(11_000)) || processes.contains(&"x".repeat(70_000)));
     let widest = processes.lines().filter(|line| line.len() > 5000).count();
     assert!(widest <= 2, "one row is wide, not {widest}");
+}
+
+/// A trace with processes whose names and command lines are as long as an event can hold.
+fn trace(folder: &Path) -> String {
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
+    for (pid, name) in
+        (8_u32..).step_by(4).zip(["\u{1B}".repeat(11_000), "x".repeat(60_000), "a.exe".to_owned()])
+    {
+        let mut payload = u64::from(pid).to_le_bytes().to_vec();
+        [pid, 4, 1, 0].into_iter().for_each(|word| payload.extend(word.to_le_bytes()));
+        // Page table, flags, and no security identifier.
+        payload.extend([0; 8 + 4 + 4]);
+        payload.extend(name.bytes().chain([0]));
+        let command_line = name.chars().take(2_000).collect::<String>();
+        payload.extend(command_line.encode_utf16().chain([0; 3]).flat_map(u16::to_le_bytes));
+        let event = KernelEvent {
+            context: KernelContext::ids(4, pid),
+            timestamp: i64::from(pid),
+            group: 3,
+            opcode: 1,
+            version: 4,
+            payload: &payload,
+            ..KernelEvent::default()
+        };
+        writer.write(0, event).unwrap();
+    }
+    let path = folder.join("wide.etl");
+    std::fs::write(&path, writer.finish(1000).unwrap().into_inner()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_trace_with_names_of_any_width_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace(folder.path());
+    let events = asked(&["events", &trace]);
+    assert!(events.contains(&"x".repeat(60_000)), "the names are those of processes");
+    for args in
+        [&["info"][..], &["info", "--json"], &["events", "--count"], &["extract"], &["extract", "--json"]]
+    {
+        asked(&[args, &[&trace]].concat());
+    }
+    let processes = asked(&["dump", "process", &trace.replace(".etl", ".etwx")]);
+    assert!(processes.contains(&"\\u{1b}".repeat(11_000)) && processes.contains("a.exe"));
 }
