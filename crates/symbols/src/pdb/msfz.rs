@@ -193,25 +193,37 @@ impl<'f> Msfz<'f> {
 
     /// Reads from all chunks as if they lay unpacked one behind the other.
     fn read_unpacked(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let end = at + bytes.len() as u64;
-        let first =
-            self.chunks.partition_point(|chunk| chunk.unpacked_at + u64::from(chunk.unpacked_len) <= at);
         let mut unpacked = match self.unpacked.take() {
             Some(file) => file,
             None => tempfile::tempfile()?,
         };
-        for chunk in self.chunks.iter_mut().skip(first).take_while(|chunk| chunk.unpacked_at < end) {
-            if !chunk.is_unpacked {
-                unpacked.seek(SeekFrom::Start(chunk.unpacked_at))?;
-                chunk.packed().unpack(&mut *self.file, &mut unpacked)?;
-                chunk.is_unpacked = true;
-            }
-        }
-        unpacked.seek(SeekFrom::Start(at))?;
-        unpacked.read_exact(bytes)?;
+        let read = read_chunks(&mut self.chunks, &mut *self.file, &mut unpacked, at, bytes);
+        // Kept even if a chunk is damaged: others were unpacked into it.
         self.unpacked = Some(unpacked);
-        Ok(())
+        read
     }
+}
+
+/// Unpacks the chunks that bytes lie in, unless that is done, and reads those.
+fn read_chunks(
+    chunks: &mut [Chunk],
+    file: &mut dyn ReadSeek,
+    unpacked: &mut File,
+    at: u64,
+    bytes: &mut [u8],
+) -> Result<()> {
+    let end = at + bytes.len() as u64;
+    let first = chunks.partition_point(|chunk| chunk.unpacked_at + u64::from(chunk.unpacked_len) <= at);
+    for chunk in chunks.iter_mut().skip(first).take_while(|chunk| chunk.unpacked_at < end) {
+        if !chunk.is_unpacked {
+            unpacked.seek(SeekFrom::Start(chunk.unpacked_at))?;
+            chunk.packed().unpack(file, unpacked)?;
+            chunk.is_unpacked = true;
+        }
+    }
+    unpacked.seek(SeekFrom::Start(at))?;
+    unpacked.read_exact(bytes)?;
+    Ok(())
 }
 
 impl Chunk {

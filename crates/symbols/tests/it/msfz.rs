@@ -158,6 +158,31 @@ fn what_is_claimed_takes_no_memory() {
     assert!(error(chunk(1000, 1 << 40)).contains("behind the end of what there is"));
 }
 
+/// A chunk that cannot be unpacked costs what lies in it, and what was unpacked before stays right.
+#[test]
+fn a_damaged_chunk_names_nothing_wrong() {
+    let whole = compressed(&streams(&fixture(NAME)), 500);
+    let names = |table: &etwkit_symbols::table::Table| -> Vec<(u32, String)> {
+        table.functions().map(|it| (it.start_rva, it.name)).collect()
+    };
+    let right = names(&table(NAME));
+    let number = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
+    let (table_at, mut errors) = (number(CHUNKS_AT), 0);
+    for chunk in (0..number(CHUNKS)).map(|nth| table_at + 20 * nth).filter(|chunk| number(chunk + 8) == 1) {
+        let mut bytes = whole.clone();
+        // No frame of zstd begins like this.
+        bytes[number(chunk)] ^= 0xFF;
+        match Pdb::open(Cursor::new(bytes)).and_then(|mut pdb| pdb.table()) {
+            Ok(table) => {
+                let found = names(&table);
+                assert!(found.iter().all(|name| right.contains(name)), "{found:?}");
+            }
+            Err(_) => errors += 1,
+        }
+    }
+    assert!(errors > 5, "{errors}");
+}
+
 /// Each fragment lies in another chunk than the one before, and all of them in the same few bytes.
 #[test]
 fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
