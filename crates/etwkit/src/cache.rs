@@ -1,7 +1,12 @@
 //! Extracts of traces that were asked without being extracted first.
 //!
-//! They lie in `$ETWKIT_CACHE`, else in the user's cache folder, one for each trace by its content. Together they take at most 20 GB:
+//! They lie in `$ETWKIT_CACHE`, else in the user's cache folder, one for each state of a trace file. Together
+//! they take at most 20 GB:
 //! those that were asked longest ago go first.
+//!
+//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last
+//! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
+//! not be answered from the half copy ever after.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -26,8 +31,18 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes that extracts of the cache take together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
-/// The extract of a trace: the one that is there, else a new one. Returns whether it is new.
-pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf, bool)> {
+/// An extract of the cache.
+#[derive(Debug)]
+pub(crate) struct Cached {
+    pub(crate) path: PathBuf,
+    /// Whether it was made just now.
+    pub(crate) is_new: bool,
+    /// What whoever asks should know of it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// The extract of a trace: the one that is there, else a new one.
+pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<Cached> {
     cached(trace, &input.source_hash()?, Detail::Full, &|target| {
         let stoppable = Stoppable::begin();
         let mut progress = |_| {
@@ -40,7 +55,7 @@ pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf
 }
 
 /// The same for an extract of ETWAnalyzer.
-pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<(PathBuf, bool)> {
+pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<Cached> {
     cached(json, &input.source_hash()?, Detail::Summary, &|target| {
         import_json(input, target, false).map(|_| ())
     })
@@ -51,17 +66,66 @@ fn cached(
     hash: &str,
     detail: Detail,
     make: &dyn Fn(&Path) -> Result<(), ConvertError>,
-) -> anyhow::Result<(PathBuf, bool)> {
+) -> anyhow::Result<Cached> {
     let folder = folder()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let target = folder.join(name(source, hash));
-    if Extract::same_source(&target, hash, detail).is_some() {
-        touch(&target);
-        return Ok((target, false));
+    let state = state(source);
+    let path = folder.join(name(source, &key(hash, &state)));
+    let mut notes = Vec::new();
+    if Extract::same_source(&path, hash, detail).is_some() {
+        touch(&path);
+        return Ok(Cached { path, is_new: false, notes });
     }
-    make(&target)?;
-    make_room(&folder, &target, MAX_BYTES);
-    Ok((target, true))
+    if let Some(problem) = remove_unusable(&path)? {
+        notes.push(format!("{} could not be used and is made again: {problem}", path.display()));
+    }
+    make(&path)?;
+    if self::state(source) != state {
+        notes.push(format!(
+            "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
+             writes to it any more",
+            source.display()
+        ));
+    }
+    make_room(&folder, &path, MAX_BYTES);
+    Ok(Cached { path, is_new: true, notes })
+}
+
+/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
+/// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
+fn remove_unusable(path: &Path) -> anyhow::Result<Option<String>> {
+    let Err(problem) = Extract::open(path) else { return Ok(None) };
+    let Ok(found) = path.symlink_metadata() else { return Ok(None) };
+    let removed = if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.with_context(|| format!("cannot remove {}, which is damaged", path.display()))?;
+    Ok(Some(problem.to_string()))
+}
+
+/// Which file a trace is, and when it was last changed.
+fn state(source: &Path) -> Vec<u8> {
+    let Ok(file) = fs::metadata(source) else { return Vec::new() };
+    let since = |time: std::io::Result<SystemTime>| {
+        let since = time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_nanos())
+    };
+    let mut state = Vec::new();
+    state.extend(since(file.modified()).to_le_bytes());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // The time of change cannot be set back, which copying programs do with that of modification.
+        let numbers =
+            [file.dev(), file.ino(), file.ctime().cast_unsigned(), file.ctime_nsec().cast_unsigned()];
+        numbers.iter().for_each(|number| state.extend(number.to_le_bytes()));
+    }
+    #[cfg(not(unix))]
+    state.extend(since(file.created()).to_le_bytes());
+    state
+}
+
+/// 16 hexadecimal digits of the content and the state of a trace.
+fn key(hash: &str, state: &[u8]) -> String {
+    etwkit_extract::digest(&[hash.as_bytes(), state])
 }
 
 /// The derived tables of an extract that nothing can be added to.
@@ -81,10 +145,10 @@ pub(crate) fn derived_of(extract: &Extract) -> anyhow::Result<PathBuf> {
 }
 
 /// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
-fn name(trace: &Path, hash: &str) -> String {
+fn name(trace: &Path, key: &str) -> String {
     let target = default_target(trace);
     let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    format!("{stem}-{hash}-{VERSION}.etwx")
+    format!("{stem}-{key}-{VERSION}.etwx")
 }
 
 /// The folder of everything that can be made again.

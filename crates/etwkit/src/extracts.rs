@@ -10,10 +10,11 @@ use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, is_json_extract};
 use etwkit_query::{Options, Session, Source};
 
+use crate::cache::{self, Cached};
+use crate::input;
 use crate::printer::Printer;
 use crate::report::Advised;
 use crate::shelf::Shelf;
-use crate::{cache, input};
 
 /// Names the folder for what does not fit into memory, as for archives.
 const TEMP_DIR: &str = "ETWKIT_TMP";
@@ -150,13 +151,14 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
 }
 
 fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
-    let (doing, (extract, is_new)) = if is_json_extract(path) {
+    let (doing, Cached { path: extract, is_new, notes: of_cache }) = if is_json_extract(path) {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
         ("extracted", cache::extract_of(path, &input::open_plain(path)?)?)
     } else {
         return Ok(path.to_owned());
     };
+    notes.extend(of_cache);
     if is_new {
         notes.push(format!(
             "{doing} {} into {}, which later questions use",

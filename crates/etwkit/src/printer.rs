@@ -288,15 +288,33 @@ impl Table {
         };
         let widths: Vec<usize> = (0..self.aligns.len()).map(width).collect();
         let line = |row: &Vec<String>| {
-            let cells =
-                row.iter().zip(&widths).zip(&self.aligns).map(|((cell, &width), align)| match align {
-                    Align::Left => format!("  {cell:<width$}"),
-                    Align::Right => format!("  {cell:>width$}"),
-                });
-            cells.collect::<String>()
+            let mut line = String::new();
+            for ((cell, &width), &align) in row.iter().zip(&widths).zip(&self.aligns) {
+                push_cell(&mut line, cell, width, align);
+            }
+            line
         };
         let role = |at: usize| if at == 0 && self.has_titles { Role::Titles } else { Role::Plain };
         self.rows.iter().enumerate().map(|(at, row)| TableLine { role: role(at), text: line(row) }).collect()
+    }
+}
+
+/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of widening
+/// all others: one name of 64 Ki characters in a table of a hundred thousand rows would otherwise become
+/// gigabytes of blanks.
+const MAX_PADDED: usize = 1000;
+
+/// Appends a cell and the gap in front of it. Width specifiers of format strings panic above 65,535, so
+/// blanks are written by hand.
+pub(crate) fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
+    let missing = width.min(MAX_PADDED).saturating_sub(cell.chars().count());
+    line.push_str("  ");
+    if align == Align::Right {
+        line.extend(std::iter::repeat_n(' ', missing));
+    }
+    line.push_str(cell);
+    if align == Align::Left {
+        line.extend(std::iter::repeat_n(' ', missing));
     }
 }
 
@@ -315,6 +333,17 @@ pub(crate) fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_of_any_width_is_printed() {
+        let mut table = Table::new(&[("name", Align::Left), ("events", Align::Right), ("end", Align::Left)]);
+        // Eleven thousand escape characters are 66,000 characters when they are escaped.
+        table.row(["\x1B".repeat(11_000), "x".repeat(70_000), "z".into()]);
+        table.row(["short".into(), "7".into(), "z".into()]);
+        let lines: Vec<String> = table.lines().iter().map(ToString::to_string).collect();
+        assert_eq!(lines[1].trim(), format!("{}  {}  z", "\\u{1b}".repeat(11_000), "x".repeat(70_000)));
+        assert_eq!(lines[2], format!("  short{}  {}7  z  ", " ".repeat(995), " ".repeat(999)));
+    }
 
     #[test]
     fn columns_align_and_cells_are_escaped() {

@@ -71,5 +71,8 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
     };
     let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = |ending: &&str| target.with_file_name(format!("{stem}{ending}"));
-    BESIDE.iter().map(folder).filter(|folder| folder.is_dir()).collect()
+    // A link is not followed, but said.
+    let is_there =
+        |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+    BESIDE.iter().map(folder).filter(is_there).collect()
 }

@@ -39,8 +39,7 @@ impl TagArgs {
                 "there is a set of stack tags {name} already: files need different names"
             );
             let place = path.display().to_string();
-            let set = TagSet::read(&name, &[(&place, &bytes)]);
-            sets.push(set.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?);
+            sets.push(TagSet::read(&name, &[(&place, &bytes)])?);
         }
         Ok(sets)
     }

@@ -257,7 +257,10 @@ pub fn name_again(
     if extract.manifest().detail == Detail::Summary {
         return Err(ConvertError::IsSummary { path: extract.path().to_owned() });
     }
-    let kept = Some(extract.path().join(SYMBOLS)).filter(|folder| folder.is_dir());
+    // A link is not followed, but said.
+    let is_there =
+        |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+    let kept = Some(extract.path().join(SYMBOLS)).filter(is_there);
     let (naming, renamed) = names::rename(&base(extract), &from.symbols(kept.as_deref()), from.on_symbols)?;
     let Some(renamed) = renamed else { return Ok((naming, None)) };
     let mut writer = Writer::again(extract, &[Frame::TABLE, Method::TABLE])?;

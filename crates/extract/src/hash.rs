@@ -21,6 +21,16 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
     Ok(short(hasher.finalize()))
 }
 
+/// 16 hexadecimal digits of some bytes: the first 8 bytes of BLAKE3 over all parts, one after the other.
+#[must_use]
+pub fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    short(hasher.finalize())
+}
+
 /// The first 16 hexadecimal digits, which tell apart what one disk holds.
 pub(crate) fn short(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()

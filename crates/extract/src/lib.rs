@@ -45,6 +45,7 @@ pub use convert::{
     derive_into, derive_with_tags, has_tags, is_current, name_again,
 };
 pub use error::{Error, Result};
+pub use hash::digest;
 pub use json7z::{
     FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, looks_like_json_extract,
     open_json,

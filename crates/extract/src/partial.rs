@@ -158,7 +158,12 @@ fn sweep(parent: &Path) {
             continue;
         }
         let folder = entry.path();
-        match OpenOptions::new().write(true).open(folder.join(LOCK)) {
+        let lock = folder.join(LOCK);
+        // Opening a pipe waits for its reader, and a link leads who knows where: neither is a lock of ours.
+        if lock.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            continue;
+        }
+        match OpenOptions::new().write(true).open(lock) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = remove(&folder);
             }
@@ -269,6 +274,26 @@ mod tests {
         assert_eq!(names(&moved.unwrap()), ["old"]);
         drop(partial);
         assert_eq!(names(folder.path()), ["target"]);
+    }
+
+    /// Whoever can write beside the target can put such folders there; opening their locks would wait for
+    /// ever.
+    #[cfg(unix)]
+    #[test]
+    fn locks_that_are_pipes_or_links_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, b"").unwrap();
+        for name in [".pipe.partial", ".link.partial"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let pipe = folder.path().join(".pipe.partial").join(LOCK);
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(&victim, folder.path().join(".link.partial").join(LOCK)).unwrap();
+        drop(Partial::create(&folder.path().join("target")).unwrap());
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, [".link.partial", ".pipe.partial", "victim"]);
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub(crate) use load::Loader;
 
 /// Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
+/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long
+/// chain with long names.
+const MAX_STACK_TEXT: usize = 1 << 20;
+/// Last line of a text that does not have all frames.
+const CUT: &str = "… (frames further out are left out)";
 
 /// Frames and stacks of all extracts of a session.
 #[derive(Debug, Default)]
@@ -97,15 +102,37 @@ impl TraceFrames {
 
     /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs in a circle in a
     /// damaged extract ends.
+    /// Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
+        self.walk(stack_id).take(MAX_FRAMES).filter(|frame| *frame >= 0)
+    }
+
+    /// All nodes from a stack to its outermost caller, by the number of their frame; −1 is none.
+    fn walk(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         let mut next = stack_id;
-        let walk = std::iter::from_fn(move || {
+        std::iter::from_fn(move || {
             let node = *at(&self.nodes, next)?;
             // Callers have smaller numbers; anything else is no caller.
             next = if node.parent < next { node.parent } else { -1 };
             Some(node.frame)
-        });
-        walk.take(MAX_FRAMES).filter(|frame| *frame >= 0)
+        })
+    }
+
+    /// Appends the text of a stack: a line for each frame, innermost first. Where frames are left out, since
+    /// there are more than 4,096 or their text is longer than 1 MiB, the last line says so.
+    pub fn write_stack(&self, stack_id: i32, out: &mut String) {
+        let begin = out.len();
+        for (depth, frame) in self.walk(stack_id).enumerate() {
+            let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
+            if out.len() > begin && (is_cut || frame >= 0) {
+                out.push('\n');
+            }
+            if is_cut {
+                out.push_str(CUT);
+                return;
+            }
+            self.write(frame, out);
+        }
     }
 
     /// Which frames are of one method: those with the same number. A method is a named one; else the code at one offset of

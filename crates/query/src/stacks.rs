@@ -26,6 +26,8 @@ use crate::views::{STACK_FRAME, STACK_TEXT};
 
 /// Rows of a batch, except where one stack alone has more.
 const BATCH_ROWS: usize = 8192;
+/// Bytes of texts of a batch, except where one stack alone has more.
+const BATCH_BYTES: usize = 8 << 20;
 /// Number of a stack: the column that filters can choose by.
 const STACK_ID: &str = "stack_id";
 
@@ -197,7 +199,7 @@ impl Part {
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.trace_id);
-        while rows < BATCH_ROWS && *next < self.stacks.len() {
+        while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {
             let stack_id = self.stacks.value(*next);
             *next += 1;
             let Some(trace) = trace else { continue };
@@ -232,6 +234,7 @@ struct Columns {
     depths: Int32Builder,
     firsts: BooleanBuilder,
     texts: StringBuilder,
+    text_bytes: usize,
     line: String,
 }
 
@@ -250,12 +253,8 @@ impl Columns {
 
     fn text(&mut self, trace: &TraceFrames, stack_id: i32) -> usize {
         self.line.clear();
-        for frame_id in trace.stack(stack_id) {
-            if !self.line.is_empty() {
-                self.line.push('\n');
-            }
-            trace.write(frame_id, &mut self.line);
-        }
+        trace.write_stack(stack_id, &mut self.line);
+        self.text_bytes += self.line.len();
         self.texts.append_value(&self.line);
         1
     }

@@ -143,8 +143,10 @@ impl Symbols {
     ) -> Result<Content> {
         let table = match found.kind {
             Kind::Portable => return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?)),
-            Kind::Pdb if bytes > self.options.whole_bytes => return Ok(Content::Large(found.path.clone())),
-            Kind::Pdb => apart(|| open(&found.path)?.table())?,
+            Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
+                return Ok(Content::Large(found.path.clone()));
+            }
+            Kind::Pdb | Kind::CompressedPdb => apart(|| open(&found.path)?.table())?,
             Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
         };
         if let Some(folder) = &self.options.tables

@@ -54,6 +54,9 @@ pub enum Store {
 pub enum Element {
     /// A folder with symbol files, or a symbol store.
     Folder(PathBuf),
+    /// The same, but it came with a trace or an extract: nothing in it leads anywhere else, neither a link
+    /// nor a `file.ptr`.
+    Beside(PathBuf),
     /// Stores from the nearest to the farthest.
     Chain(Vec<Store>),
     /// It cannot be used here.
@@ -81,10 +84,11 @@ impl SearchPath {
         Self { elements: parser.elements }
     }
 
-    /// Asks `folder` before all others: it is near, and whoever put it there meant it.
+    /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have
+    /// made the folder, too: links and pointers in it are not followed.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.elements.insert(0, Element::Folder(folder.into()));
+        self.elements.insert(0, Element::Beside(folder.into()));
         self
     }
 
@@ -232,7 +236,7 @@ impl fmt::Display for Store {
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Folder(folder) => write!(f, "folder {}", folder.display()),
+            Self::Folder(folder) | Self::Beside(folder) => write!(f, "folder {}", folder.display()),
             Self::Chain(stores) => {
                 let Some((last, nearer)) = stores.split_last() else { return Ok(()) };
                 write!(f, "{last}")?;

@@ -11,16 +11,16 @@ use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, StackOwner, 
 use etwkit_fuzz::made;
 
 /// How many.
-const N: u32 = 100_000;
+pub(crate) const N: u32 = 100_000;
 
 /// A trace that is being written.
-struct Crowd {
+pub(crate) struct Crowd {
     trace: TraceWriter<Cursor<Vec<u8>>>,
     now: i64,
 }
 
 /// A trace with what `each` does for every number.
-fn crowd(count: u32, mut each: impl FnMut(&mut Crowd, u32)) -> Vec<u8> {
+pub(crate) fn crowd(count: u32, mut each: impl FnMut(&mut Crowd, u32)) -> Vec<u8> {
     let mut crowd = Crowd { trace: made::writer(8), now: 1 };
     for number in 0..count {
         each(&mut crowd, number);
@@ -29,7 +29,7 @@ fn crowd(count: u32, mut each: impl FnMut(&mut Crowd, u32)) -> Vec<u8> {
 }
 
 impl Crowd {
-    fn kernel(&mut self, group: u8, opcode: u8, version: u8, payload: &[u8]) {
+    pub(crate) fn kernel(&mut self, group: u8, opcode: u8, version: u8, payload: &[u8]) {
         let (context, timestamp) = (KernelContext::ids(4, 8), self.now);
         let event =
             KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
@@ -97,7 +97,7 @@ impl Crowd {
         StackOwner { timestamp: self.now - 1, process_id: 8, thread_id: tid }
     }
 
-    fn manifest(&mut self, provider: Guid, id: u16, version: u8, payload: &[u8]) {
+    pub(crate) fn manifest(&mut self, provider: Guid, id: u16, version: u8, payload: &[u8]) {
         let descriptor = Descriptor { id, version, ..Descriptor::default() };
         self.described(provider, descriptor, &[], payload);
     }
@@ -125,7 +125,7 @@ impl Crowd {
     }
 }
 
-fn utf16(text: &str) -> Vec<u8> {
+pub(crate) fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
 }
 

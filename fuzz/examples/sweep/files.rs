@@ -5,12 +5,13 @@ use std::io::{Cursor, Read, Write};
 use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, flag};
 use etwkit_etl::writer::{KernelContext, KernelEvent};
 use etwkit_fuzz::made;
+use serde_json::Value;
 use sevenz_rust2::encoder_options::Lzma2Options;
 use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::crowds;
+use crate::{crowds, json, topics};
 
 /// Makes the bytes of a file.
 type Make = fn() -> Vec<u8>;
@@ -22,7 +23,7 @@ pub(crate) fn make(case: usize) -> (&'static str, Vec<u8>) {
 }
 
 /// All files. Endings are those of the files.
-pub(crate) const NAMES: [(&str, Make); 63] = [
+pub(crate) const NAMES: [(&str, Make); 85] = [
     ("empty.etl", Vec::new),
     ("one_byte.etl", || vec![b'x']),
     ("zeros.etl", || vec![0; 3 << 20]),
@@ -86,6 +87,28 @@ pub(crate) const NAMES: [(&str, Make); 63] = [
     ("manifests.etl", crowds::manifests),
     ("providers.etl", crowds::providers),
     ("facts.etl", crowds::facts),
+    ("registry_keys.etl", topics::registry_keys),
+    ("registry_paths.etl", topics::registry_paths),
+    ("window_objects.etl", topics::window_objects),
+    ("window_lock.etl", topics::window_lock),
+    ("window_delays.etl", topics::window_delays),
+    ("focus.etl", topics::focus),
+    ("handles.etl", topics::handles),
+    ("allocations.etl", topics::allocations),
+    ("system_calls.etl", topics::system_calls),
+    ("queries.etl", topics::queries),
+    ("sessions.etl", topics::sessions),
+    ("standby.etl", topics::standby),
+    ("exceptions.etl", topics::exceptions),
+    ("extract.json", || json::changed(|_| {})),
+    ("extract_without_processes.json", || json::changed(|main| main["Processes"] = Value::Null)),
+    ("extract_of_other_types.json", json::other_types),
+    ("extract_with_wide_texts.json", json::wide_texts),
+    ("extract_with_extreme_numbers.json", json::extreme_numbers),
+    ("extract_without_end.json", || json::changed(|_| {})[..3000].to_vec()),
+    ("deep.json", || b"[".repeat(10 << 20)),
+    ("many_processes.json", || json::large(100_000, 1)),
+    ("many_methods.json", || json::large(100, 10_000)),
 ];
 
 /// Where the payload of the header event begins, and the frequency in it.

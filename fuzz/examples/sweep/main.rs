@@ -16,6 +16,8 @@ mod cases;
 mod cli;
 mod crowds;
 mod files;
+mod json;
+mod topics;
 mod watch;
 mod worker;
 

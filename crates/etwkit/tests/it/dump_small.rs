@@ -461,6 +461,40 @@ fn chosen_extracts_are_copied() {
     assert!(onto_itself.err.contains("onto itself"), "{}", onto_itself.err);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_of_an_extract_are_not_copied() {
+    let (from, to) = (test_folder(), tempfile::tempdir().unwrap());
+    let from = from.path();
+    let secret = to.path().join("secret");
+    std::fs::write(&secret, "secret").unwrap();
+    let extract = from.join("Open_1200msCLIENT.20200718-090000.etwx");
+    assert!(extract.is_dir());
+    std::os::unix::fs::symlink(&secret, extract.join("link")).unwrap();
+    std::os::unix::fs::symlink(to.path(), extract.join("folder")).unwrap();
+    std::os::unix::fs::symlink(&secret, from.join("Open_1300msCLIENT.20200718-090100.etl")).unwrap();
+    for pipe in [extract.join("pipe"), from.join("Open_1400msCLIENT.20200718-090200.json")] {
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    let target = to.path().join("copies");
+    let copied = run(&[
+        "dump",
+        "test-run",
+        from.to_str().unwrap(),
+        "--copy-files-to",
+        target.to_str().unwrap(),
+        "--with-traces",
+    ]);
+    assert_eq!(copied.exit, Exit::Answered, "{}", copied.err);
+    let noted = copied.err.matches("is a link or no regular file and was not copied").count();
+    assert_eq!(noted, 5, "{}", copied.err);
+    let copy = target.join(extract.file_name().unwrap());
+    assert!(copy.join("trace.parquet").is_file());
+    for left_out in ["link", "folder", "pipe"] {
+        assert!(copy.join(left_out).symlink_metadata().is_err(), "{left_out}");
+    }
+}
+
 #[test]
 fn a_summary_has_the_stacks_of_the_rows_that_it_keeps() {
     let folder = tempfile::tempdir().unwrap();

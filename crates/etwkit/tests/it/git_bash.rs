@@ -125,7 +125,12 @@ fn tags_of_a_file_of_the_user() {
     std::fs::write(&file, "<Tag Name=\"\"><Tug/></Tag>").unwrap();
     let broken = run(&ask);
     assert_eq!(broken.exit, Exit::Error);
-    assert!(broken.err.contains("team.stacktags:1:") && broken.err.contains("hint:"), "{}", broken.err);
+    assert!(broken.err.contains("team.stacktags:1:") && !broken.err.contains("\\n"), "{}", broken.err);
+    assert!(
+        broken.err.lines().any(|line| line.starts_with("hint: a stack tag file is XML")),
+        "{}",
+        broken.err
+    );
 }
 
 /// Rows of a question in SQL, each as one text.

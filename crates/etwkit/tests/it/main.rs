@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod cache;
 mod chosen;
 mod colors;
 mod compat;
@@ -36,3 +37,4 @@ mod together;
 mod transcripts;
 mod truth;
 mod typed;
+mod wide;

@@ -81,6 +81,11 @@ fn machine(folder: &Path) -> String {
 
 /// A trace with one event that describes itself: hostile names of provider, event and field, and a hostile value.
 fn described(folder: &Path) -> String {
+    described_as(folder, HOSTILE)
+}
+
+/// The same for a provider of that name.
+fn described_as(folder: &Path, provider_name: &str) -> String {
     let sized = |parts: &[&[u8]]| {
         let content = parts.concat();
         [&(content.len() as u16 + 2).to_le_bytes()[..], &content].concat()
@@ -88,7 +93,7 @@ fn described(folder: &Path) -> String {
     let name = [HOSTILE.as_bytes(), b"\0"].concat();
     // No tags, the name, a field of type 1: text in UTF-16.
     let metadata = sized(&[b"\0", &name, &name, b"\x01"]);
-    let traits = sized(&[&name]);
+    let traits = sized(&[provider_name.as_bytes(), b"\0"]);
     let payload = [utf16(HOSTILE), vec![0, 0]].concat();
     let items = [(kind::EVENT_SCHEMA_TL, &metadata[..]), (kind::PROVIDER_TRAITS, &traits[..])];
     let mut options = SessionOptions::default();
@@ -193,6 +198,56 @@ fn commands_that_read_an_extract_print_no_controls() {
     let both = traces.each_ref().map(|trace| trace.replace(".etl", ".etwx"));
     clean(&["dump", "cpu", &both[0], &both[1]]);
     clean(&["sql", &both[0], &both[1], "SELECT * FROM trace"]);
+}
+
+/// A provider may be called like a path. No file is named after it, whatever is made of its events.
+#[test]
+fn names_of_providers_are_no_paths() {
+    let folder = TempDir::new().unwrap();
+    let inside = folder.path().join("a/b");
+    std::fs::create_dir_all(&inside).unwrap();
+    let absolute = folder.path().join("absolute").to_str().unwrap().to_owned();
+    for name in ["../../up", "..\\..\\back", &absolute, "\\\\host\\share\\unc", "C:\\drive", "CON"] {
+        let trace = described_as(&inside, name);
+        let extract = trace.replace(".etl", ".etwx");
+        for args in [
+            &["info"][..],
+            &["events"],
+            &["extract"],
+            &["dump", "tracelog"],
+            &["export", "--out", inside.join("profile.json").to_str().unwrap(), "--force"],
+        ] {
+            let of = if ["dump", "export"].contains(&args[0]) { &extract } else { &trace };
+            clean(&[args, &[of]].concat());
+        }
+        let events =
+            run(&["sql", &extract, "SELECT DISTINCT provider FROM generic_event", "--format", "json"]);
+        assert!(events.out.contains(&serde_json::to_string(name).unwrap()), "{}{}", events.out, events.err);
+        let names = |path: &Path| -> Vec<String> {
+            let entries = std::fs::read_dir(path).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.retain(|name| name != "profile.json");
+            names.sort();
+            names
+        };
+        assert_eq!(
+            (names(folder.path()), names(&folder.path().join("a"))),
+            (vec!["a".into()], vec!["b".into()])
+        );
+        assert_eq!(names(&inside), ["described.etl", "described.etwx"], "{name}");
+    }
+}
+
+/// A file of rules is read as far as a parser takes it.
+#[cfg(unix)]
+#[test]
+fn a_file_of_regions_without_end_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let trace = described(folder.path());
+    assert_eq!(run(&["extract", &trace]).exit, Exit::Answered);
+    let answer = run(&["dump", "region", "--regions", "/dev/zero", &trace.replace(".etl", ".etwx")]);
+    assert!(answer.exit == Exit::Error && answer.err.contains("hint: "), "{}", answer.err);
 }
 
 #[test]

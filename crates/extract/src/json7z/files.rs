@@ -64,6 +64,10 @@ const FIRST_BYTES: u64 = 4096;
 pub fn looks_like_json_extract(path: &Path) -> bool {
     let name = base_name(path);
     let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
+    // Asked before opening: opening a pipe waits for its writer.
+    if !path.is_file() {
+        return false;
+    }
     let Ok(file) = File::open(path) else { return false };
     let mut head = Vec::new();
     let is_read = part.is_empty() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();

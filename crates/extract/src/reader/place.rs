@@ -53,7 +53,10 @@ impl Place {
     /// The file with that path inside the extract at `path`.
     pub(crate) fn find(&self, path: &Path, name: &str) -> StoreResult<Option<Range>> {
         match self {
-            Self::Folder => in_folder(path.join(name)),
+            Self::Folder => {
+                refuse_links(path, name)?;
+                in_folder(path.join(name))
+            }
             Self::Archive(members) => match members.get(name) {
                 None => Ok(None),
                 Some(member) if member.compressed => {
@@ -102,6 +105,21 @@ impl Range {
         file.seek(SeekFrom::Start(self.offset))?;
         Ok(file.take(self.length))
     }
+}
+
+/// On Windows a link may lead to a share of a stranger's computer, which would learn who asks: those in an
+/// extract are not followed there. Elsewhere a link leads to a file of this system, which has to be a regular
+/// one.
+fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
+    let mut part = path.to_owned();
+    for name in name.split('/').filter(|_| cfg!(windows)) {
+        part.push(name);
+        if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            let error = io::Error::other("it is a link, which could lead to another computer");
+            return Err(StoreError::io("open", &part)(error));
+        }
+    }
+    Ok(())
 }
 
 fn in_folder(file: PathBuf) -> StoreResult<Option<Range>> {

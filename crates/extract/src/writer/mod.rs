@@ -108,7 +108,7 @@ impl Writer {
             }
         }
         let symbols = extract.path().join(SYMBOLS);
-        if symbols.is_dir() {
+        if symbols.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             take_over_folder(&symbols, &content.join(SYMBOLS))?;
         }
         Ok(writer)

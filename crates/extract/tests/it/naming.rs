@@ -187,6 +187,39 @@ fn names_stay_where_symbols_are_gone_and_change_where_there_are_others() {
     derive_again(&Extract::open(&target).unwrap()).unwrap();
 }
 
+/// An extract of a stranger may bring a folder `symbols`: what leads out of it is not followed, and the
+/// report says so.
+#[test]
+fn pointers_and_links_in_an_extract_are_not_followed() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Full);
+    fs::create_dir_all(folder.path("outside")).unwrap();
+    let outside = folder.write("outside/app.sym", SYM.as_bytes());
+    let reasons = || {
+        let from =
+            NameFrom { path: SearchPath::default(), options: Options::default(), on_symbols: &|_, _| {} };
+        let naming = name_again(&Extract::open(&target).unwrap(), &from).unwrap().0;
+        assert_eq!(naming.found(), 0);
+        naming.files[0].tried.iter().map(|tried| tried.reason.clone()).collect::<Vec<_>>().join("; ")
+    };
+    let identity = name(&target, &folder.path("")).files[0].identity.clone();
+    let place = target.join("symbols").join(identity.name()).join(identity.key());
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("file.ptr"), format!("PATH:{}", outside.display())).unwrap();
+    assert!(reasons().contains("a pointer to another place; those in a folder that came with a trace"));
+    fs::write(place.join("file.ptr"), "PATH:\\\\host\\share\\app.sym").unwrap();
+    assert!(reasons().contains("a pointer to another place"));
+    #[cfg(unix)]
+    {
+        fs::remove_dir_all(target.join("symbols")).unwrap();
+        std::os::unix::fs::symlink(folder.path("outside"), target.join("symbols")).unwrap();
+        assert!(reasons().contains("a link; "));
+        // Nor is what it leads to taken into the extract when that is written anew.
+        name(&target, &folder.path("outside"));
+        assert!(!target.join("symbols").join("app.sym").exists());
+    }
+}
+
 #[test]
 fn a_summary_keeps_the_names_it_has() {
     let folder = Folder::new();

@@ -52,6 +52,75 @@ fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
     assert_eq!(names(&folder.path("")), ["run.etl.zip", "symbols"]);
 }
 
+/// PerfView on Windows packs the symbol files of native images under names with backslashes.
+#[test]
+fn names_with_backslashes_are_those_of_a_store() {
+    let folder = Folder::new();
+    let member = format!("symbols\\mscorlib.ni.pdb\\{ID}\\mscorlib.ni.pdb");
+    let members: [(&str, &[u8]); 2] = [("PerfViewData.etl", &made("power-5.etl")), (&member, b"native")];
+    let input = open_one(&folder.write("run.etl.zip", &zipped(&members))).unwrap();
+    assert_eq!(labels(&input), ["run.etl.zip: PerfViewData.etl"]);
+    fs::create_dir(folder.path("symbols")).unwrap();
+    let kept = keep(&input, &folder, Limits::default());
+    let path = folder.path("symbols").join(format!("mscorlib.ni.pdb/{ID}/mscorlib.ni.pdb"));
+    assert_eq!((kept[0].path.as_ref(), &kept[0].left_out), (Some(&path), &None));
+    assert_eq!(fs::read(path).unwrap(), b"native");
+}
+
+/// Neither names in an archive nor those of the stores in it lead out of the folder, or to another computer.
+#[test]
+fn names_in_archives_lead_nowhere() {
+    let folder = Folder::new();
+    let inside = [
+        format!("symbols/../../../up.pdb/{ID}/up.pdb"),
+        format!("symbols\\..\\..\\back.pdb\\{ID}\\back.pdb"),
+        "\\\\host\\share\\unc.pdb".to_owned(),
+        "//host/share/slashes.pdb".to_owned(),
+        "\\\\?\\C:\\verbatim.pdb".to_owned(),
+        "C:\\drive.pdb".to_owned(),
+        format!("{0}/../root.pdb", folder.path("").display()),
+        "a.pdb/../.pdb".to_owned(),
+        "stream.pdb:hidden.pdb".to_owned(),
+    ];
+    let trace = made("power-5.etl");
+    let mut members: Vec<(&str, &[u8])> = vec![("..\\..\\D1_evil_sc.user_aux.etl", &trace)];
+    members.extend(inside.iter().map(|name| (name.as_str(), &b"pdb"[..])));
+    // Where Visual Studio says what a session has.
+    members.push((
+        "metadata.xml",
+        br#"<Package><Content><Resource Id="..\..\x" FileName="\\host\share\x.etl"/></Content></Package>"#,
+    ));
+    let input = open_one(&folder.write("run.diagsession", &zipped(&members))).unwrap();
+    assert_eq!(labels(&input), ["run.diagsession: D1_evil_sc.user_aux.etl"]);
+    fs::create_dir(folder.path("symbols")).unwrap();
+    let kept = keep(&input, &folder, Limits::default());
+    for kept in &kept {
+        let inside = kept.path.as_ref().is_none_or(|path| path.starts_with(folder.path("symbols")));
+        assert!(
+            inside && !kept.path.as_ref().is_some_and(|path| path.to_string_lossy().contains("..")),
+            "{kept:?}"
+        );
+    }
+    assert_eq!(
+        names_below(&folder.path("symbols")).len(),
+        kept.iter().filter(|it| it.path.is_some()).count()
+    );
+    assert_eq!(names(&folder.path("")), ["run.diagsession", "symbols"]);
+}
+
+/// All files below a folder.
+fn names_below(folder: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            found.extend(names_below(&entry.path()));
+        } else {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    found
+}
+
 #[test]
 fn symbol_files_of_an_archive_in_an_archive_are_found() {
     let folder = Folder::new();

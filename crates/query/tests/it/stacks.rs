@@ -115,6 +115,31 @@ fn texts_of_frames() {
     assert_eq!((trace.stacks(), trace.frames(), trace.stack(-1).count()), (7, 7, 0));
 }
 
+/// A chain of a million callers, and names of 64 Ki on the way: texts are bounded, say so, and come in
+/// batches that are.
+#[test]
+fn texts_of_stacks_without_end_are_cut_and_say_so() {
+    let nodes = 1_000_000;
+    let chain: Vec<Stack> = (0..nodes).map(|id| stack(id, (id > 0).then(|| id - 1), 0)).collect();
+    let session = Session::new(vec![source(&chain)], &Options::default()).unwrap();
+    let text = ask(&session, "SELECT text FROM stack_text WHERE stack_id = 999999");
+    assert_eq!(text.matches("a.dll!Run\n").count(), 4096);
+    assert!(text.ends_with("\n… (frames further out are left out)"), "{}", &text[text.len() - 100..]);
+    let whole = ask(&session, "SELECT text FROM stack_text WHERE stack_id = 4095");
+    assert!(whole.matches("a.dll!Run").count() == 4096 && !whole.contains('…'));
+    let counts = "SELECT count(*), max(octet_length(text)) FROM stack_text WHERE stack_id >= 999000";
+    assert_eq!(ask(&session, counts), "1000|40997");
+
+    let long = Method { method_id: 0, name: "x".repeat(1 << 16), ..Method::default() };
+    let tables = vec![rows(&[long]), rows(&[frame(0, None, 0x10, Some(0))]), rows(&chain[..60])];
+    let session = Session::new(vec![Source::batches("x", tables)], &Options::default()).unwrap();
+    let text = ask(&session, "SELECT text FROM stack_text WHERE stack_id = 59");
+    assert!(text.len() < (1 << 20) + (1 << 17) && text.ends_with("… (frames further out are left out)"));
+    let total = "SELECT count(*) FROM stack_text WHERE text LIKE '%left out)'";
+    // Sixteen frames of 64 KiB each are whole.
+    assert_eq!(ask(&session, total), "44");
+}
+
 #[test]
 fn stacks_are_found_by_their_frames() {
     let session = session();

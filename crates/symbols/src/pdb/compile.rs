@@ -9,9 +9,9 @@ use super::Pdb;
 use super::dbi::{Compiland, Dbi, moved};
 use super::inlines::{Range, Site, add_ranges};
 use super::lines::{Lines, Place};
-use super::msf::Msf;
 use super::records::{self, Record, Records};
 use super::rows::{Naming, sweep};
+use super::streams::Streams;
 use super::types::Names;
 use crate::Result;
 use crate::table::{Function, Named, Table, Writer, lay_out};
@@ -72,7 +72,7 @@ struct Found {
     writer: Writer,
 }
 
-fn publics(msf: &mut Msf<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
+fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
     let len = msf.len(dbi.records);
     let mut at = 0;
     while at < len {
@@ -110,7 +110,7 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
-    fn compiland(&mut self, msf: &mut Msf<'_>, number: usize, compiland: &Compiland) -> Result<()> {
+    fn compiland(&mut self, msf: &mut Streams<'_>, number: usize, compiland: &Compiland) -> Result<()> {
         let bytes = msf.stream(compiland.stream)?;
         let usize_of = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
         let symbols = bytes.get(..usize_of(compiland.symbols_len)).unwrap_or(&bytes);
@@ -140,7 +140,7 @@ impl Reader<'_> {
 
 /// Names what one compiland has.
 struct Inlinees<'a, 'd, 'f> {
-    msf: &'a mut Msf<'f>,
+    msf: &'a mut Streams<'f>,
     reader: &'a mut Reader<'d>,
     lines: &'a Lines<'a>,
     /// Names of inlined functions by id.

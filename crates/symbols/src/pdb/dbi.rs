@@ -5,7 +5,7 @@
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
 
-use super::msf::Msf;
+use super::streams::Streams;
 use crate::{Error, Result};
 
 const INFO_STREAM: u16 = 1;
@@ -24,7 +24,7 @@ const MACHINE_X86: u16 = 0x14C;
 ///
 /// The age of the information stream grows with every tool that edits the file; the linker writes the age that the image knows into
 /// the debug information, and that is what debuggers compare. Files without debug information have only the first.
-pub(super) fn identity(msf: &mut Msf<'_>) -> Result<(Guid, u32)> {
+pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
     let info = msf.part(INFO_STREAM, 0, 28)?;
     let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
     let (Some(age), Some(guid)) = (cursor.u32(), cursor.guid()) else {
@@ -77,7 +77,7 @@ pub(super) struct Dbi {
 }
 
 impl Dbi {
-    pub(super) fn read(msf: &mut Msf<'_>) -> Result<Self> {
+    pub(super) fn read(msf: &mut Streams<'_>) -> Result<Self> {
         let bytes = msf.stream(DBI_STREAM)?;
         let Some(header) = bytes.get(..DBI_HEADER_LEN) else {
             return Err(Error::Unsupported("it has no debug information"));
@@ -85,7 +85,8 @@ impl Dbi {
         let mut parts = Parts { header, rest: bytes.get(DBI_HEADER_LEN..).unwrap_or_default() };
         let compilands = parts.take(24)?;
         let contributions = parts.take(28)?;
-        for skipped in [32, 36, 40, 52] {
+        let section_map = parts.take(32)?;
+        for skipped in [36, 40, 52] {
             parts.take(skipped)?;
         }
         let streams = parts.take(48)?;
@@ -93,7 +94,10 @@ impl Dbi {
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
         let is_rearranged = !omap_to_source.is_empty();
-        let sections = sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
+        let mut sections = sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
+        if sections.is_empty() && !is_rearranged {
+            sections = sections_of_native_image(section_map);
+        }
         if sections.is_empty() {
             return Err(Error::Unsupported("it does not tell the sections of its module"));
         }
@@ -198,6 +202,40 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
     bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
 }
 
+/// The sections of a native image of .NET, whose PDB has no section headers: only the section map tells their
+/// lengths. They lie in the image one behind the other from the second page on, each on pages of its own.
+/// Nothing where the map says anything else.
+///
+/// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used
+/// here, the number of the section, two offsets of names, offset and length. The last entry stands for
+/// absolute addresses.
+fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
+    const PAGE: u32 = 0x1000;
+    const MAX_IMAGE: u32 = 1 << 31;
+    const EXECUTE: u16 = 0x4;
+    const ABSOLUTE: u16 = 0x200;
+    let mut sections = Vec::new();
+    let mut rva = PAGE;
+    for (number, entry) in (1..).zip(map.get(4..).unwrap_or_default().as_chunks::<20>().0) {
+        let flags = u16_at(entry, 0).unwrap_or_default();
+        if flags & ABSOLUTE != 0 {
+            break;
+        }
+        let (offset, len) = (u32_at(entry, 12).unwrap_or_default(), u32_at(entry, 16).unwrap_or_default());
+        let next = len.checked_next_multiple_of(PAGE).and_then(|pages| rva.checked_add(pages));
+        let next = next.filter(|end| *end <= MAX_IMAGE);
+        let (Some(next), true) = (next, u16_at(entry, 6) == Some(number) && offset == 0) else {
+            return Vec::new();
+        };
+        sections.push(Section { rva, len, is_code: flags & EXECUTE != 0 });
+        if sections.len() > MAX_SECTIONS {
+            return Vec::new();
+        }
+        rva = next;
+    }
+    sections
+}
+
 fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
     let (pairs, _) = bytes.as_chunks::<8>();
     let mut pairs: Vec<(u32, u32)> =
@@ -216,7 +254,7 @@ pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
 }
 
 /// The string table, found by its name in the table of named streams.
-fn names(msf: &mut Msf<'_>) -> Result<Vec<u8>> {
+fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
     let info = msf.stream(INFO_STREAM)?;
     let Some(stream) = named_stream(info.get(28..).unwrap_or_default(), b"/names") else {
         return Ok(Vec::new());

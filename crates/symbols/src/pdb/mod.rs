@@ -1,4 +1,4 @@
-//! PDB files: functions, public symbols, lines, inlined functions.
+//! PDB files, plain or compressed (MSFZ): functions, public symbols, lines, inlined functions.
 //!
 //! Read by hand and not through a library, since what strangers send must neither panic nor overflow a stack, and since only the
 //! parts that are asked for shall be read. A PDB has no checksum: a damaged one that still is in order may name wrongly what was damaged.
@@ -8,20 +8,23 @@ mod dbi;
 mod inlines;
 mod lines;
 mod msf;
+mod msfz;
 mod records;
 mod rows;
+mod streams;
 mod types;
 
 use etwkit_etl::Guid;
 
 pub use msf::{MAGIC, ReadSeek};
+pub(crate) use msfz::is_msfz;
 
 use crate::Result;
 use crate::table::Table;
 
 /// An open PDB.
 pub struct Pdb<'f> {
-    msf: msf::Msf<'f>,
+    msf: streams::Streams<'f>,
     guid: Guid,
     age: u32,
 }
@@ -32,7 +35,7 @@ impl<'f> Pdb<'f> {
     /// # Errors
     /// If it is no PDB, or cut off.
     pub fn open(file: impl ReadSeek + 'f) -> Result<Self> {
-        let mut msf = msf::Msf::open(Box::new(file))?;
+        let mut msf = streams::Streams::open(Box::new(file))?;
         let (guid, age) = dbi::identity(&mut msf)?;
         Ok(Self { msf, guid, age })
     }

@@ -84,11 +84,6 @@ impl<'f> Msf<'f> {
         self.streams.get(usize::from(stream)).map_or(0, |stream| stream.len)
     }
 
-    /// The whole stream; nothing if there is none.
-    pub(super) fn stream(&mut self, stream: u16) -> Result<Vec<u8>> {
-        self.part(stream, 0, self.len(stream))
-    }
-
     /// A part of a stream, cut at its end.
     pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
         let streams = std::mem::take(&mut self.streams);
@@ -162,7 +157,7 @@ fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Strea
     lens.into_iter().map(|len| Stream::of(&mut numbers, len, page_len, page_count)).collect()
 }
 
-fn read_at(file: &mut dyn ReadSeek, at: u64, bytes: &mut [u8]) -> Result<()> {
+pub(super) fn read_at(file: &mut dyn ReadSeek, at: u64, bytes: &mut [u8]) -> Result<()> {
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(bytes)?;
     Ok(())

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
 
-use super::msf::Msf;
+use super::streams::Streams;
 use crate::Result;
 
 const TYPE_STREAM: u16 = 2;
@@ -34,16 +34,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn open(msf: &mut Msf<'_>) -> Result<Self> {
+    pub(super) fn open(msf: &mut Streams<'_>) -> Result<Self> {
         Ok(Self { ids: Numbered::open(msf, ID_STREAM)?, types: Numbered::open(msf, TYPE_STREAM)? })
     }
 
     /// Name of the function with that id, as `Scope::name`.
-    pub(super) fn function(&mut self, msf: &mut Msf<'_>, id: u32) -> Result<Option<String>> {
+    pub(super) fn function(&mut self, msf: &mut Streams<'_>, id: u32) -> Result<Option<String>> {
         self.of_id(msf, id, DEEPEST)
     }
 
-    fn of_id(&mut self, msf: &mut Msf<'_>, id: u32, depth: u32) -> Result<Option<String>> {
+    fn of_id(&mut self, msf: &mut Streams<'_>, id: u32, depth: u32) -> Result<Option<String>> {
         let Some((kind, content)) = self.ids.record(msf, id)? else { return Ok(None) };
         let mut cursor = Cursor::new(&content);
         let (Some(scope), Some(deeper)) = (cursor.u32(), depth.checked_sub(1)) else { return Ok(None) };
@@ -61,7 +61,7 @@ impl Names {
         Ok(Some(scope.map_or_else(|| name.clone(), |scope| format!("{scope}::{name}"))))
     }
 
-    fn of_type(&mut self, msf: &mut Msf<'_>, index: u32) -> Result<Option<String>> {
+    fn of_type(&mut self, msf: &mut Streams<'_>, index: u32) -> Result<Option<String>> {
         let Some((kind, content)) = self.types.record(msf, index)? else { return Ok(None) };
         Ok(name_of_type(kind, &content).map(text))
     }
@@ -109,7 +109,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    fn open(msf: &mut Msf<'_>, stream: u16) -> Result<Self> {
+    fn open(msf: &mut Streams<'_>, stream: u16) -> Result<Self> {
         let header = msf.part(stream, 0, 56)?;
         let number = |at| u32_at(&header, at).unwrap_or_default();
         let (start, first, end) = (number(4), number(8), number(12));
@@ -133,7 +133,7 @@ impl Numbered {
     }
 
     /// The skip list, if the file has none.
-    fn walk(&self, msf: &mut Msf<'_>, start: u32) -> Result<Vec<(u32, u32)>> {
+    fn walk(&self, msf: &mut Streams<'_>, start: u32) -> Result<Vec<(u32, u32)>> {
         let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
         while number < self.end && at < self.stop {
             steps.push((number, at));
@@ -153,7 +153,7 @@ impl Numbered {
     }
 
     /// Kind and content of a record.
-    fn record(&mut self, msf: &mut Msf<'_>, number: u32) -> Result<Option<(u16, Vec<u8>)>> {
+    fn record(&mut self, msf: &mut Streams<'_>, number: u32) -> Result<Option<(u16, Vec<u8>)>> {
         if !(self.first..self.end).contains(&number) {
             return Ok(None);
         }

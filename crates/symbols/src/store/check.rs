@@ -12,6 +12,8 @@ use crate::{Error, Identity, Result, breakpad, pdb, portable};
 pub(crate) enum Kind {
     /// A PDB of native code, or of .NET before portable ones.
     Pdb,
+    /// The same in the compressed container.
+    CompressedPdb,
     /// A portable PDB of .NET.
     Portable,
     /// Text symbols of Breakpad.
@@ -23,6 +25,10 @@ pub(crate) enum Kind {
 /// # Errors
 /// If it is none of them, cannot be read, or belongs to another build.
 pub(crate) fn check(path: &Path, identity: &Identity) -> Result<Kind> {
+    // Asked before opening: opening a pipe waits for its writer.
+    if !path.metadata()?.is_file() {
+        return Err(Error::Unsupported("it is no regular file"));
+    }
     let mut file = BufReader::new(File::open(path)?);
     let mut begin = Vec::new();
     file.by_ref().take(64).read_to_end(&mut begin)?;
@@ -36,11 +42,12 @@ pub(crate) fn check(path: &Path, identity: &Identity) -> Result<Kind> {
         identity.check(guid, age)?;
         return Ok(Kind::Breakpad);
     }
-    if !begin.starts_with(pdb::MAGIC.get(..24).unwrap_or_default()) {
+    let kind = if pdb::is_msfz(&begin) { Kind::CompressedPdb } else { Kind::Pdb };
+    if kind == Kind::Pdb && !begin.starts_with(pdb::MAGIC.get(..24).unwrap_or_default()) {
         let found = begin.get(..begin.len().min(24)).unwrap_or_default().escape_ascii().to_string();
         return Err(Error::OtherFile { expected: "a symbol file", found: format!("\"{found}\"") });
     }
     let (guid, age) = Pdb::open(file)?.identity();
     identity.check(guid, age)?;
-    Ok(Kind::Pdb)
+    Ok(kind)
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
@@ -21,20 +21,31 @@ pub struct Limits {
     pub silence: Duration,
     /// Until a file is there.
     pub total: Duration,
+    /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each
+    /// piece of a file may come in time and the file never: who sends less is left alone.
+    pub slowest: u64,
     /// Bytes of a file, packed or not.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// 10 seconds, 30 seconds, 30 minutes, 8 GiB.
+    /// 10 seconds, 30 seconds, 30 minutes, 1 KiB a second, 8 GiB.
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Self { connect: seconds(10), silence: seconds(30), total: seconds(1800), bytes: 8 << 30 }
+        Self {
+            connect: seconds(10),
+            silence: seconds(30),
+            total: seconds(1800),
+            slowest: 1 << 10,
+            bytes: 8 << 30,
+        }
     }
 }
 
 const REDIRECTS: u32 = 5;
 const BUFFER: usize = 1 << 17;
+/// Servers that have compressed PDB files send them to whoever accepts them.
+const ACCEPT: &str = "application/msfz0, */*";
 
 /// What a server did not give.
 #[derive(Debug, Clone)]
@@ -129,7 +140,7 @@ impl Client {
     fn answer(&self, url: &str) -> Result<ureq::http::Response<ureq::Body>, (Refusal, bool)> {
         // Who asks for encryption is not sent elsewhere without.
         let is_https = url.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case("https://"));
-        let request = self.agent.get(url).config().https_only(is_https).build();
+        let request = self.agent.get(url).header("Accept", ACCEPT).config().https_only(is_https).build();
         let response = request.call().map_err(|error| match error {
             ureq::Error::Timeout(_) => (Refusal::Down(format!("no answer in time ({error})")), false),
             ureq::Error::TooManyRedirects => (Refusal::Failed("it redirects without end".to_owned()), false),
@@ -159,6 +170,7 @@ impl Client {
         }
         let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
         let (mut buffer, mut len) = (vec![0; BUFFER], 0_u64);
+        let begin = Instant::now();
         loop {
             let piece = match reader.read(&mut buffer) {
                 Ok(0) => break,
@@ -170,6 +182,13 @@ impl Client {
             len += piece.len() as u64;
             if len > limit {
                 return Err(Refusal::Failed(format!("more bytes than the limit of {limit}")));
+            }
+            let elapsed = begin.elapsed();
+            let is_slow =
+                elapsed > self.limits.silence && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
+            if is_slow && total != Some(len) {
+                let seconds = elapsed.as_secs();
+                return Err(Refusal::Down(format!("it is too slow: {len} bytes in {seconds} seconds")));
             }
             out.write_all(piece).map_err(|error| Refusal::Failed(format!("it cannot be kept: {error}")))?;
             received(len, total);

@@ -1,4 +1,8 @@
 //! Stores that are folders, and folders with symbol files.
+//!
+//! What the user names is followed wherever it leads. In a folder that came with a trace nothing is: a link
+//! or a `file.ptr` of a stranger could name a pipe, which hangs, or on Windows a share of the stranger, which
+//! would learn who asks.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -7,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::check::{Kind, check};
-use super::{Attempt, Place, breakpad, places};
+use super::{Attempt, COMPRESSED, Place, breakpad, places_in_folder};
 use crate::{Error, Identity, Result};
 
 /// Bytes of a `file.ptr`; it holds one path.
@@ -19,18 +23,61 @@ pub(super) struct Unpacking<'a> {
     pub(super) limit: u64,
 }
 
+/// Who put a folder where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The user named it.
+    User,
+    /// It came with a trace or an extract.
+    Trace,
+}
+
+const A_LINK: &str = "a link; those in a folder that came with a trace are not followed: name the folder \
+                      with --symbols";
+const A_POINTER: &str = "a pointer to another place; those in a folder that came with a trace are not \
+                         followed: name the folder with --symbols";
+
+impl Origin {
+    /// A path that may be looked at: it is there, and no link of a stranger.
+    pub(super) fn path(self, path: PathBuf) -> Result<Option<PathBuf>> {
+        match self {
+            Self::User => Ok(path.exists().then_some(path)),
+            Self::Trace => match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_symlink() => Err(Error::Unsupported(A_LINK)),
+                found => Ok(found.is_ok().then_some(path)),
+            },
+        }
+    }
+
+    /// A regular file that may be opened.
+    fn file(self, path: PathBuf) -> Result<Option<PathBuf>> {
+        Ok(self.path(path)?.filter(|path| path.is_file()))
+    }
+}
+
 /// Looks into a store. `None` if it does not have the file; reasons for what it has and cannot be used go to `tried`.
 pub(super) fn find_in_store(
     store: &Path,
+    origin: Origin,
     identity: &Identity,
     unpacking: &Unpacking<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Option<(PathBuf, Kind)> {
-    let is_two_tier = store.join("index2.txt").is_file();
-    for place in places(identity, is_two_tier) {
-        let Some(path) = existing(store, &place) else { continue };
+    let is_two_tier = matches!(origin.file(store.join("index2.txt")), Ok(Some(_)));
+    for place in places_in_folder(identity, is_two_tier) {
+        let path = match existing(store, origin, &place) {
+            Ok(Some(path)) => path,
+            Ok(None) => continue,
+            Err(error) => {
+                tried.push(attempt(&store.join(place.path()), &error));
+                continue;
+            }
+        };
         let found = if place.is_pointer {
-            pointed(&path, store, identity)
+            match origin {
+                Origin::User => pointed(&path, store, identity),
+                Origin::Trace => Err(Error::Unsupported(A_POINTER)),
+            }
         } else if place.is_packed {
             unpacked(&path, identity, unpacking)
         } else {
@@ -38,57 +85,70 @@ pub(super) fn find_in_store(
         };
         match found {
             Ok(found) => return Some(found),
-            Err(error) => {
-                tried.push(Attempt { place: path.display().to_string(), reason: error.to_string() });
-            }
+            Err(error) => tried.push(attempt(&path, &error)),
         }
     }
     None
 }
 
+pub(super) fn attempt(place: &Path, error: &Error) -> Attempt {
+    Attempt { place: place.display().to_string(), reason: error.to_string() }
+}
+
 /// Looks for a file of that name in a folder, without the folders of a store.
 pub(super) fn find_flat(
     folder: &Path,
+    origin: Origin,
     identity: &Identity,
     tried: &mut Vec<Attempt>,
 ) -> Option<(PathBuf, Kind)> {
     for name in [identity.name().to_owned(), breakpad(identity.name())] {
-        let Some(path) = entry(folder, &name).filter(|path| path.is_file()) else { continue };
-        match check(&path, identity) {
-            Ok(kind) => return Some((path, kind)),
-            Err(error) => {
-                tried.push(Attempt { place: path.display().to_string(), reason: error.to_string() });
+        let found = entry(folder, origin, &name).map(|path| path.filter(|path| path.is_file()));
+        let checked = match found {
+            Ok(None) => continue,
+            Ok(Some(path)) => {
+                check(&path, identity).map(|kind| (path.clone(), kind)).map_err(|it| attempt(&path, &it))
             }
+            Err(error) => Err(attempt(&folder.join(&name), &error)),
+        };
+        match checked {
+            Ok(found) => return Some(found),
+            Err(attempt) => tried.push(attempt),
         }
     }
     None
 }
 
 /// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems that have.
-fn existing(store: &Path, place: &Place) -> Option<PathBuf> {
+fn existing(store: &Path, origin: Origin, place: &Place) -> Result<Option<PathBuf>> {
     let exact = store.join(place.path());
-    if exact.is_file() {
-        return Some(exact);
+    if origin == Origin::User && exact.is_file() {
+        return Ok(Some(exact));
     }
     let mut path = store.to_owned();
     for part in &place.parts {
-        path = entry(&path, part)?;
+        match entry(&path, origin, part)? {
+            Some(inner) => path = inner,
+            None => return Ok(None),
+        }
     }
-    path.is_file().then_some(path)
+    Ok(path.is_file().then_some(path))
 }
 
-fn entry(folder: &Path, name: &str) -> Option<PathBuf> {
-    let exact = folder.join(name);
-    if exact.exists() {
-        return Some(exact);
+fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
+    let exact = origin.path(folder.join(name))?;
+    if exact.is_some() || cfg!(windows) {
+        return Ok(exact);
     }
-    if cfg!(windows) {
-        return None;
-    }
-    let entries = fs::read_dir(folder).ok()?.filter_map(io::Result::ok);
-    let same = entries.filter(|entry| entry.file_name().to_string_lossy().eq_ignore_ascii_case(name));
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
+    let same = entries
+        .filter_map(io::Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().eq_ignore_ascii_case(name));
     // The order of a folder is that of the file system.
-    same.map(|entry| entry.path()).min()
+    match same.map(|entry| entry.path()).min() {
+        Some(path) => origin.path(path),
+        None => Ok(None),
+    }
 }
 
 /// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
@@ -114,22 +174,20 @@ fn unpacked(packed: &Path, identity: &Identity, unpacking: &Unpacking<'_>) -> Re
     let Some(store) = unpacking.store else {
         return Err(Error::Unsupported("it is packed, and there is no cache folder to unpack it in"));
     };
-    let into = stored_as(store, identity, identity.name());
-    keep(&into, |file| unpack(fs::File::open(packed)?, file, unpacking.limit), identity)
-        .map(|kind| (into, kind))
+    keep(store, identity, identity.name(), |file| unpack(fs::File::open(packed)?, file, unpacking.limit))
 }
 
 /// Copies a symbol file into a store.
 pub(super) fn copy(from: &Path, store: &Path, identity: &Identity, kind: Kind) -> Result<PathBuf> {
     let name = if kind == Kind::Breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
-    let into = stored_as(store, identity, &name);
-    keep(&into, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?), identity)?;
-    Ok(into)
+    let (path, _) =
+        keep(store, identity, &name, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?))?;
+    Ok(path)
 }
 
-/// Where a store of ours has a file.
-pub(super) fn stored_as(store: &Path, identity: &Identity, name: &str) -> PathBuf {
-    store.join(identity.name()).join(identity.key()).join(name)
+/// The folder of a file in a store of ours.
+pub(super) fn folder_in(store: &Path, identity: &Identity) -> PathBuf {
+    store.join(identity.name()).join(identity.key())
 }
 
 /// How the names of unfinished files begin.
@@ -140,21 +198,27 @@ const ABANDONED: std::time::Duration = std::time::Duration::from_secs(60);
 /// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks meanwhile, or after a crash,
 /// sees all of it or nothing.
 pub(super) fn keep(
-    into: &Path,
-    write: impl FnOnce(&mut fs::File) -> Result<()>,
+    store: &Path,
     identity: &Identity,
-) -> Result<Kind> {
-    let folder = into.parent().unwrap_or(into);
-    fs::create_dir_all(folder)?;
-    sweep(folder);
-    let mut file = NamedTempFile::with_prefix_in(UNFINISHED, folder)?;
+    name: &str,
+    write: impl FnOnce(&mut fs::File) -> Result<()>,
+) -> Result<(PathBuf, Kind)> {
+    let mut folder = folder_in(store, identity);
+    fs::create_dir_all(&folder)?;
+    sweep(&folder);
+    let mut file = NamedTempFile::with_prefix_in(UNFINISHED, &folder)?;
     // Held while it is written; where the file system has no locks, nobody can sweep either.
     let _ = file.as_file().try_lock();
     write(file.as_file_mut())?;
     file.flush()?;
     let kind = check(file.path(), identity)?;
-    file.persist(into).map_err(|error| error.error)?;
-    Ok(kind)
+    if kind == Kind::CompressedPdb {
+        folder.push(COMPRESSED);
+        fs::create_dir_all(&folder)?;
+    }
+    let path = folder.join(name);
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok((path, kind))
 }
 
 /// Removes what killed programs left of files that they did not finish. What fails is left for the next time.

@@ -1,7 +1,9 @@
 //! Symbol stores: finding the symbol file of an [`Identity`] along a [`SearchPath`](crate::SearchPath).
 //!
 //! A store keeps a file as `name.pdb/KEY/name.pdb`, where the key is GUID and age; as `name.pd_` if it is compressed; or elsewhere, if there is a `file.ptr`. Stores with
-//! a file `index2.txt` have one more folder in front, the first two letters of the name. Text symbols of Breakpad lie beside as `name.sym`.
+//! a file `index2.txt` have one more folder in front, the first two letters of the name. Text symbols of
+//! Breakpad lie beside as `name.sym`, compressed PDB files in a folder `msfz0`, since other programs that
+//! share the store may not read them.
 //!
 //! Whatever a store has is looked at before it is used or kept: what is no symbol file, or that of another build, is neither.
 
@@ -76,6 +78,19 @@ pub(crate) fn places(identity: &Identity, is_two_tier: bool) -> Vec<Place> {
     places
 }
 
+/// All places of a store that is a folder. Servers decide what they send for the plain name by what is
+/// accepted.
+pub(crate) fn places_in_folder(identity: &Identity, is_two_tier: bool) -> Vec<Place> {
+    let mut places = places(identity, is_two_tier);
+    if let Some(mut compressed) = places.first().cloned() {
+        compressed.parts.insert(compressed.parts.len().saturating_sub(1), COMPRESSED.to_owned());
+        places.insert(1, compressed);
+    }
+    places
+}
+
+/// Folder of compressed PDB files, below that of the key.
+const COMPRESSED: &str = "msfz0";
 const POINTER: &str = "file.ptr";
 
 /// `ntdll.pdb` → `ntdll.pd_`.
@@ -115,5 +130,12 @@ mod tests {
             ]
         );
         assert_eq!(paths(1, true)[3], "Nt/Ntdll.pdb/497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF/Ntdll.pdb");
+        let identity = Identity::new("Ntdll.pdb", guid, 2).unwrap();
+        let in_folder = places_in_folder(&identity, false);
+        assert_eq!(in_folder.len(), 5);
+        assert_eq!(
+            in_folder[1].parts.join("/"),
+            "Ntdll.pdb/497B72F6390A44FC878E5A2D63B6CC4B2/msfz0/Ntdll.pdb"
+        );
     }
 }

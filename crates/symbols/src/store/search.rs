@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::Kind;
 use super::fetch::{Client, Refusal};
-use super::folder::{Unpacking, copy, find_flat, find_in_store, keep, stored_as, unpack};
+use super::folder::{Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack};
 use super::{Attempt, Place, breakpad, places};
 use crate::search_path::{Element, Store};
 use crate::{Error, Event, Identity, Progress, Result, SearchPath};
@@ -36,7 +36,8 @@ impl Search<'_> {
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
         self.path.elements().iter().find_map(|element| match element {
-            Element::Folder(folder) => self.in_folder(folder, identity, tried),
+            Element::Folder(folder) => self.in_folder(folder, Origin::User, identity, tried),
+            Element::Beside(folder) => self.in_folder(folder, Origin::Trace, identity, tried),
             Element::Chain(stores) => self.in_chain(stores, identity, progress, tried),
             Element::Unusable { text, reason } => {
                 tried.push(Attempt { place: text.clone(), reason: reason.clone() });
@@ -45,11 +46,21 @@ impl Search<'_> {
         })
     }
 
-    fn in_folder(&self, folder: &Path, identity: &Identity, tried: &mut Vec<Attempt>) -> Option<Found> {
+    fn in_folder(
+        &self,
+        folder: &Path,
+        origin: Origin,
+        identity: &Identity,
+        tried: &mut Vec<Attempt>,
+    ) -> Option<Found> {
+        if let Err(error) = origin.path(folder.to_owned()) {
+            tried.push(attempt(folder, &error));
+            return None;
+        }
         let before = tried.len();
         let unpacking = self.unpacking(self.cache);
-        let found =
-            find_in_store(folder, identity, &unpacking, tried).or_else(|| find_flat(folder, identity, tried));
+        let found = find_in_store(folder, origin, identity, &unpacking, tried)
+            .or_else(|| find_flat(folder, origin, identity, tried));
         if found.is_none() && tried.len() == before {
             tried.push(missing_in(folder));
         }
@@ -70,8 +81,8 @@ impl Search<'_> {
                     let nearest = nearer.last().copied().or(Some(folder));
                     let unpacking = self.unpacking(nearest);
                     let before = tried.len();
-                    let found = find_in_store(folder, identity, &unpacking, tried)
-                        .or_else(|| find_flat(folder, identity, tried));
+                    let found = find_in_store(folder, Origin::User, identity, &unpacking, tried)
+                        .or_else(|| find_flat(folder, Origin::User, identity, tried));
                     if let Some((path, kind)) = found {
                         let source = path.display().to_string();
                         return Some(Found { source, ..bring_nearer(path, kind, &nearer, identity, tried) });
@@ -168,28 +179,24 @@ impl Search<'_> {
             .last()
             .is_some_and(|file| *file == breakpad(identity.name()) && file != identity.name());
         let name = if is_breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
-        let into = stored_as(store, identity, &name);
-        let kept = keep(
-            &into,
-            |file| {
-                if !place.is_packed {
-                    return receive(file);
-                }
-                let mut packed = tempfile::tempfile_in(into.parent().unwrap_or(store))?;
-                receive(&mut packed)?;
-                packed.seek(SeekFrom::Start(0))?;
-                unpack(packed, file, limits.bytes)
-            },
-            identity,
-        );
+        let folder = folder_in(store, identity);
+        let kept = keep(store, identity, &name, |file| {
+            if !place.is_packed {
+                return receive(file);
+            }
+            let mut packed = tempfile::tempfile_in(&folder)?;
+            receive(&mut packed)?;
+            packed.seek(SeekFrom::Start(0))?;
+            unpack(packed, file, limits.bytes)
+        });
         match kept {
-            Ok(kind) => Ok(Some((into, kind))),
+            Ok(kept) => Ok(Some(kept)),
             Err(_) if refusal.is_some() => {
-                remove_empty_folders(&into, store);
+                remove_empty_folders(&folder, store);
                 stop(refusal)
             }
             Err(error) => {
-                remove_empty_folders(&into, store);
+                remove_empty_folders(&folder, store);
                 Err(Stop::Place(error.to_string()))
             }
         }
@@ -211,8 +218,8 @@ fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
 }
 
 /// A cache does not fill with folders of what nobody has.
-fn remove_empty_folders(file: &Path, store: &Path) {
-    for folder in file.ancestors().skip(1).take_while(|folder| *folder != store) {
+fn remove_empty_folders(innermost: &Path, store: &Path) {
+    for folder in innermost.ancestors().take_while(|folder| *folder != store) {
         if std::fs::remove_dir(folder).is_err() {
             break;
         }

@@ -24,7 +24,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The streams of a PDB whose directory fits into a page.
-fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
     let directory_at = u32_at(pdb, u32_at(pdb, 52) * PAGE) * PAGE;
     let directory = &pdb[directory_at..directory_at + u32_at(pdb, 44)];
     let count = u32_at(directory, 0);
@@ -145,6 +145,69 @@ fn modules_that_were_rearranged_are_followed() {
     assert_eq!(name(&table, 0x1050), "geometry::`anonymous namespace'::hidden shapes.cpp:42");
     let part = Pdb::open(Cursor::new(pdb(&streams))).unwrap().table_of(&[0x1400]).unwrap();
     assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
+}
+
+/// Native images of .NET have no section headers: the section map has their lengths, and sections follow each
+/// other page by page.
+#[test]
+fn sections_of_native_images_come_from_the_section_map() {
+    let whole = streams(&fixture(NAME));
+    let map_at = 64 + u32_at(&whole[DBI], 24) + u32_at(&whole[DBI], 28);
+    let debug_at = debug_streams_at(&whole[DBI]);
+    let headers = usize::from(u16_at(&whole[DBI], debug_at + 2 * 5));
+    // Of the fixture both are there, and say the same.
+    let sections = whole[headers].len() / 40;
+    let mut rva = 0x1000;
+    for nth in 0..sections {
+        let (header, entry) = (&whole[headers][40 * nth..], &whole[DBI][map_at + 4 + 20 * nth..]);
+        assert_eq!((u32_at(header, 12), u32_at(header, 8)), (rva, u32_at(entry, 16)), "section {nth}");
+        rva += u32_at(entry, 16).next_multiple_of(0x1000);
+    }
+    let mut native = whole.clone();
+    native[DBI][debug_at + 2 * 5..debug_at + 2 * 6].fill(0xFF);
+    assert_eq!(table(&native).as_bytes(), table(&whole).as_bytes());
+
+    // A map that does not count its sections, or cuts pieces out of them, is none of a native image.
+    for (at, value) in [(map_at + 4 + 6, 3), (map_at + 4 + 12, 0x10), (map_at + 4 + 19, 0xFF)] {
+        let mut other = native.clone();
+        other[DBI][at] = value;
+        let error = Pdb::open(Cursor::new(pdb(&other))).unwrap().table().err().unwrap();
+        assert!(error.to_string().contains("does not tell the sections"), "{error}");
+    }
+}
+
+/// `srcsrv` holds commands that fetch source files, which debuggers run. They are not read: what is named
+/// stays what it is.
+#[test]
+fn commands_of_source_servers_are_not_read() {
+    let whole = streams(&fixture(NAME));
+    let folder = tempfile::tempdir().unwrap();
+    let touched = folder.path().join("touched");
+    let commands = format!(
+        "SRCSRV: ini\r\nVERSION=2\r\nVERCTRL=http\r\nSRCSRV: variables\r\nSRCSRVTRG={0}\r\n\
+         SRCSRVCMD=sh -c \"touch {0}\"\r\nSRCSRV: source files\r\n\
+         c:\\src\\shapes.cpp*\\\\host\\share\\shapes.cpp\r\nSRCSRV: end\r\n",
+        touched.display()
+    );
+    let mut streams = whole.clone();
+    // A named stream gets another name; where the streams of names are is in a table behind the names.
+    let names_at = 28 + 4;
+    let names_len = u32_at(&whole[INFO], 28);
+    let names = &whole[INFO][names_at..names_at + names_len];
+    let name = names.windows(9).position(|it| it == b"/LinkInfo").unwrap();
+    streams[INFO][names_at + name..names_at + name + 9].copy_from_slice(b"srcsrv\0\0\0");
+    let mut at = names_at + names_len + 8;
+    for _ in 0..2 {
+        at += 4 + 4 * u32_at(&whole[INFO], at);
+    }
+    let pairs = whole[INFO][at..].chunks_exact(8).map(|pair| (u32_at(pair, 0), u32_at(pair, 4)));
+    let (_, stream) = pairs.clone().find(|(of, _)| *of == name).unwrap();
+    streams[stream] = commands.into_bytes();
+    let changed = table(&streams);
+    assert_eq!(changed.as_bytes(), table(&whole).as_bytes());
+    assert!(!touched.exists());
+    let files: Vec<_> = changed.functions().filter_map(|it| it.file).collect();
+    assert!(!files.is_empty() && files.iter().all(|file| file == "c:\\src\\shapes.cpp"), "{files:?}");
 }
 
 /// Scopes that lead back to themselves, ids that are no functions, and no list of positions in the stream.

@@ -12,6 +12,7 @@
 
 mod corrupt;
 mod made;
+mod msfz;
 mod pdb;
 mod portable;
 mod server;

@@ -11,6 +11,8 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) enum Answer {
     File(Vec<u8>),
+    /// The file, for who accepts this type.
+    IfAccepted(&'static str, Vec<u8>),
     Status(u16),
     /// `302` to this URL or path.
     Redirect(String),
@@ -72,8 +74,11 @@ fn serve(
         if reader.read_line(&mut request)? == 0 {
             return Ok(());
         }
-        let mut line = String::new();
+        let (mut line, mut accepts) = (String::new(), String::new());
         while reader.read_line(&mut line)? > 2 {
+            if line.to_lowercase().starts_with("accept:") {
+                accepts.clone_from(&line);
+            }
             line.clear();
         }
         let path = request.split(' ').nth(1).unwrap().to_owned();
@@ -85,6 +90,10 @@ fn serve(
         match answers.get(&path) {
             None => write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?,
             Some(Answer::File(bytes)) => file(&mut out, bytes)?,
+            Some(Answer::IfAccepted(kind, bytes)) if accepts.contains(kind) => file(&mut out, bytes)?,
+            Some(Answer::IfAccepted(..)) => {
+                write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?
+            }
             Some(Answer::SecondTime(_, bytes)) if times > 1 => file(&mut out, bytes)?,
             Some(Answer::Status(status) | Answer::SecondTime(status, _)) => {
                 write!(out, "HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n")?;

@@ -18,7 +18,8 @@ fn limits() -> Limits {
     Limits {
         connect: Duration::from_secs(2),
         silence: Duration::from_millis(400),
-        total: Duration::from_secs(2),
+        total: Duration::from_secs(4),
+        slowest: 1000,
         bytes: 1 << 20,
     }
 }
@@ -152,7 +153,7 @@ fn what_is_not_the_file_is_neither_used_nor_kept() {
         (Answer::CutOff(whole.clone()), "did not come as a whole", 1),
         (Answer::Status(500), "the server answers 500", 2),
         (Answer::Status(403), "the server answers 403", 1),
-        (Answer::Drip(1 << 16), "did not come as a whole", 1),
+        (Answer::Drip(1 << 16), "it is too slow: ", 1),
         (Answer::Noise(b"\0\x01\x02 what?\r\n\r\n".to_vec()), "does not speak HTTP", 1),
     ] {
         let (outcome, kept, asked) = with(answer);
@@ -185,6 +186,55 @@ fn a_server_that_does_not_answer_is_left_alone() {
     }
     assert!(is_loaded(&symbols.load(&identity, &mut ())));
     assert_eq!(server.asked(), ["/index2.txt"], "one wait is enough");
+}
+
+/// Every byte comes in time, and the file would take an hour.
+#[test]
+fn a_server_that_drips_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["one.pdb", "two.pdb", "three.pdb"].map(of_another_build);
+    let drips = names.each_ref().map(|identity| (place(identity, identity.name()), Answer::Drip(1 << 16)));
+    let server = Server::start(drips);
+    let symbols = symbols(&server.url, folder.path());
+    let begin = std::time::Instant::now();
+    for identity in &names {
+        let outcome = symbols.load(identity, &mut ());
+        assert!(reasons(&outcome).contains("it is too slow: "), "{outcome:?}");
+    }
+    assert_eq!(server.files_asked().len(), 1, "one slow file is enough");
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    assert_eq!(files(folder.path()), Vec::<String>::new());
+}
+
+/// Compressed files are kept in a folder of their own, since other programs that use the cache may not read
+/// them.
+#[test]
+fn compressed_files_are_asked_for_and_kept_apart() {
+    let identity = identity_of(NAME);
+    let packed = crate::msfz::compressed(&crate::made::streams(&fixture(NAME)), 5000);
+    let folder = tempfile::tempdir().unwrap();
+    let answer = Answer::IfAccepted("application/msfz0", packed.clone());
+    let server = Server::start([(place(&identity, NAME), answer)]);
+    let outcome = symbols(&server.url, folder.path()).load(&identity, &mut ());
+    assert!(is_loaded(&outcome), "{outcome:?}");
+    let kept = folder.path().join("cache").join(NAME).join(identity.key()).join("msfz0").join(NAME);
+    assert_eq!(std::fs::read(kept).unwrap(), packed);
+    assert_eq!(files(folder.path()), [NAME]);
+    let asked = server.asked().len();
+    assert!(is_loaded(&symbols(&server.url, folder.path()).load(&identity, &mut ())));
+    assert_eq!(server.asked().len(), asked, "the cache answers");
+
+    // One that cannot be read is neither kept nor passed over in silence.
+    let folder = tempfile::tempdir().unwrap();
+    let mut newer = packed;
+    newer[32] = 1;
+    let server = Server::start([(place(&identity, NAME), Answer::File(newer))]);
+    let outcome = symbols(&server.url, folder.path()).load(&identity, &mut ());
+    assert!(
+        reasons(&outcome).contains("compressed PDB (MSFZ) of a version that is not supported"),
+        "{outcome:?}"
+    );
+    assert_eq!(files(folder.path()), Vec::<String>::new());
 }
 
 #[test]

@@ -139,6 +139,93 @@ fn two_tiers_pointers_and_packed_files() {
     assert!(Path::new(&path).starts_with(base.join("cache")), "{path}");
 }
 
+/// Loads from a folder that came with a trace.
+fn load_beside(folder: &Path, identity: &Identity) -> Outcome {
+    Symbols::new(SearchPath::default().with_folder(folder), Options::default()).load(identity, &mut ())
+}
+
+#[test]
+fn nothing_in_a_folder_that_came_with_a_trace_leads_elsewhere() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let base = folder.path();
+    write(base.join("elsewhere/build.pdb"), &fixture(NAME));
+    let place = |store: &str| base.join(store).join(NAME).join(identity.key());
+    let pointer = format!("PATH:{}", base.join("elsewhere/build.pdb").display());
+    write(place("pointer").join("file.ptr"), pointer.as_bytes());
+    assert!(
+        reason(&load_beside(&base.join("pointer"), &identity)).starts_with("a pointer to another place; ")
+    );
+    source(&load(&base.join("pointer"), Options::default(), &identity));
+    // What lies in it is used.
+    write(place("real").join(NAME), &fixture(NAME));
+    source(&load_beside(&base.join("real"), &identity));
+    source(&load_beside(&base.join("real").join(NAME).join(identity.key()), &identity));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_of_strangers_are_not_opened() {
+    use std::os::unix::fs::symlink;
+
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let base = folder.path();
+    let real = base.join("real").join(NAME).join(identity.key()).join(NAME);
+    write(&real, &fixture(NAME));
+    std::fs::create_dir_all(base.join("file").join(NAME).join(identity.key())).unwrap();
+    symlink(&real, base.join("file").join(NAME).join(identity.key()).join(NAME)).unwrap();
+    std::fs::create_dir_all(base.join("folder")).unwrap();
+    symlink(base.join("real").join(NAME), base.join("folder").join(NAME)).unwrap();
+    symlink(base.join("real"), base.join("store")).unwrap();
+    std::fs::create_dir_all(base.join("flat")).unwrap();
+    symlink(&real, base.join("flat").join("SHAPES-X86_64.PDB")).unwrap();
+    symlink(real.parent().unwrap(), base.join("flat-store")).unwrap();
+    for link in ["file", "folder", "store", "flat", "flat-store"] {
+        let beside = load_beside(&base.join(link), &identity);
+        assert!(reason(&beside).contains("a link; "), "{link}: {beside:?}");
+        // Where the user says so they are followed.
+        source(&load(&base.join(link), Options::default(), &identity));
+    }
+    // A pointer of the user's own store to a pipe is an error, and not a wait without end.
+    let pipe = base.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pointer = format!("PATH:{}", pipe.display());
+    write(base.join("ptr").join(NAME).join(identity.key()).join("file.ptr"), pointer.as_bytes());
+    assert!(
+        reason(&load(&base.join("ptr"), Options::default(), &identity)).contains("it is no regular file")
+    );
+}
+
+/// Names of symbol files come from traces: of a path only the last part counts, and what is no plain name is
+/// not asked for anywhere.
+#[test]
+fn paths_in_traces_lead_nowhere() {
+    let (folder, known) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let base = folder.path();
+    write(base.join("outside").join(NAME), &fixture(NAME));
+    std::fs::create_dir_all(base.join("store")).unwrap();
+    let outside = base.join("outside").join(NAME);
+    for path in [
+        outside.to_str().unwrap(),
+        "../outside/shapes-x86_64.pdb",
+        "..\\outside\\shapes-x86_64.pdb",
+        "\\\\host\\share\\shapes-x86_64.pdb",
+        "//host/share/shapes-x86_64.pdb",
+        "\\\\?\\UNC\\host\\share\\shapes-x86_64.pdb",
+    ] {
+        let identity = Identity::new(path, known.guid(), known.age()).unwrap();
+        assert_eq!(identity.name(), NAME, "{path}");
+        let outcome = load(&base.join("store"), Options::default(), &identity);
+        assert_eq!(reason(&outcome), "does not have it; ", "{path}");
+    }
+    for path in ["\\\\host\\share\\..", "C:shapes.pdb", "a\\b:c.pdb", "\\\\.\\pipe\\con", "x/PATH:\\\\host"] {
+        let identity = Identity::new(path, known.guid(), known.age());
+        assert!(
+            identity.as_ref().is_none_or(|it| !it.name().contains([':', '\\', '/'])),
+            "{path}: {identity:?}"
+        );
+    }
+}
+
 #[test]
 fn damaged_cabinets_are_errors() {
     let (identity, whole) = (identity_of(NAME), packed(&fixture(NAME)));

@@ -66,7 +66,7 @@ pub(crate) struct RegionArgs {
 impl RegionArgs {
     fn request(&self) -> anyhow::Result<RegionRequest> {
         let name = self.regions.display().to_string();
-        let bytes = std::fs::read(&self.regions).with_context(|| format!("cannot read {name}"))?;
+        let bytes = crate::tags::read(&self.regions).with_context(|| format!("cannot read {name}"))?;
         let manifest = Manifest::parse(&name, &bytes)?;
         let usual = if self.details { RegionSort::Time } else { RegionSort::Duration };
         Ok(RegionRequest {

@@ -53,7 +53,10 @@ pub(super) fn run(args: &TestRunArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         text(args, &runs, printer)?;
     }
     if let Some(folder) = &args.copy_files_to {
-        let copied = copy(args, &runs, folder)?;
+        let (copied, left_out) = copy(args, &runs, folder)?;
+        for path in left_out {
+            printer.note(&format!("{} is a link or no regular file and was not copied", path.display()));
+        }
         if !args.json {
             printer.line(&format!("copied {copied} files and extracts to {}", folder.display()))?;
         }
@@ -140,28 +143,34 @@ fn text(args: &TestRunArgs, runs: &[TestRun], printer: &mut Printer<'_>) -> anyh
 /// Longest row of x.
 const MAX_BAR: usize = 500;
 
-fn copy(args: &TestRunArgs, runs: &[TestRun], folder: &Path) -> anyhow::Result<usize> {
+/// Copies what was chosen. Returns how much that was, and what was left out.
+fn copy(args: &TestRunArgs, runs: &[TestRun], folder: &Path) -> anyhow::Result<(usize, Vec<PathBuf>)> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let mut copied = 0;
+    let (mut copied, mut left_out) = (0, Vec::new());
     for (_, _, file) in files(runs) {
         let trace = file.trace.as_ref().filter(|_| args.with_traces);
         for from in file.extract.iter().chain(trace) {
+            // What was named may be a link, what a folder holds may not.
+            if !args.paths.contains(from) && !is_plain(from) {
+                left_out.push(from.clone());
+                continue;
+            }
             let to = folder.join(from.file_name().unwrap_or_default());
-            if to.exists() {
+            if to.symlink_metadata().is_ok() {
                 if !args.overwrite {
                     bail!("{} is there already; --overwrite replaces it", to.display());
                 }
-                if from.canonicalize()? == to.canonicalize()? {
+                if to.canonicalize().is_ok_and(|to| from.canonicalize().is_ok_and(|from| from == to)) {
                     bail!("{} would be copied onto itself", from.display());
                 }
                 remove(&to)?;
             }
-            copy_all(from, &to)
+            copy_all(from, &to, &mut left_out)
                 .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
             copied += 1;
         }
     }
-    Ok(copied)
+    Ok((copied, left_out))
 }
 
 /// Removes what is replaced; an extract is a folder.
@@ -170,15 +179,25 @@ fn remove(path: &Path) -> anyhow::Result<()> {
     removed.with_context(|| format!("cannot replace {}", path.display()))
 }
 
-/// Copies a file, or a folder with all that is in it.
-fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Whether it is a file or folder and no link, pipe or device.
+fn is_plain(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_file() || found.is_dir())
+}
+
+/// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to
+/// `left_out`: a link of a stranger could lead to any file of this system, and a pipe waits for its writer.
+fn copy_all(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !from.is_dir() {
         return std::fs::copy(from, to).map(|_| ());
     }
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
-        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+        if is_plain(&entry.path()) {
+            copy_all(&entry.path(), &to.join(entry.file_name()), left_out)?;
+        } else {
+            left_out.push(entry.path());
+        }
     }
     Ok(())
 }

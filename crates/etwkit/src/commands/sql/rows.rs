@@ -7,7 +7,7 @@ use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
 use serde_json::{Map, Value};
 
 use crate::cli::SqlFormat;
-use crate::printer::{Align, Printer, csv_cell};
+use crate::printer::{Align, Printer, csv_cell, push_cell};
 use crate::sanitize;
 use crate::style::Role;
 
@@ -179,10 +179,7 @@ impl Rows {
     fn table_line(&self, role: Role, cells: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let mut line = String::new();
         for (cell, &Column { align, width, .. }) in cells.iter().zip(&self.columns) {
-            match align {
-                Align::Left => line.push_str(&format!("  {cell:<width$}")),
-                Align::Right => line.push_str(&format!("  {cell:>width$}")),
-            }
+            push_cell(&mut line, cell, width, align);
         }
         if let Target::Screen { width } = self.target
             && line.trim_end().chars().count() > width

@@ -83,7 +83,7 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
         Store::Server(url) => url.clone(),
     };
     let line = |element: &Element| match element {
-        Element::Folder(folder) => format!("folder  {}", folder.display()),
+        Element::Folder(folder) | Element::Beside(folder) => format!("folder  {}", folder.display()),
         Element::Chain(stores) => {
             format!("store   {}", stores.iter().map(store).collect::<Vec<_>>().join(" ← "))
         }

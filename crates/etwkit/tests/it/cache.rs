@@ -1,0 +1,78 @@
+//! Traces that are asked without being extracted first: what the cache answers from, and what it makes anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::trace;
+
+/// A question to a trace with a cache of its own: the answer, and the notes.
+fn ask(folder: &Path, trace: &Path) -> (String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_etwkit"))
+        .args(["sql", "--format", "csv"])
+        .arg(trace)
+        .arg("SELECT events FROM trace")
+        .env("ETWKIT_CACHE", folder.join("cache"))
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{err}");
+    (out, err)
+}
+
+fn extracts(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|it| it == "etwx")).collect()
+}
+
+#[test]
+fn a_damaged_extract_of_the_cache_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace("dns-5.etl");
+    let (answer, notes) = ask(folder.path(), trace.as_ref());
+    assert!(notes.contains("note: extracted "), "{notes}");
+    assert_eq!(ask(folder.path(), trace.as_ref()), (answer.clone(), String::new()));
+    let [extract] = &extracts(folder.path())[..] else { panic!("one extract") };
+    let manifest = extract.join("manifest.json");
+    let whole = fs::read(&manifest).unwrap();
+    for damaged in [&whole[..whole.len() / 2], b"{}", b""] {
+        fs::write(&manifest, damaged).unwrap();
+        let (again, notes) = ask(folder.path(), trace.as_ref());
+        assert_eq!(again, answer);
+        assert!(notes.contains("could not be used and is made again: "), "{notes}");
+        assert_eq!(ask(folder.path(), trace.as_ref()), (answer.clone(), String::new()));
+    }
+    // A file or a folder without a manifest in its place, and a table that is gone.
+    fs::remove_file(extract.join("trace.parquet")).unwrap();
+    assert_eq!(ask(folder.path(), trace.as_ref()).0, answer);
+    fs::remove_file(&manifest).unwrap();
+    assert_eq!(ask(folder.path(), trace.as_ref()).0, answer);
+    fs::remove_dir_all(extract).unwrap();
+    fs::write(extract, "no folder").unwrap();
+    assert_eq!(ask(folder.path(), trace.as_ref()).0, answer);
+    assert_eq!(extracts(folder.path()).len(), 1);
+}
+
+/// A copy may have its size and both ends before its middle: what was answered meanwhile is not the answer to
+/// the whole.
+#[test]
+fn a_trace_that_changed_is_extracted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.etl");
+    fs::copy(trace("dns-5.etl"), &path).unwrap();
+    let first = ask(folder.path(), &path);
+    assert!(first.1.contains("note: extracted "), "{}", first.1);
+    assert_eq!(ask(folder.path(), &path).1, "");
+    // Written again with the same bytes: size and both ends are the same. The time of modification is set
+    // back, as copying programs do.
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    fs::write(&path, fs::read(&path).unwrap()).unwrap();
+    if cfg!(unix) {
+        fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+    }
+    let second = ask(folder.path(), &path);
+    assert!(second.1.contains("note: extracted "), "{}", second.1);
+    assert_eq!((second.0, extracts(folder.path()).len()), (first.0, 2));
+}
