@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::commands::extract::Failures;
 use crate::sanitize;
 use crate::style::labelled;
 
@@ -9,6 +10,17 @@ use crate::style::labelled;
 pub(crate) struct Errors<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) is_colored: bool,
+}
+
+/// Prints each of several errors with the trace that it is of, then how many there are.
+pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
+    for (trace, error) in &failures.all {
+        line(err, &format!("error: {trace}: {error:#}"));
+        if let Some(hint) = hint(error) {
+            line(err, &format!("hint: {hint}"));
+        }
+    }
+    line(err, &format!("error: {failures}"));
 }
 
 /// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
@@ -30,7 +42,7 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
 }
 
 /// The advice of whichever library the error comes from.
-fn hint(error: &anyhow::Error) -> Option<&str> {
+pub(crate) fn hint(error: &anyhow::Error) -> Option<&str> {
     let of_extract = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     of_extract
         .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))

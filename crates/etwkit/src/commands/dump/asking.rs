@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Common;
 use super::in_order::in_order;
 use crate::extracts::{open_shared, options, source};
+use crate::gaps::{self, Gaps};
 use crate::shelf::Shelf;
 
 /// Extracts that one worker asks together, at most.
@@ -26,6 +27,8 @@ pub(super) struct Asked<A> {
     pub(super) name: String,
     /// What the reader should know.
     pub(super) notes: Vec<String>,
+    /// What its trace lacks.
+    pub(super) gaps: Vec<Gaps>,
     /// Its trace, and the answer; an error if it cannot be asked.
     pub(super) answer: anyhow::Result<(TraceInfo, dump::Result<A>)>,
 }
@@ -94,8 +97,10 @@ fn ask_group<A>(
             // One that stays open is asked by itself.
             together.ask(common, at_a_time, known, question, &mut asked);
             let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
-            let answer = session.and_then(|session| ask_one(common, &session, &name, question));
-            asked.push(Asked { name, notes, answer });
+            match session {
+                Ok(session) => asked.push(ask_one(common, &session, (name, notes), question)),
+                Err(error) => asked.push(Asked { name, notes, gaps: Vec::new(), answer: Err(error) }),
+            }
             continue;
         }
         match source(path, &mut notes) {
@@ -109,7 +114,7 @@ fn ask_group<A>(
             }
             Err(error) => {
                 together.ask(common, at_a_time, known, question, &mut asked);
-                asked.push(Asked { name, notes, answer: Err(error) });
+                asked.push(Asked { name, notes, gaps: Vec::new(), answer: Err(error) });
             }
         }
     }
@@ -138,24 +143,27 @@ impl Together {
         let (sources, of) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.of));
         self.bytes = 0;
         let sessions = known.sessions(sources, &options(sessions, shelf));
-        asked.extend(sessions.iter().zip(of).map(|(session, (name, notes))| {
-            let answer = ask_one(common, session, &name, question);
-            Asked { name, notes, answer }
-        }));
+        asked.extend(sessions.iter().zip(of).map(|(session, of)| ask_one(common, session, of, question)));
     }
 }
 
 fn ask_one<A>(
     common: &Common,
     session: &Session,
-    name: &str,
+    (name, notes): (String, Vec<String>),
     question: &impl Fn(&Session) -> dump::Result<A>,
-) -> anyhow::Result<(TraceInfo, dump::Result<A>)> {
-    let mut info = TraceInfo::ask(session).with_context(|| name.to_owned())?;
-    if common.show_full_file_name {
-        name.clone_into(&mut info.file_name);
-    }
-    Ok((info, question(session).map_err(|error| error.of(session))))
+) -> Asked<A> {
+    let answer = || -> anyhow::Result<_> {
+        let mut info = TraceInfo::ask(session).with_context(|| name.clone())?;
+        if common.show_full_file_name {
+            name.clone_into(&mut info.file_name);
+        }
+        Ok((info, question(session).map_err(|error| error.of(session))))
+    };
+    let answer = answer();
+    let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
+    let gaps = gaps::of_session(session, Some(&name), shows_methods);
+    Asked { name, notes, gaps, answer }
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub(super) fn ask_each<A: Send>(
     mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     if common.json {
-        printer.json_start(command)?;
+        printer.json_start(command);
     }
     let extracts = common.chosen()?;
     if extracts.is_empty() {
@@ -103,9 +103,13 @@ pub(super) fn ask_each<A: Send>(
     let shelf = printer.shelf();
     ask_in_order(common, &extracts, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
+        printer.add_gaps(asked.gaps);
         let (name, (info, answer)) = (asked.name, asked.answer?);
         match answer {
-            Ok(answer) => on_answer(printer, Answered { info, answer }),
+            Ok(answer) => {
+                printer.answered_by(&name);
+                on_answer(printer, Answered { info, answer })
+            }
             Err(nothing) if nothing.is_nothing() => explain(common, printer, &name, &nothing),
             Err(error) => Err(anyhow::Error::new(error).context(name)),
         }
