@@ -15,6 +15,7 @@ use crate::input;
 use crate::printer::Printer;
 use crate::report::Advised;
 use crate::shelf::Shelf;
+use crate::gaps;
 
 /// Names the folder for what does not fit into memory, as for archives.
 const TEMP_DIR: &str = "ETWKIT_TMP";
@@ -22,7 +23,9 @@ const TEMP_DIR: &str = "ETWKIT_TMP";
 /// Opens what the arguments name, as one session. Traces are extracted into the cache first, and the printer notes that.
 pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Arc<Session>> {
     let shelf = printer.shelf();
-    open_shared(paths, 1, &shelf, printer.notes())
+    let session = open_shared(paths, 1, &shelf, printer.notes())?;
+    printer.add_gaps(gaps::of_paths(paths, &session));
+    Ok(session)
 }
 
 /// The same for a session that is changed, and that nobody else gets.

@@ -12,6 +12,7 @@ mod compat;
 mod console;
 mod exit;
 mod extracts;
+mod gaps;
 mod input;
 pub mod interrupt;
 mod numbers;
@@ -100,7 +101,9 @@ impl Screen<'_> {
             .with_colors(self.terminal.colors, self.session)
             .with_shelf(shelf.clone());
         let result = work(&mut printer);
-        let result = result.and_then(|exit| printer.finish().map(|()| exit).map_err(Into::into));
+        // Where the work failed, what it has answered so far is printed all the same.
+        let finished = printer.finish();
+        let result = result.and_then(|exit| finished.map(|()| exit).map_err(Into::into));
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
         let mut err = Errors { is_colored: printer.colors().err, out: self.err };
         for note in notes {
@@ -112,9 +115,10 @@ impl Screen<'_> {
             if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
                 return Exit::Answered;
             }
-            match error.downcast_ref::<Usage>() {
-                Some(Usage(usage)) => report::lines(&mut err, usage),
-                None => report::error(&mut err, &error),
+            match (error.downcast_ref::<Usage>(), error.downcast_ref::<commands::extract::Failures>()) {
+                (Some(Usage(usage)), _) => report::lines(&mut err, usage),
+                (_, Some(failures)) => report::failures(&mut err, failures),
+                _ => report::error(&mut err, &error),
             }
             Exit::Error
         })
@@ -139,7 +143,10 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     // For what is wrong with them.
     printer.choose_colors(style::choice(args));
     match Cli::try_parse_from(args) {
-        Ok(cli) => dispatch(&cli, printer),
+        Ok(cli) => {
+            printer.ask(args);
+            dispatch(&cli, printer)
+        }
         Err(usage) if usage.use_stderr() => Err(Usage(usage.render().to_string()).into()),
         Err(help) => {
             printer.block(&help.render().to_string())?;
@@ -154,7 +161,13 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
     let shelf = printer.shelf();
     shelf.name_processes(names);
-    let answered = run_command(cli, printer);
+    let answered = run_command(cli, printer).and_then(|exit| {
+        let asks_rows = matches!(cli.command, Command::Dump(_) | Command::CriticalPath(_));
+        if exit == Exit::Nothing && asks_rows {
+            commands::empty::explain(printer)?;
+        }
+        Ok(exit)
+    });
     shelf.name_processes(None);
     answered
 }

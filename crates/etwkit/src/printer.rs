@@ -1,10 +1,13 @@
 //! All output of a command goes through here, so that nothing can forget to escape it. Colours ([`crate::style`]) come behind that.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::gaps::{AllGaps, Gaps};
 use crate::numbers::Numbers;
 use crate::sanitize;
 use crate::shelf::Shelf;
@@ -54,8 +57,17 @@ pub(crate) struct Printer<'w> {
     notes: Vec<String>,
     /// What failed while the rest went on.
     failures: Vec<anyhow::Error>,
+    /// What the traces of the answer lack.
+    gaps: AllGaps,
+    /// The command that the first line of machine output has yet to name.
+    json_start: Option<String>,
+    /// Machine output has begun.
+    is_json: bool,
     /// Extracts that are open already.
     shelf: Arc<Shelf>,
+    /// The command line that is answered, in our own words, and the extracts that answered it without saying
+    /// that they cannot.
+    asked: (Vec<OsString>, Vec<PathBuf>),
 }
 
 impl<'w> Printer<'w> {
@@ -69,7 +81,11 @@ impl<'w> Printer<'w> {
             started: false,
             notes: Vec::new(),
             failures: Vec::new(),
+            gaps: AllGaps::default(),
+            json_start: None,
+            is_json: false,
             shelf: Arc::default(),
+            asked: (Vec::new(), Vec::new()),
         }
     }
 
@@ -105,6 +121,21 @@ impl<'w> Printer<'w> {
         self.shelf.clone()
     }
 
+    /// From now on this command line is answered.
+    pub(crate) fn ask(&mut self, line: &[OsString]) {
+        self.asked = (line.to_owned(), Vec::new());
+    }
+
+    /// An extract answered, be it without a row.
+    pub(crate) fn answered_by(&mut self, extract: &str) {
+        self.asked.1.push(PathBuf::from(extract));
+    }
+
+    /// The command line that is answered, and the extracts that did so.
+    pub(crate) fn asked(&self) -> (Vec<OsString>, Vec<PathBuf>) {
+        self.asked.clone()
+    }
+
     /// Keeps a note for the error stream.
     pub(crate) fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
@@ -125,9 +156,28 @@ impl<'w> Printer<'w> {
         &mut self.notes
     }
 
-    /// Takes the notes out.
+    /// Takes the notes out, what the traces lack last.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.gaps.lines());
+        self.gaps.clear();
+        notes
+    }
+
+    /// Takes what traces of the answer lack: the error stream gets a line, machine output a field of its
+    /// first line, or a line of its own where that was printed before.
+    pub(crate) fn add_gaps(&mut self, gaps: impl IntoIterator<Item = Gaps>) {
+        gaps.into_iter().for_each(|gaps| self.gaps.add(gaps));
+    }
+
+    /// What the traces of the answer lack.
+    pub(crate) fn gaps(&mut self) -> &mut AllGaps {
+        &mut self.gaps
+    }
+
+    /// The same for a part of the answer that goes to a file.
+    pub(crate) fn with_gaps(self, gaps: AllGaps) -> Self {
+        Self { gaps, ..self }
     }
 
     /// Columns of the terminal; `None` for a pipe or file.
@@ -187,18 +237,44 @@ impl<'w> Printer<'w> {
         table.lines().iter().try_for_each(|line| self.line_as(line.role, &line.text))
     }
 
-    /// The first line of machine output.
-    pub(crate) fn json_start(&mut self, command: &str) -> Result<()> {
-        self.json(&json!({"command": command, "format_version": FORMAT_VERSION}))
+    /// The first line of machine output. It is printed with the next one, or at the end, since it says what
+    /// the traces lack that were opened meanwhile.
+    pub(crate) fn json_start(&mut self, command: &str) {
+        self.json_start = Some(command.to_owned());
+    }
+
+    /// Prints the first line of machine output, if that is still to be done, and what traces lack that were
+    /// opened since.
+    fn json_started(&mut self) -> Result<()> {
+        let Some(command) = self.json_start.take() else {
+            return if self.is_json { self.late_gaps() } else { Ok(()) };
+        };
+        self.is_json = true;
+        let mut first = json!({"command": command, "format_version": FORMAT_VERSION});
+        let gaps = self.gaps.new_json();
+        if let Some(first) = first.as_object_mut().filter(|_| !gaps.is_empty()) {
+            first.insert("incomplete".into(), gaps.into());
+        }
+        self.json_line(&first)
+    }
+
+    fn late_gaps(&mut self) -> Result<()> {
+        self.gaps.new_json().iter().try_for_each(|gaps| self.json_line(gaps))
     }
 
     /// One object on one line.
     pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
+        self.json_started()?;
+        self.json_line(value)
+    }
+
+    fn json_line(&mut self, value: &Value) -> Result<()> {
         writeln!(self.out, "{}", sanitize::json_text(&value.to_string())).map_err(WriteError)
     }
 
     /// Writes what is buffered.
     pub(crate) fn finish(&mut self) -> Result<()> {
+        self.json_started()?;
         self.out.flush().map_err(WriteError)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::commands::extract::Failures;
 use crate::sanitize;
 use crate::style::labelled;
 
@@ -17,6 +18,17 @@ pub(crate) struct Advised {
 pub(crate) struct Errors<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) is_colored: bool,
+}
+
+/// Prints each of several errors with the trace that it is of, then how many there are.
+pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
+    for (trace, error) in &failures.all {
+        line(err, &format!("error: {trace}: {error:#}"));
+        if let Some(hint) = hint(error) {
+            line(err, &format!("hint: {hint}"));
+        }
+    }
+    line(err, &format!("error: {failures}"));
 }
 
 /// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
@@ -39,7 +51,7 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
 const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
 
 /// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors of its kind.
-fn hint(error: &anyhow::Error) -> String {
+pub(crate) fn hint(error: &anyhow::Error) -> String {
     let of_system = || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(of_system);
     error.chain().find_map(of_library).or_else(of_system).unwrap_or_else(|| HELP.to_owned())
 }

@@ -81,6 +81,12 @@ const ROW_TABLES: [&Table; 23] = [
     GenericEvent::TABLE,
 ];
 
+/// Whether a table has a row for each event, so that a summary has none of it.
+#[must_use]
+pub fn is_row_table(name: &str) -> bool {
+    ROW_TABLES.iter().any(|table| table.name == name)
+}
+
 /// Tables with stacks whose rows a summary keeps.
 const STACK_TABLES: [&Table; 4] = [DnsQuery::TABLE, Exception::TABLE, ThreadPool::TABLE, UiDelay::TABLE];
 
@@ -198,7 +204,8 @@ pub fn convert_with_tags(
         Detail::Summary => summarise(&sealed, sets, &mut writer)?,
     }
     writer.set_derived(depends_on(sets));
-    let manifest = manifest_of(input, &imported, options.detail)?;
+    let mut manifest = manifest_of(input, &imported, options.detail)?;
+    manifest.native_names = naming.as_ref().map(Naming::counts);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }
@@ -270,7 +277,8 @@ pub fn name_again(
     let sets = [TagSet::built_in()];
     derive::derive(&sealed, &sets, &mut writer)?;
     writer.set_derived(depends_on(&sets));
-    let written = writer.finish(extract.manifest().clone())?;
+    let manifest = Manifest { native_names: Some(naming.counts()), ..extract.manifest().clone() };
+    let written = writer.finish(manifest)?;
     Ok((naming, Some(written)))
 }
 
@@ -385,6 +393,7 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
         .map(|row| Topic {
             topic: row.topic.name.to_owned(),
             recorded: row.events > 0,
+            events: Some(row.events),
             hint: (row.events == 0).then(|| row.topic.recorded_by.to_owned()),
         })
         .collect();

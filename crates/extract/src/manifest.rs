@@ -87,6 +87,9 @@ pub struct Manifest {
     /// What a reader of the numbers should know.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
+    /// How much of the native code has names; `None` where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_names: Option<NativeNames>,
     /// Tables with rows, by name; derived ones have their own manifest.
     pub tables: BTreeMap<String, TableEntry>,
 }
@@ -106,6 +109,7 @@ impl Manifest {
             imported_from: None,
             topics: Vec::new(),
             diagnostics: Vec::new(),
+            native_names: None,
             tables: BTreeMap::new(),
         }
     }
@@ -208,6 +212,9 @@ pub struct Topic {
     pub topic: String,
     /// Whether the trace holds any.
     pub recorded: bool,
+    /// Events of it in the trace; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
     /// How to record it, if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -227,6 +234,15 @@ pub struct Diagnostic {
     pub position: Option<String>,
     /// The sentence for people.
     pub message: String,
+}
+
+/// Names of native code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeNames {
+    /// Distinct addresses of native code in the stacks.
+    pub addresses: u64,
+    /// How many of them have a name.
+    pub named: u64,
 }
 
 /// A table file.

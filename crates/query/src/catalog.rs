@@ -4,21 +4,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{Int32Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableSource;
+use etwkit_extract::manifest::{Manifest, Topic};
 use etwkit_extract::{StoreError, TableFile};
 use etwkit_trace::table::{DERIVED, Kind, Process, Row, TABLES};
+use etwkit_trace::topics;
 
 use crate::frames::Loader;
-use crate::provider::DeclaredTable;
+use crate::provider::{DeclaredTable, schema_of};
 use crate::rename::RenameRules;
 use crate::renamed::RenamedProcesses;
 use crate::source::{Rows, Source};
 use crate::stacks::{StackTable, Unrolled};
-use crate::views::{EXTRACT, PROCESS_RECORDED, tables};
+use crate::views::{EXTRACT, PROCESS_RECORDED, TOPIC, tables};
 
 /// Name of the catalog, as `SHOW TABLES` prints it.
 pub(crate) const CATALOG: &str = "etwkit";
@@ -75,6 +77,11 @@ impl Tables {
         self.sources.iter().map(|source| source.path.as_str())
     }
 
+    /// Path and manifest of the sources that are extracts.
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
+        self.sources.iter().filter_map(|source| Some((source.path.as_str(), source.manifest()?)))
+    }
+
     /// Whether a source was made of an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.sources.iter().any(|source| source.is_imported())
@@ -112,6 +119,9 @@ impl Tables {
 
     /// A declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        if name == TOPIC.name {
+            return self.topics().ok().map(|table| Arc::new(table) as _);
+        }
         let is_process = name == Process::TABLE.name;
         let name = if name == PROCESS_RECORDED.name { Process::TABLE.name } else { name };
         let table = self.declared.get(name)?.clone();
@@ -133,6 +143,36 @@ impl Tables {
 
     fn unrolled(&self, unrolled: Unrolled) -> Arc<dyn TableProvider> {
         Arc::new(StackTable::new(unrolled, self.has_trace_id(), self.loader.clone()))
+    }
+
+    /// The table `topic`, by the manifests.
+    fn topics(&self) -> Result<MemTable> {
+        let schema = schema_of(&TOPIC, self.has_trace_id());
+        let mut all: Vec<(i32, &Source, &Topic)> = Vec::new();
+        for (id, source) in (0..).zip(self.sources.iter()) {
+            let topics = source.manifest().map_or(&[][..], |manifest| manifest.topics.as_slice());
+            all.extend(topics.iter().map(|topic| (id, &**source, topic)));
+        }
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let rows = |source: &Source, topic: &Topic| {
+            let tables = topics::tables_of(&topic.topic).iter();
+            number(tables.map(|table| source.row_count(table)).fold(0, u64::saturating_add))
+        };
+        let text = |text: fn(&Topic) -> Option<String>| {
+            StringArray::from_iter(all.iter().map(|(.., topic)| text(topic)))
+        };
+        let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(all.iter().map(|(id, ..)| *id)));
+        let columns: [ArrayRef; 6] = [
+            Arc::new(text(|topic| Some(topic.topic.clone()))),
+            Arc::new(BooleanArray::from_iter(all.iter().map(|(.., topic)| Some(topic.recorded)))),
+            Arc::new(Int64Array::from_iter(all.iter().map(|(.., topic)| topic.events.map(number)))),
+            Arc::new(Int64Array::from_iter_values(all.iter().map(|(_, source, topic)| rows(source, topic)))),
+            Arc::new(text(|topic| Some(topics::tables_of(&topic.topic).join(";")))),
+            Arc::new(text(|topic| topic.hint.clone())),
+        ];
+        let ids = self.has_trace_id().then_some(ids);
+        let batch = RecordBatch::try_new(schema.clone(), ids.into_iter().chain(columns).collect())?;
+        MemTable::try_new(schema, vec![vec![batch]])
     }
 
     /// The table `extract`: one row for each source.

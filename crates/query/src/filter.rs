@@ -118,12 +118,23 @@ fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ProcessPattern {
     Pid(i64),
-    Name(Pattern),
+    /// As it is written, or as `name(pid)` if it looks like a process in an answer.
+    Name(Pattern, Option<Pattern>),
 }
 
 impl ProcessPattern {
     fn new(text: &str) -> Self {
-        text.parse().map_or_else(|_| Self::Name(Pattern::new(text)), Self::Pid)
+        if let Ok(pid) = text.parse() {
+            return Self::Pid(pid);
+        }
+        match printed(text) {
+            // A process whose name is not known.
+            Some(("?", pid)) => pid.parse().map_or_else(|_| Self::Name(Pattern::new(text), None), Self::Pid),
+            Some((name, pid)) => {
+                Self::Name(Pattern::new(text), Some(Pattern::new(&format!("{name}({pid})"))))
+            }
+            None => Self::Name(Pattern::new(text), None),
+        }
     }
 
     fn matches(&self, names: &[String], pid: Option<i32>) -> bool {
@@ -132,15 +143,32 @@ impl ProcessPattern {
             Self::Pid(wanted) => {
                 pid.is_some_and(|pid| i64::from(pid) == *wanted || i64::from(pid.cast_unsigned()) == *wanted)
             }
-            Self::Name(pattern) => pattern.is_star() || names.iter().any(|name| pattern.matches(name)),
+            Self::Name(pattern, printed) => {
+                let matches = |name: &String| {
+                    pattern.matches(name) || printed.as_ref().is_some_and(|printed| printed.matches(name))
+                };
+                pattern.is_star() || names.iter().any(matches)
+            }
         }
     }
+}
+
+/// Name and process id of a process as answers print it: `cmd.exe(1234)`, `cmd.exe (1234)`, with marks for
+/// its start and end behind it as in `cmd.exe (1234) +-`, or with the number of its instance as in `cmd.exe
+/// (1234#2)`.
+fn printed(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_end_matches(['+', '-']).trim_end();
+    let (name, pid) = text.strip_suffix(')')?.rsplit_once('(')?;
+    let (pid, instance) = pid.split_once('#').unwrap_or((pid, "1"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(pid) && is_number(instance)).then(|| (name.trim_end(), pid))
 }
 
 /// A filter on processes: `cmd;1234;!cmd.exe(77)`.
 ///
 /// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the process id
-/// behind it as in `cmd.exe(1234)`. A process without a name passes by its id, by `*`, and where patterns only exclude.
+/// behind it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`). A process without a name
+/// passes by its id, by `*`, and where patterns only exclude.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessFilter {
     positive: Vec<ProcessPattern>,
@@ -253,6 +281,18 @@ mod tests {
             ("cmd;!1234", Some("cmd.exe"), Some(1234), false),
             ("cmd;!1234", Some("cmd.exe"), Some(1235), true),
             ("*(12?4)", Some("cmd.exe"), Some(1234), true),
+            // As answers print it.
+            ("cmd.exe (1024)", Some("cmd.exe"), Some(1024), true),
+            ("cmd (1024)", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe (1024) +-", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe(1024)-", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe (1024#2)", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe (1024)", Some("cmd.exe"), Some(1025), false),
+            ("!cmd.exe (1024)", Some("cmd.exe"), Some(1024), false),
+            ("svchost Event Log (7)", Some("svchost Event Log"), Some(7), true),
+            ("? (1024)", None, Some(1024), true),
+            ("? (1024)", None, Some(1025), false),
+            ("copy (2)", Some("copy (2).exe"), Some(9), true),
             ("System", Some("System"), Some(4), true),
             ("system.exe", Some("System"), Some(4), false),
             ("c?d", Some("cmd.exe"), Some(4), true),

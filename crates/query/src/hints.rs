@@ -50,28 +50,73 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
-fn offer(name: &str, known: &[&str], what: &str) -> String {
-    let name = name.to_lowercase();
-    let similarity = |known: &str| {
-        let whole = normalized_levenshtein(&name, known);
-        // A part of a name is what people remember.
-        if name.len() > 2 && (known.contains(&name) || name.contains(known)) {
-            whole.max(SIMILAR + whole / 2.0)
-        } else {
-            whole
-        }
+/// The most similar of the names that there are, at most three. Wildcards and case do not count.
+#[must_use]
+pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
+    let name = name.to_lowercase().replace(['*', '?', '!'], "");
+    let lower: Vec<String> = known.iter().map(|known| known.to_lowercase()).collect();
+    // The last part of a path, and the name in front of a process id, is what is mistyped.
+    let bare = |text: &str| {
+        let last = text.rsplit(['\\', '/', '!']).next().unwrap_or(text);
+        last.split_once(" (").map_or(last, |(name, _)| name).trim_end_matches(".exe").to_owned()
     };
-    let mut close: Vec<(f64, &str)> = known.iter().map(|known| (similarity(known), *known)).collect();
+    let wanted = bare(&name);
+    let score = |known: &String| similarity(&name, known).max(similarity(&wanted, &bare(known)));
+    let scored = lower.iter().map(score).zip(known.iter().copied());
+    closest(scored.collect()).into_iter().map(str::to_owned).collect()
+}
+
+/// 1 for the same name, 0 for one that has nothing of it.
+fn similarity(name: &str, known: &str) -> f64 {
+    // Texts of very different lengths are not alike, and comparing long ones takes long.
+    let is_part = name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
+    if !is_part && (known.len() > name.len().saturating_mul(3) || name.len() > known.len().saturating_mul(3))
+    {
+        return 0.0;
+    }
+    let whole = normalized_levenshtein(name, known);
+    // A part of a name is what people remember.
+    if is_part { whole.max(SIMILAR + whole / 2.0) } else { whole }
+}
+
+/// Those that are similar enough, the most similar first.
+fn closest(mut close: Vec<(f64, &str)>) -> Vec<&str> {
     close.retain(|(similarity, _)| *similarity >= SIMILAR);
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     close.dedup();
     let best = close.first().map_or(1.0, |(similarity, _)| *similarity);
     close.retain(|(similarity, _)| *similarity >= best - CLOSE_TO_BEST);
-    let close: Vec<&str> = close.into_iter().take(OFFERED).map(|(_, name)| name).collect();
+    close.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+}
+
+fn offer(name: &str, known: &[&str], what: &str) -> String {
+    let name = name.to_lowercase();
+    let close = closest(known.iter().map(|known| (similarity(&name, known), *known)).collect());
     if !close.is_empty() {
         return format!("did you mean {}?", close.join(" or "));
     }
     let more = if known.len() > LISTED { ", …" } else { "" };
     let known: Vec<&str> = known.iter().take(LISTED).copied().collect();
     format!("{what}: {}{more}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similar;
+
+    #[test]
+    fn what_was_mistyped_is_found() {
+        let processes = ["explorer.exe (1234)", "cmd.exe (7)", "System (4)"];
+        let cases: [(&str, &[&str]); 4] = [
+            ("explorr", &["explorer.exe (1234)"]),
+            ("Exploer.exe", &["explorer.exe (1234)"]),
+            ("*cmd2*", &["cmd.exe (7)"]),
+            ("notepad", &[]),
+        ];
+        for (name, found) in cases {
+            assert_eq!(similar(name, &processes), found, "{name}");
+        }
+        assert_eq!(similar("kernel32", &[r"C:\Windows\System32\kernel32.dll"]).len(), 1);
+        assert!(similar("", &processes).is_empty() && similar("x", &[]).is_empty());
+    }
 }

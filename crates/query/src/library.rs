@@ -44,6 +44,9 @@ pub fn find(name: &str) -> Option<&'static Query> {
     QUERIES.iter().find(|query| query.name == name)
 }
 
+/// How questions with a limit end.
+const LIMIT: &str = "LIMIT $top";
+
 /// A question of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query {
@@ -92,6 +95,22 @@ impl Query {
             rest = after.to_owned();
         }
         sql + &rest
+    }
+
+    /// Counts the rows that it would have without its limit; none where it has no limit. For a session over
+    /// one or over several extracts.
+    pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
+        let sql = self.sql(several);
+        let all = sql.trim_end().strip_suffix(LIMIT)?;
+        Some(format!("SELECT count(*) AS rows FROM (\n{all})"))
+    }
+
+    /// The most rows that it gives with these parameters; none where it has no limit.
+    #[must_use]
+    pub fn limit(&self, given: &[(String, String)]) -> Option<usize> {
+        let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
+        let given = given.iter().rev().find(|(name, _)| name == top.name);
+        given.map_or(top.default, |(_, value)| value).parse().ok()
     }
 
     /// The values of its parameters: those that are given, as text, and the defaults of the others.
@@ -153,6 +172,12 @@ mod tests {
                 let sql = query.sql(false);
                 assert!(query.params().all(|param| sql.contains(&format!("${}", param.name))), "{name}");
                 assert!(query.params().all(|param| matches!(param.kind, "text" | "int")), "{name}");
+                // What is cut off can be counted.
+                let has_limit = sql.contains("LIMIT");
+                assert_eq!(
+                    (query.count_sql(true).is_some(), query.limit(&[]).is_some()),
+                    (has_limit, has_limit)
+                );
                 files += 1;
             }
         }

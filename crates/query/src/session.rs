@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry as _;
@@ -17,6 +19,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_extract::StoreError;
+use etwkit_extract::manifest::Manifest;
 use etwkit_trace::table::Table;
 use etwkit_trace::tags::TagSet;
 
@@ -27,6 +30,9 @@ use crate::library::Query;
 use crate::rename::RenameRules;
 use crate::spill::Spill;
 use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement, trace_keys};
+
+/// What answers take names of methods from, in the SQL of questions that show them.
+const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
 
 /// How questions are answered.
 #[derive(Debug, Clone)]
@@ -62,6 +68,8 @@ pub struct Session {
     engine: Engine,
     /// The extracts that are asked together with this one.
     batch: Option<Member>,
+    /// Whether a question named methods.
+    asked_methods: AtomicBool,
 }
 
 impl fmt::Debug for Session {
@@ -82,7 +90,7 @@ impl Session {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
         engine.context()?;
-        Ok(Self { engine, batch: None })
+        Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
     }
 
     /// A session over the same extracts that answers in another way. Files that one of them has opened and frames that one has read are there
@@ -94,12 +102,12 @@ impl Session {
         let tables = self.engine.tables().with_names(options.process_names.clone());
         let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
         engine.context()?;
-        Ok(Self { engine, batch: None })
+        Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
     }
 
     /// One of several that are asked together.
     pub(crate) const fn of_batch(engine: Engine, member: Member) -> Self {
-        Self { engine, batch: Some(member) }
+        Self { engine, batch: Some(member), asked_methods: AtomicBool::new(false) }
     }
 
     /// A session over the extracts at these paths.
@@ -136,6 +144,17 @@ impl Session {
         self.engine.tables().is_imported()
     }
 
+    /// Path and manifest of the extracts, in the order in which they were named; rows in memory have none.
+    pub fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
+        self.engine.tables().manifests()
+    }
+
+    /// Whether the answers since the last call name methods, so that names that are missing are missing in
+    /// them.
+    pub fn has_asked_methods(&self) -> bool {
+        self.asked_methods.swap(false, Ordering::Relaxed)
+    }
+
     /// Path of the first extract, as it was named.
     #[must_use]
     pub fn extract_path(&self) -> Option<&str> {
@@ -163,6 +182,9 @@ impl Session {
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
+        if METHODS.iter().any(|table| sql.contains(table)) {
+            self.asked_methods.store(true, Ordering::Relaxed);
+        }
         let Some(member) = &self.batch else { return self.engine.run(self.engine.plan(sql, Vec::new())?) };
         if let Some((schema, batches)) = member.answer(sql) {
             return Answer::of(schema, batches, self.engine.options.cancel.clone());
@@ -179,6 +201,36 @@ impl Session {
     pub fn ask(&self, query: &Query, parameters: &[(String, String)]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         self.engine.run(self.engine.plan(&sql, query.bind(parameters)?)?)
+    }
+
+    /// How many rows a question of the library has without its limit; none where it has no limit.
+    ///
+    /// # Errors
+    /// As [`Session::ask`].
+    pub fn count(&self, query: &Query, parameters: &[(String, String)]) -> Result<Option<i64>> {
+        let Some(sql) = query.count_sql(self.engine.tables().is_several()) else { return Ok(None) };
+        let values =
+            query.bind(parameters)?.into_iter().filter(|(name, _)| sql.contains(&format!("${name}")));
+        let mut rows = None;
+        for batch in self.engine.run(self.engine.plan(&sql, values.collect())?)? {
+            let batch = batch?;
+            let counts =
+                batch.column_by_name("rows").and_then(|column| column.as_primitive_opt::<Int64Type>());
+            rows = counts.and_then(|counts| counts.iter().next().flatten()).or(rows);
+        }
+        Ok(rows)
+    }
+
+    /// Names of the tables that a statement asks, in alphabetical order.
+    ///
+    /// # Errors
+    /// SQL that is not understood.
+    pub fn tables_named(&self, sql: &str) -> Result<Vec<String>> {
+        let (statement, context) = (statement::parse(sql)?, self.engine.context()?);
+        let named = context.state().resolve_table_references(&statement);
+        let named = named.map_err(|e| error::from_planning(&e))?;
+        let names: BTreeSet<String> = named.iter().map(|table| table.table().to_owned()).collect();
+        Ok(names.into_iter().collect())
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
 use etwkit_extract::Extract;
+use etwkit_extract::manifest::Manifest;
 use etwkit_trace::table::Table;
 
 use crate::Result;
@@ -58,11 +59,24 @@ impl Source {
         }
     }
 
+    /// Its manifest; rows in memory have none.
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
+        match &self.rows {
+            Rows::Batches(_) => None,
+            Rows::Extract(extract) => Some(extract.manifest()),
+        }
+    }
+
     /// Whether it was made of an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
+        self.manifest().is_some_and(|manifest| manifest.imported_from.is_some())
+    }
+
+    /// Rows of a table that is a file; 0 for rows in memory.
+    pub(crate) fn row_count(&self, table: &str) -> u64 {
         match &self.rows {
-            Rows::Batches(_) => false,
-            Rows::Extract(extract) => extract.manifest().imported_from.is_some(),
+            Rows::Batches(_) => 0,
+            Rows::Extract(extract) => extract.table(table).map_or(0, |table| table.rows),
         }
     }
 

@@ -19,6 +19,32 @@ pub(crate) static EXTRACT: Table = Table {
     ],
 };
 
+/// What the traces recorded.
+pub(crate) static TOPIC: Table = Table {
+    name: "topic",
+    doc: "A kind of information, and whether the trace recorded it: a table without rows is empty because \
+          nothing happened only if its topic was recorded.",
+    order: &[],
+    columns: &[
+        column("topic", Kind::Text, "", "What is recorded, as `etwkit info` names it."),
+        column("is_recorded", Kind::Boolean, "", "Whether the trace has any of it."),
+        nullable("events", Kind::Int64, "", "Events in the trace; null where that is not known."),
+        column("rows", Kind::Int64, "", "Rows in the tables of the topic, as far as the extract keeps them."),
+        column(
+            "tables",
+            Kind::Text,
+            "",
+            "Tables that the topic fills, with `;` between them; empty if it only adds columns to others.",
+        ),
+        nullable(
+            "recorded_by",
+            Kind::Text,
+            "",
+            "What records it: keywords of the kernel logger, or a provider; null if it was recorded.",
+        ),
+    ],
+};
+
 /// Processes with the names of their executables.
 pub(crate) static PROCESS_RECORDED: Table = Table {
     name: "process_recorded",
@@ -70,7 +96,17 @@ const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'stati
     Column { name, kind, nullable: false, unit, doc }
 }
 
+const fn nullable(name: &'static str, kind: Kind, unit: &'static str, doc: &'static str) -> Column {
+    Column { name, kind, nullable: true, unit, doc }
+}
+
 /// All tables that can be named: those of an extract, those that are computed from them, those of the session.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(DERIVED).copied().chain([&EXTRACT, &PROCESS_RECORDED, &STACK_FRAME, &STACK_TEXT])
+    TABLES.iter().chain(DERIVED).copied().chain([
+        &EXTRACT,
+        &TOPIC,
+        &PROCESS_RECORDED,
+        &STACK_FRAME,
+        &STACK_TEXT,
+    ])
 }

@@ -39,6 +39,8 @@ impl BufferEntry {
 pub(super) struct Directory {
     pub(super) buffers: Vec<BufferEntry>,
     pub(super) damage: Damage,
+    /// Bytes that were skipped, without ends that are too short for a buffer.
+    pub(super) skipped: u64,
 }
 
 /// Bytes of the first record that its time stamp needs.
@@ -89,14 +91,23 @@ impl Walk<'_> {
                 position += len;
             } else {
                 let Some(next) = self.probe.next_buffer(position)? else { return Ok(()) };
-                self.damage(Kind::SkippedBytes, position, next - position);
+                self.skip(position, next);
                 position = next;
             }
         }
         if !self.probe.is_zero(position)? {
-            self.damage(Kind::SkippedBytes, position, end - position);
+            self.skip(position, end);
         }
         Ok(())
+    }
+
+    /// Passes over bytes that are no buffer. Fewer than a header has were none before the damage either.
+    fn skip(&mut self, from: u64, to: u64) {
+        let bytes = to - from;
+        self.damage(Kind::SkippedBytes, from, bytes);
+        if bytes > HEADER_LEN as u64 {
+            self.found.skipped += bytes;
+        }
     }
 
     fn damage(&mut self, kind: Kind, offset: u64, bytes: u64) {
@@ -168,21 +179,71 @@ pub struct BufferCounts {
     pub events_lost: u64,
     /// Buffers with a lost buffer in front.
     pub buffer_lost: u64,
-    /// Missing sequence numbers. 0 for merged files, where they are rewritten.
+    /// Buffers that the file should have by its trace header; `None` where that does not say.
+    pub expected: Option<u64>,
+    /// Buffers that are not in the file: fewer were found than its trace header says, or sequence numbers are
+    /// missing. Merged files have new sequence numbers, so that only the header counts.
     pub missing: u64,
+    /// Whether buffers are missing at the end: the file was cut.
+    pub is_cut: bool,
 }
 
 impl BufferCounts {
-    pub(super) fn of(buffers: &[BufferEntry], header: &TraceHeader) -> Self {
+    pub(super) fn of(buffers: &[BufferEntry], skipped: u64, header: &TraceHeader) -> Self {
         let with = |bit: u16| buffers.iter().filter(|b| b.header.buffer_flag & bit != 0).count() as u64;
+        let total = buffers.len() as u64;
+        let expected = expected_buffers(header);
+        let absent = expected.map_or(0, |expected| expected.saturating_sub(total));
         Self {
-            total: buffers.len() as u64,
+            total,
             compressed: with(flag::COMPRESSED),
             events_lost: with(flag::EVENTS_LOST),
             buffer_lost: with(flag::BUFFER_LOST),
-            missing: missing_sequence_numbers(buffers, header.log_file_mode),
+            expected,
+            missing: absent.max(missing_sequence_numbers(buffers, header.log_file_mode)),
+            // What was skipped in the middle is not missing at the end.
+            is_cut: absent > buffers_in(skipped, buffers)
+                || buffers.last().is_some_and(BufferEntry::is_truncated),
         }
     }
+}
+
+/// How many buffers skipped bytes have been, if those were as large as the others are on average.
+fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
+    // The header buffer may be of a size of its own.
+    let others = buffers.get(1..).unwrap_or_default();
+    let bytes = others.iter().map(|b| u64::from(b.header.buffer_size)).fold(0, u64::saturating_add);
+    skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
+}
+
+/// How many buffers a file should have by its trace header. That is written when the session is closed; in
+/// front of that the number is 0 or too small.
+fn expected_buffers(header: &TraceHeader) -> Option<u64> {
+    let has = |bit: u32| header.log_file_mode & bit != 0;
+    let written = u64::from(header.buffers_written);
+    if header.end_time == 0 || written == 0 {
+        return None;
+    }
+    // A merge or relog step writes a file of its own, whatever mode the recording had.
+    if has(mode::RELOG) {
+        return Some(written);
+    }
+    if has(mode::BUFFERING) {
+        // What lay in memory when it was saved; the number may be that of all buffers since the start.
+        return None;
+    }
+    if has(mode::CIRCULAR) {
+        let unit = if has(mode::SIZE_IN_KB) { 1 << 10 } else { 1 << 20 };
+        let room = u64::from(header.max_file_size) * unit;
+        if room == 0 || has(mode::COMPRESSED) || header.buffer_size == 0 {
+            return None;
+        }
+        // Buffers that were overwritten were counted when they were written. Where exactly the file wraps
+        // differs by one buffer between versions of Windows.
+        let room = room / u64::from(header.buffer_size);
+        return Some(if written > room { room.saturating_sub(1) } else { written });
+    }
+    Some(written)
 }
 
 fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 {

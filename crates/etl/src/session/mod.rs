@@ -37,6 +37,8 @@ pub struct TraceFile {
     /// Compression format of its buffers.
     format: u16,
     buffers: Vec<BufferEntry>,
+    /// Bytes that are no buffer.
+    skipped: u64,
 }
 
 impl TraceFile {
@@ -61,7 +63,7 @@ impl TraceFile {
     /// Counts that tell of its health.
     #[must_use]
     pub fn buffer_counts(&self) -> BufferCounts {
-        BufferCounts::of(&self.buffers, &self.header)
+        BufferCounts::of(&self.buffers, self.skipped, &self.header)
     }
 
     /// Bytes of the file.
@@ -113,6 +115,18 @@ impl Session {
     #[must_use]
     pub const fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Buffers that are not in the files, see [`BufferCounts::missing`].
+    #[must_use]
+    pub fn missing_buffers(&self) -> u64 {
+        self.files.iter().map(|file| file.buffer_counts().missing).fold(0, u64::saturating_add)
+    }
+
+    /// Whether the end of a file is missing, so that the recording went on behind its last event.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
     /// Pointer size of the machine in bytes, as the first file has it: 4 or 8.
@@ -202,7 +216,7 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) { format } else { FORMAT_LZ77 };
     let found = Directory::read(&*source, index, &header, format)?;
     damage.merge(&found.damage);
-    Ok(TraceFile { source, header, t0, format, buffers: found.buffers })
+    Ok(TraceFile { source, header, t0, format, buffers: found.buffers, skipped: found.skipped })
 }
 
 /// The trace header and the time stamp of its event, from the first bytes of a file.

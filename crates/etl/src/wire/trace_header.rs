@@ -10,6 +10,8 @@ pub mod mode {
     pub const APPEND: u32 = 0x4;
     /// The file was extended to its final size up front.
     pub const PREALLOCATE: u32 = 0x20;
+    /// Events stay in memory until somebody asks for them.
+    pub const BUFFERING: u32 = 0x400;
     /// Written by the process that logs.
     pub const PRIVATE_LOGGER: u32 = 0x800;
     /// `MaximumFileSize` is in KB.

@@ -245,3 +245,79 @@ fn an_appended_session_is_found_behind_damage() {
     let read = read(&[file], Order::Time);
     assert_same(&read.numbers, &sorted((1..=300).chain(by_buffer[2..].iter().flatten().copied())), "");
 }
+
+#[test]
+fn a_file_that_was_cut_says_how_many_buffers_are_missing() {
+    for (name, file) in layouts(600, 3) {
+        let list = buffers(&file);
+        let whole = open(&[file.clone()]).files()[0].buffer_counts();
+        assert_eq!(
+            (whole.expected, whole.missing, whole.is_cut),
+            (Some(list.len() as u64), 0, false),
+            "{name}"
+        );
+        // Evenly over the file, and around the borders of a buffer.
+        let border = list[list.len() - 2].0;
+        let even = (1..=20).map(|i| file.len() * i / 21).filter(|cut| *cut > 1100);
+        for cut in even.chain([border - 1, border, border + 1, border + HEADER_LEN - 1, border + HEADER_LEN])
+        {
+            let counts = open(&[file[..cut].to_vec()]).files()[0].buffer_counts();
+            // A buffer is there if its header is.
+            let gone = list.iter().filter(|(at, _)| at + HEADER_LEN > cut).count() as u64;
+            assert_eq!((counts.missing, counts.is_cut), (gone, true), "{name} cut at {cut}");
+            assert_eq!(counts.total, list.len() as u64 - gone, "{name} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn what_is_skipped_in_the_middle_does_not_cut_the_end() {
+    for (name, file) in layouts(600, 3) {
+        let list = buffers(&file);
+        let mut damaged = file.clone();
+        for (at, _) in &list[2..4] {
+            damaged[*at..at + HEADER_LEN].fill(0xA5);
+        }
+        let counts = open(&[damaged]).files()[0].buffer_counts();
+        assert_eq!((counts.missing, counts.is_cut), (2, false), "{name}");
+    }
+}
+
+#[test]
+fn no_buffer_is_missed_where_the_header_does_not_say_how_many_are_left() {
+    let file = numbered(&small_buffers(), 1000, 2);
+    let list = buffers(&file);
+    let written = list.len() as u32;
+    let counts = |edit: &dyn Fn(&mut etwkit_etl::wire::trace_header::TraceHeader), cut: usize| {
+        let mut options = small_buffers();
+        edit(&mut options.header);
+        let file = numbered(&options, 1000, 2);
+        open(&[file[..file.len() - cut].to_vec()]).files()[0].buffer_counts()
+    };
+    let half = file.len() - list[list.len() / 2].0;
+    let lost = u64::from(written) - list.len() as u64 / 2;
+    // 4 KiB buffers in a file of so many KiB: those of the beginning were overwritten.
+    let circular = |kib: u32| {
+        move |header: &mut etwkit_etl::wire::trace_header::TraceHeader| {
+            header.log_file_mode = mode::CIRCULAR | mode::SIZE_IN_KB;
+            header.max_file_size = kib;
+        }
+    };
+    assert_eq!(counts(&circular(4 * written), half).missing, lost, "it did not wrap");
+    let wrapped = counts(&circular(2 * written), half);
+    assert_eq!(
+        (wrapped.expected, wrapped.missing, wrapped.is_cut),
+        (Some(u64::from(written) / 2 - 1), 0, false)
+    );
+    assert_eq!(
+        counts(&|header| header.log_file_mode = mode::CIRCULAR, half).expected,
+        None,
+        "of no known size"
+    );
+    assert_eq!(
+        counts(&|header| header.log_file_mode = mode::BUFFERING, half).expected,
+        None,
+        "a snapshot of memory"
+    );
+    assert_eq!(counts(&|header| header.log_file_mode |= mode::PREALLOCATE, half).missing, lost);
+}

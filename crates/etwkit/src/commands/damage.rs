@@ -4,6 +4,7 @@ use etwkit_etl::damage::{Damage, Place};
 use etwkit_extract::Input;
 use serde_json::{Map, Value, json};
 
+use crate::gaps::Gaps;
 use crate::printer::{Align, Printer, Table, WriteError, grouped};
 
 /// How many places the text names; JSON has the first hundred.
@@ -14,6 +15,12 @@ pub(crate) fn of_walk(input: &Input, walk: &etwkit_etl::session::Walk) -> Damage
     let mut damage = input.session().damage().clone();
     damage.merge(&walk.damage);
     damage
+}
+
+/// What the trace lacks. `last` is the raw time of its last event.
+pub(crate) fn gaps(input: &Input, damage: &Damage, last: Option<i64>) -> Gaps {
+    let name = input.parts().iter().map(etwkit_extract::Part::label).collect::<Vec<_>>().join(" ");
+    Gaps::of_trace(&name, &etwkit_trace::health::of(input.session(), damage, last))
 }
 
 /// Text for a trace without damage whose every event was read.

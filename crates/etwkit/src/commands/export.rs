@@ -141,7 +141,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         args.extracts.len()
     );
     if args.json {
-        printer.json_start("export")?;
+        printer.json_start("export");
     }
     let mut exit = Exit::Answered;
     for path in &args.extracts {

@@ -5,6 +5,7 @@ use etwkit_etl::session::TraceFile;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_extract::Input;
 use etwkit_trace::summary::Facts;
+use serde_json::{Value, json};
 
 use crate::printer::{Align, Printer, Table, WriteError, grouped};
 
@@ -53,15 +54,41 @@ fn notes(input: &Input, facts: &Facts, printer: &mut Printer<'_>) -> Result<(), 
     if sum(|f| u64::from(f.header().events_lost) + u64::from(f.header().buffers_lost)) > 0 {
         printer.line("  events were lost while recording: counts and times here are too low")?;
     }
-    if sum(|f| f.buffer_counts().missing) > 0 {
+    if input.session().missing_buffers() > 0 {
         printer.line(
-            "  missing: buffers that the numbers of the others say there were; their events are not here",
+            "  missing: buffers that the trace header or the numbers of the others say there were; their \
+             events are not here",
         )?;
+    }
+    if let Some(end) = etwkit_trace::health::end(input.session(), facts.times.map(|(_, last)| last)) {
+        printer.line(&format!("  {end}"))?;
     }
     for other in strangers(input) {
         printer.line(&format!("  {other} is of another machine or another boot than the first file: their times do not fit together"))?;
     }
     Ok(())
+}
+
+/// What is missing, for machines.
+pub(super) fn json(input: &Input, facts: &Facts) -> Value {
+    let session = input.session();
+    let files = input.parts().iter().zip(session.files()).map(|(part, file)| {
+        let counts = file.buffer_counts();
+        json!({
+            "file": part.label(),
+            "buffers_expected": counts.expected,
+            "buffers_in_file": counts.total,
+            "missing_buffers": counts.missing,
+            "is_cut": counts.is_cut,
+            "is_closed": file.header().end_time != 0,
+        })
+    });
+    json!({
+        "missing_buffers": session.missing_buffers(),
+        "is_cut": session.is_cut(),
+        "events_reach_s": facts.times.map(|(_, last)| session.clock().seconds(last)),
+        "files": files.collect::<Value>(),
+    })
 }
 
 /// Files that cannot belong to the session of the first one.

@@ -45,6 +45,7 @@ fn json(input: &Input, summary: Summary) -> Value {
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
         "damage": damage::json(&damage),
+        "completeness": health::json(input, &summary.facts),
         "recorded": summary.facts.recorded.iter().map(recorded).collect::<Vec<_>>(),
         "files_of_other_sessions": strangers(input),
         "providers": summary.facts.providers.iter().map(provider).collect::<Vec<_>>(),
@@ -129,10 +130,9 @@ fn recording(input: &Input, file: &TraceFile, facts: &Facts) -> Table {
     table.row(["start".into(), time(clock.start)]);
     table.row(["end".into(), time(end)]);
     if end > 0 {
-        table.row([
-            "duration".into(),
-            duration(end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64),
-        ]);
+        let cut = if session.is_cut() { ", of which the file lacks the end" } else { "" };
+        let seconds = end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64;
+        table.row(["duration".into(), format!("{}{cut}", duration(seconds))]);
     }
     if let Some((first, last)) = facts.times {
         table.row([

@@ -4,6 +4,7 @@ mod counts;
 pub(crate) mod damage;
 pub(crate) mod demo;
 pub(crate) mod dump;
+pub(crate) mod empty;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod extract;

@@ -9,7 +9,7 @@ use etwkit_query::filter::TextFilter;
 use super::drive::local;
 use super::line::{Line, Word};
 use super::switch::{NO_COLOR, Switch, To};
-use super::{Command, Find, Wrong, command, dump, files, help, is_line, parse, shell_line, small, tables};
+use super::{Command, Find, Wrong, command, dump, files, help, is_line, shell_line, small, tables};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -125,7 +125,7 @@ pub(crate) fn dump(
     if is_debug {
         printer.note(&shell_line(&native));
     }
-    crate::dispatch(&parse(&native)?, printer)
+    super::native(&native, printer)
 }
 
 /// `-converttime` over files that `find` chooses.
@@ -139,7 +139,7 @@ pub(crate) fn convert_time(
         std::iter::once("-converttime".to_owned()).chain(words.iter().cloned()).collect();
     let mut native = small::convert_time(&words, Some(find))?;
     adjust(&mut native);
-    crate::dispatch(&parse(&native)?, printer)
+    super::native(&native, printer)
 }
 
 /// Names of the sub commands of `-dump`.

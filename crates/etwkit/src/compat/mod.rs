@@ -112,7 +112,10 @@ type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
 
 /// Runs arguments of our own.
 fn native(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    crate::dispatch(&parse(args)?, printer)
+    let parsed = parse(args)?;
+    let line: Vec<OsString> = std::iter::once("etwkit".into()).chain(args.iter().cloned()).collect();
+    printer.ask(&line);
+    crate::dispatch(&parsed, printer)
 }
 
 fn parse(args: &[OsString]) -> anyhow::Result<Cli> {

@@ -190,14 +190,14 @@ fn every_crate_has_its_line_in_the_architecture() {
 /// Numbers of text follow the locale in lines of ETWAnalyzer, so that no dump may write one by hand.
 #[test]
 fn dumps_write_numbers_in_one_place() {
-    // It is asked by no line of ETWAnalyzer.
-    const OURS: &str = "overview.rs";
+    // They are asked by no line of ETWAnalyzer.
+    const OURS: [&str; 2] = ["overview.rs", "overview_contents.rs"];
     const PLACE: &str = "text.rs";
     let folder = root().join("crates/etwkit/src/commands/dump");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if name == OURS || name == PLACE {
+        if OURS.contains(&name) || name == PLACE {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();

@@ -20,7 +20,7 @@ const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
 </Regions></Instrumentation></InstrumentationManifest>"#;
 
 /// Names of all dumps, as the help lists them.
-fn dumps() -> Vec<String> {
+pub(crate) fn dumps() -> Vec<String> {
     let help = run(&["dump", "--help"]).out;
     let listed = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));

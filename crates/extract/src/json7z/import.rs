@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_trace::table::Diagnostic;
+use etwkit_trace::table::{Diagnostic, Trace};
 
 use super::error::Result;
 use super::head::Head;
@@ -141,7 +141,7 @@ impl<'w> Import<'w> {
     }
 
     /// What a reader of the numbers should know.
-    pub(super) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
+    pub(super) fn diagnostics(&self, name: &str, other_parts: &[&str], trace: &Trace) -> Vec<Diagnostic> {
         let row =
             |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
                 severity: severity.to_owned(),
@@ -155,6 +155,11 @@ impl<'w> Import<'w> {
         let of_dropped = |(what, count): (&&str, &i64)| {
             row("info", "not_imported", *count, None, format!("{what}: the extract has no place for it"))
         };
+        for (kind, lost) in [("lost_events", trace.lost_events), ("lost_buffers", trace.lost_buffers)] {
+            let what = "were lost while recording: counts and times are too low";
+            let message = format!("{} {what}", kind.trim_start_matches("lost_"));
+            all.extend((lost > 0).then(|| row("warning", kind, lost, None, message)));
+        }
         all.extend(self.dropped.iter().map(of_dropped));
         let of_lacking = |(what, count): (&&str, &i64)| {
             row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"))

@@ -169,7 +169,7 @@ fn tables(input: &JsonInput, writer: &mut Writer) -> Result<Read> {
     write_all(sections.cpu.complete(head.cores()), import.writer)?;
     sections.write(input, &mut import)?;
     let trace = head.trace(input.name(), input.files(), input.size());
-    let diagnostics = import.diagnostics(input.name(), &input.other_parts());
+    let diagnostics = import.diagnostics(input.name(), &input.other_parts(), &trace);
     let zero = import.zero;
     let Import { writer, processes, threads, stacks, topics, .. } = import;
     write_all([trace.clone()], writer)?;
@@ -281,7 +281,7 @@ fn manifest_of(
     });
     let is_there = |tables: &[&str]| tables.iter().any(|table| sealed.0.contains_key(*table));
     let of_tables = TOPICS.iter().filter(|(_, tables)| is_there(tables)).map(|(name, _)| *name);
-    let topic = |name: &str| Topic { topic: name.to_owned(), recorded: true, hint: None };
+    let topic = |name: &str| Topic { topic: name.to_owned(), recorded: true, events: None, hint: None };
     manifest.topics = topics.iter().copied().chain(of_tables).map(topic).collect();
     let diagnostic = |d: &Diagnostic| manifest::Diagnostic {
         severity: d.severity.clone(),

@@ -14,6 +14,7 @@ use etwkit_symbols::{Attempt, Event, Identity, Options, SearchPath, Symbols};
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::sink::SinkError;
 
+use crate::manifest::NativeNames;
 use load::{Answer, load};
 use rows::Names;
 use wanted::AllWanted;
@@ -80,6 +81,15 @@ impl Naming {
     #[must_use]
     pub fn found(&self) -> usize {
         self.files.iter().filter(|file| file.source.is_some()).count()
+    }
+
+    /// How many addresses there are, and how many of them have names.
+    #[must_use]
+    pub fn counts(&self) -> NativeNames {
+        let known: usize = self.files.iter().map(|file| file.addresses).sum();
+        let unknown: usize = self.unknown.iter().map(|(_, addresses)| addresses).sum();
+        let named: usize = self.files.iter().map(|file| file.named).sum();
+        NativeNames { addresses: known.saturating_add(unknown) as u64, named: named as u64 }
     }
 }
 

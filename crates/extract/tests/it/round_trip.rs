@@ -35,7 +35,12 @@ fn rows_come_back_and_tables_without_rows_have_no_file() {
     sink.write(Mark::TABLE, marks(&["a", "ü \u{1F600}", "", "\0\x1b[31m"])).unwrap();
     assert!(!target.exists(), "nothing is seen before it is finished");
     let mut wanted = manifest("0123456789abcdef");
-    wanted.topics.push(Topic { topic: "disk_io".into(), recorded: false, hint: Some("-on DISK_IO".into()) });
+    wanted.topics.push(Topic {
+        topic: "disk_io".into(),
+        recorded: false,
+        events: Some(0),
+        hint: Some("-on DISK_IO".into()),
+    });
     let written = writer.finish(wanted.clone()).unwrap();
     let rows: Vec<_> = written.tables.iter().map(|table| (table.name.as_str(), table.rows)).collect();
     assert_eq!(rows, [("cpu_sample", 70_000), ("mark", 4), ("stack", 1000)]);

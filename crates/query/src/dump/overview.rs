@@ -43,12 +43,12 @@ rows! {
         has_dns: bool,
         /// Whether TCP connections were recorded.
         has_tcp: bool,
-        /// Whether system calls were recorded.
-        has_syscalls: bool,
-        /// Whether handles were recorded.
-        has_handles: bool,
-        /// Whether virtual memory was recorded.
-        has_virtual_memory: bool,
+        /// Whether system calls failed.
+        has_failed_syscalls: bool,
+        /// Whether handles were left open.
+        has_leaks: bool,
+        /// Whether virtual memory was not given back.
+        has_outstanding_memory: bool,
     }
 
     /// A module, over all processes.
@@ -83,6 +83,34 @@ rows! {
         dump: String,
     }
 
+    /// A kind of information that was recorded.
+    pub struct TopicEvents {
+        /// What was recorded.
+        topic: String,
+        /// Its events; missing where that is not known.
+        events: Option<i64>,
+    }
+
+    /// A provider.
+    pub struct ProviderEvents {
+        /// Name, or GUID.
+        provider: String,
+        /// Events that have no table of their own.
+        events: i64,
+    }
+
+    /// How much there is of something.
+    pub struct Content {
+        /// What is counted.
+        what: String,
+        /// How many of it.
+        count: i64,
+        /// Something else about it, 0 if there is none.
+        more: i64,
+        /// What that is; empty if there is nothing to say.
+        of: String,
+    }
+
     /// What a reader of the numbers should know.
     pub struct Note {
         /// `error`, `warning` or `info`.
@@ -115,6 +143,54 @@ pub struct Overview {
     pub notes: Vec<Note>,
     /// Which of the smaller dumps have something to show.
     pub dumps: Vec<String>,
+    /// What there is, where no CPU was recorded.
+    pub contents: Option<Contents>,
+}
+
+/// What a trace without CPU samples and context switches holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Contents {
+    /// What was recorded.
+    pub topics: Vec<TopicEvents>,
+    /// How much there is.
+    pub counts: Vec<Content>,
+    /// Providers with most events.
+    pub providers: Vec<ProviderEvents>,
+    /// How many providers there are.
+    pub provider_count: usize,
+}
+
+const TOPICS: &str = "SELECT topic, events FROM topic WHERE is_recorded";
+
+const COUNTS: &str = "SELECT what, count, coalesce(more, 0) AS more, of FROM (
+SELECT 1 AS at, 'processes' AS what, count(*) AS count, count(start_ns) AS more, 'started in the trace' AS of
+  FROM process WHERE pid <> 0
+UNION ALL SELECT 2, 'threads', count(*), count(start_ns), 'started in the trace' FROM thread
+UNION ALL SELECT 3, 'modules', count(*), count(DISTINCT path), 'different files' FROM module
+UNION ALL SELECT 4, 'network transfers', count(*), sum(size_bytes), 'bytes' FROM net_io
+UNION ALL SELECT 5, 'TCP connections', count(*), NULL, '' FROM tcp_connection
+UNION ALL SELECT 6, 'DNS queries', count(*), count(DISTINCT lower(name)), 'names' FROM dns_query
+UNION ALL SELECT 7, '.NET collections', count(*), sum(suspended_ns) / 1000, 'us in which programs stood still'
+  FROM gc
+UNION ALL SELECT 8, '.NET methods compiled', count(*), NULL, '' FROM jit
+UNION ALL SELECT 9, '.NET exceptions', count(*), count(DISTINCT exception_type), 'types' FROM exception
+UNION ALL SELECT 10, 'operations on files', sum(count), count(DISTINCT path), 'files' FROM file_file
+UNION ALL SELECT 11, 'hard page faults', count(*), sum(size_bytes), 'bytes' FROM hard_fault
+UNION ALL SELECT 12, 'marks', count(*), NULL, '' FROM mark
+UNION ALL SELECT 13, 'other events', count(*), count(DISTINCT provider_guid), 'providers' FROM generic_event
+) WHERE count > 0 ORDER BY at";
+
+const PROVIDERS: &str =
+    "SELECT coalesce(provider, provider_guid) AS provider, count(*) AS events FROM generic_event
+GROUP BY 1 ORDER BY 2 DESC, 1";
+
+impl Contents {
+    fn ask(session: &Session, top: usize) -> Result<Self> {
+        let mut providers: Vec<ProviderEvents> = ask(session, PROVIDERS)?;
+        let provider_count = providers.len();
+        providers.truncate(top);
+        Ok(Self { topics: ask(session, TOPICS)?, counts: ask(session, COUNTS)?, providers, provider_count })
+    }
 }
 
 /// Dumps whose tables have rows.
@@ -137,8 +213,9 @@ const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, proces
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,
        (SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process) > 0 AS has_samples,
        (SELECT count(*) FROM dns_query) > 0 AS has_dns, (SELECT count(*) FROM tcp_connection) > 0 AS has_tcp,
-       (SELECT count(*) FROM syscall_function) > 0 AS has_syscalls, (SELECT count(*) FROM handle_type) > 0 AS has_handles,
-       (SELECT count(*) FROM virtual_alloc_process) > 0 AS has_virtual_memory
+       (SELECT coalesce(sum(failures), 0) FROM syscall_function) > 0 AS has_failed_syscalls,
+       (SELECT coalesce(sum(leaked), 0) FROM handle_type) > 0 AS has_leaks,
+       (SELECT coalesce(sum(outstanding_bytes), 0) FROM virtual_alloc_process) > 0 AS has_outstanding_memory
 FROM trace";
 
 impl Overview {
@@ -160,9 +237,12 @@ HAVING sum(exclusive_ns) > 0 ORDER BY 2 DESC, 1 LIMIT {top}"
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method LIMIT {top}"
         );
+        let recording: Recording = ask(session, RECORDING)?.into_iter().next().unwrap_or_default();
+        let has_cpu = recording.has_samples || recording.has_switches;
         let notes = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
         Ok(Self {
-            recording: ask(session, RECORDING)?.into_iter().next().unwrap_or_default(),
+            contents: if has_cpu { None } else { Some(Contents::ask(session, top)?) },
+            recording,
             cpu_ns: cpu.total.cpu_ns,
             processes: largest(cpu.rows, top, |row| row.cpu_ns),
             modules: ask(session, &modules)?,

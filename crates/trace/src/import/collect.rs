@@ -57,6 +57,8 @@ pub(super) struct Collected {
     pub(super) object_types: ObjectTypes,
     /// Raw time of the end.
     pub(super) end: i64,
+    /// Raw time of the last event; none if there is no event.
+    pub(super) last: Option<i64>,
     pub(super) events: u64,
     /// Bytes of all events, decompressed.
     pub(super) event_bytes: u64,
@@ -220,6 +222,7 @@ pub(super) fn collect(
         methods,
         recorded: recorded(counts.identities()),
         end: end_of(session, &counts),
+        last: counts.times().map(|(_, last)| last),
         patience: ahead.patience.max(runtime).clamp(0, limit),
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: ahead.kernel_network,

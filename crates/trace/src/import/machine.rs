@@ -2,7 +2,6 @@
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::{Clock, utc_text};
-use etwkit_etl::damage::Damage;
 use etwkit_etl::session::TraceFile;
 use serde_json::Value;
 
@@ -11,7 +10,7 @@ use crate::directory::Directory;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::summary::SystemConfig;
-use crate::table::{Diagnostic, Disk, Service, SystemConfigItem, Trace, Volume};
+use crate::table::{Disk, Service, SystemConfigItem, Trace, Volume};
 
 /// Hands on what the trace tells of the machine.
 pub(super) fn write(
@@ -157,59 +156,7 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         memory_bytes: cpu.map(|c| i64::from(c.memory_mb) << 20),
         lost_events: sum(|f| f.header().events_lost.into()),
         lost_buffers: sum(|f| f.header().buffers_lost.into()),
+        missing_buffers: i64::try_from(session.missing_buffers()).ok(),
         ..Trace::default()
     }
-}
-
-/// A diagnostic with a count; none if it never happened.
-pub(super) fn diagnostic(severity: &str, kind: &str, count: u64, message: &str) -> Option<Diagnostic> {
-    (count > 0).then(|| Diagnostic {
-        severity: severity.to_owned(),
-        kind: kind.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        position: None,
-        message: message.to_owned(),
-    })
-}
-
-/// Damage, loss and gaps of the files.
-pub(super) fn health(session: &Session, damage: &Damage) -> Vec<Diagnostic> {
-    let files = session.files();
-    let sum = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
-    let lost = "events were lost while recording: counts and times are too low";
-    let mut rows: Vec<Diagnostic> = [
-        diagnostic("warning", "lost_events", sum(|f| f.header().events_lost.into()), lost),
-        diagnostic(
-            "warning",
-            "lost_buffers",
-            sum(|f| f.header().buffers_lost.into()),
-            "buffers were lost while recording: their events are missing",
-        ),
-        diagnostic(
-            "warning",
-            "missing_buffers",
-            sum(|f| f.buffer_counts().missing),
-            "buffers are missing in the file, by the numbers of the others: their events are not here",
-        ),
-        diagnostic(
-            "warning",
-            "not_closed",
-            sum(|f| u64::from(f.header().end_time == 0)),
-            "the recording was not closed: stopped by a crash, copied while recording, or still running",
-        ),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    for (kind, count) in damage.counts() {
-        let first = damage.first_places().iter().find(|place| place.kind == kind);
-        rows.push(Diagnostic {
-            severity: "error".to_owned(),
-            kind: kind.name().to_owned(),
-            count: i64::try_from(count.places).unwrap_or(i64::MAX),
-            position: first.map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
-            message: format!("{}: {} bytes lost", kind.meaning(), count.bytes),
-        });
-    }
-    rows
 }

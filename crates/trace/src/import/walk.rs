@@ -109,10 +109,11 @@ pub(super) fn walk(
     let (walk, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
     damage.merge(&walk.damage);
-    let mut health = machine::health(session, &damage);
+    let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
     let mut trace = machine::trace(session, &c.config, c.end);
     trace.events = walk.events as i64;
+    trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
     trace.sample_interval_ns = c.sample_interval.map(|interval| i64::from(interval) * 100);
     if options.range != super::Range::ALL {
@@ -428,7 +429,8 @@ impl Importers<'_> {
                 "events that ended before their last field",
             ),
         ];
-        let notes = notes.into_iter().filter_map(|(s, kind, n, text)| machine::diagnostic(s, kind, n, text));
+        let notes =
+            notes.into_iter().filter_map(|(s, kind, n, text)| crate::health::diagnostic(s, kind, n, text));
         Ok(notes.collect())
     }
 }

@@ -198,7 +198,9 @@ fn scheduled(
     processes.iter().map(row).collect()
 }
 
-/// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event.
+/// Where the trace ends in raw ticks: the end of the recording if it was written, else the last event. What
+/// lies behind the cut of a file was recorded and is not known, so that such a trace ends with its last
+/// event, too.
 pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
     let ended = session
@@ -206,9 +208,10 @@ pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
         .first()
         .map(etwkit_etl::session::TraceFile::header)
         .filter(|h| h.end_time > h.start_time);
-    ended.map_or(last, |h| {
+    let end = ended.map_or(last, |h| {
         session.clock().nearest_tick(h.end_time.saturating_sub(h.start_time).saturating_mul(100))
-    })
+    });
+    if session.is_cut() { end.min(last) } else { end }
 }
 
 /// `name (pid)` for people.

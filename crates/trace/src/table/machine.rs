@@ -27,7 +27,7 @@ tables! {
         time_zone_bias_minutes: Option<i32>;
         /// Boot of the machine in units of 100 ns since 1601.
         boot_filetime: Option<i64>;
-        /// Length of the recording.
+        /// Length of the recording; up to the last event where the end of a file is missing.
         duration_ns: i64, "ns";
         /// Clock: `qpc`, `system_time` or `cpu_cycles`.
         clock: String;
@@ -49,6 +49,11 @@ tables! {
         lost_events: i64;
         /// Buffers that the recorder lost.
         lost_buffers: i64;
+        /// Buffers that were recorded and are not in the files: these were cut, or damaged. Null if that is
+        /// not known.
+        missing_buffers: Option<i64>;
+        /// Time of the last event. Where the end of a file is missing, the recording ends here.
+        last_event_ns: Option<i64>, "ns";
         /// Begin of `--range`; null if all was extracted.
         range_start_ns: Option<i64>, "ns";
         /// End of `--range`; null if all was extracted.

@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Common;
 use super::in_order::in_order;
 use crate::extracts::{open_shared, options, source};
+use crate::gaps::{self, Gaps};
 use crate::shelf::Shelf;
 
 /// Extracts that one worker asks together, at most.
@@ -28,8 +29,18 @@ pub(super) struct Asked<A> {
     pub(super) notes: Vec<String>,
     /// Hash of its trace, as far as it was opened for this.
     pub(super) hash: Option<String>,
+    /// What its trace lacks.
+    pub(super) gaps: Vec<Gaps>,
     /// Its trace, and the answer; an error if it cannot be asked.
     pub(super) answer: anyhow::Result<(TraceInfo, dump::Result<A>)>,
+}
+
+impl<A> Asked<A> {
+    /// One that cannot be opened.
+    fn failed(name: String, notes: Vec<String>, error: anyhow::Error) -> Self {
+        let answer = Err(error.context(name.clone()));
+        Self { name, notes, hash: None, gaps: Vec::new(), answer }
+    }
 }
 
 /// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of it are there; the first one is asked alone,
@@ -104,8 +115,10 @@ fn ask_group<A>(
             // One that stays open is asked by itself.
             together.ask(asking, at_a_time, known, question, &mut asked);
             let session = open_shared(std::slice::from_ref(path), sessions, shelf, &mut notes);
-            let answer = session.and_then(|session| ask_one(asking, &session, &name, question));
-            asked.push(Asked { answer: answer.with_context(|| name.clone()), name, notes, hash: None });
+            match session {
+                Ok(session) => asked.push(ask_one(asking, &session, (name, notes, None), question)),
+                Err(error) => asked.push(Asked::failed(name, notes, error)),
+            }
             continue;
         }
         match source(path, &mut notes) {
@@ -119,7 +132,7 @@ fn ask_group<A>(
             }
             Err(error) => {
                 together.ask(asking, at_a_time, known, question, &mut asked);
-                asked.push(Asked { answer: Err(error.context(name.clone())), name, notes, hash: None });
+                asked.push(Asked::failed(name, notes, error));
             }
         }
     }
@@ -148,25 +161,28 @@ impl Together {
         let (sources, of) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.of));
         self.bytes = 0;
         let sessions = known.sessions(sources, &options(sessions, shelf));
-        asked.extend(sessions.iter().zip(of).map(|(session, (name, notes, hash))| {
-            let answer = ask_one(asking, session, &name, question);
-            Asked { name, notes, hash, answer }
-        }));
+        asked.extend(sessions.iter().zip(of).map(|(session, of)| ask_one(asking, session, of, question)));
     }
 }
 
 fn ask_one<A>(
     Asking { common, of_several }: Asking<'_>,
     session: &Session,
-    name: &str,
+    (name, notes, hash): (String, Vec<String>, Option<String>),
     question: &impl Fn(&Session) -> dump::Result<A>,
-) -> anyhow::Result<(TraceInfo, dump::Result<A>)> {
-    let mut info = TraceInfo::ask(session).with_context(|| name.to_owned())?;
-    info.of_several = of_several;
-    if common.show_full_file_name {
-        name.clone_into(&mut info.file_name);
-    }
-    Ok((info, question(session).map_err(|error| error.of(session))))
+) -> Asked<A> {
+    let answer = || -> anyhow::Result<_> {
+        let mut info = TraceInfo::ask(session).with_context(|| name.clone())?;
+        info.of_several = of_several;
+        if common.show_full_file_name {
+            name.clone_into(&mut info.file_name);
+        }
+        Ok((info, question(session).map_err(|error| error.of(session))))
+    };
+    let answer = answer();
+    let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
+    let gaps = gaps::of_session(session, Some(&name), shows_methods);
+    Asked { name, notes, hash, gaps, answer }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod method;
 mod object_ref;
 mod output;
 pub(crate) mod overview;
+mod overview_contents;
 mod pmc;
 mod power;
 mod process;

@@ -98,7 +98,7 @@ pub(super) fn ask_each<A: Send>(
     mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     if common.json {
-        printer.json_start(command)?;
+        printer.json_start(command);
     }
     if let Some(path) = &common.csv {
         // Before anything is computed for it.
@@ -112,6 +112,7 @@ pub(super) fn ask_each<A: Send>(
     let (mut same, mut names) = (SameTrace::default(), HashSet::new());
     ask_in_order(common, &extracts, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
+        printer.add_gaps(asked.gaps);
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());
         let name = asked.name;
         let answer = asked.answer.and_then(|(mut info, answer)| {
@@ -126,7 +127,10 @@ pub(super) fn ask_each<A: Send>(
             }
         });
         match answer {
-            Ok((info, Ok(answer))) => on_answer(printer, Answered { info, answer }),
+            Ok((info, Ok(answer))) => {
+                printer.answered_by(&name);
+                on_answer(printer, Answered { info, answer })
+            }
             Ok((_, Err(nothing))) => explain(common, printer, &name, &nothing),
             Err(error) if common.keep_going => {
                 printer.failed(error);

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use etwkit_extract::manifest::{Detail, Manifest};
+use etwkit_query::Session;
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::overview::{MethodShare, Overview, Recording};
 use etwkit_query::dump::trace::TraceInfo;
 
+use super::overview_contents;
 use super::text::rounded;
 use crate::exit::Exit;
-use crate::extracts::{extract_of, open_extracts};
+use crate::extracts::{extract_of, is_trace, open_extracts};
 use crate::printer::{Align, Printer, Table, grouped};
 
 /// Rows of each list if no option says otherwise.
@@ -40,12 +43,19 @@ pub(crate) fn show(path: &Path, top: usize, printer: &mut Printer<'_>) -> anyhow
     let overview = Overview::ask(&session, top)?;
     let info = TraceInfo::ask(&session)?;
     recording(&overview.recording, &info, printer)?;
-    processes(&overview, printer)?;
+    match &overview.contents {
+        Some(contents) => overview_contents::print(contents, printer)?,
+        None => processes(&overview, printer)?,
+    }
     modules(&overview, printer)?;
     methods(&overview, printer)?;
-    files(&overview.files, printer)?;
+    if overview.contents.is_none() || !overview.files.is_empty() {
+        files(&overview.files, printer)?;
+    }
     health(&overview, printer)?;
-    next(&overview, path, printer)
+    // That section has said it, where it can be seen.
+    printer.gaps().clear();
+    next(&overview, &Answers::of(&session), path, printer)
 }
 
 fn ms(ns: i64) -> String {
@@ -100,11 +110,8 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
     let source = match (r.has_samples, r.has_switches) {
         (true, _) => "CPU samples",
         (false, true) => "context switches",
-        (false, false) => {
-            printer.heading("Processes by CPU")?;
-            return Ok(printer
-                .line("  not recorded: PROFILE records CPU samples, CSWITCH+DISPATCHER context switches")?);
-        }
+        // Then there are other things to tell.
+        (false, false) => return Ok(()),
     };
     let right = Align::Right;
     let mut columns = vec![("process", Align::Left), ("CPU ms", right), ("% of machine", right)];
@@ -243,24 +250,68 @@ const SMALLER: [(&str, &str); 10] = [
     ("focus", "what the user was working with"),
 ];
 
-/// Questions that go on from here, ready to paste.
-fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+/// Which questions have an answer, by the rows that they need.
+struct Answers {
+    stacks: bool,
+    tags: bool,
+    switches: bool,
+    processes: bool,
+    files: bool,
+    transfers: bool,
+    collections: bool,
+    events: bool,
+    /// Whether symbol files could name native code.
+    unnamed: bool,
+}
+
+impl Answers {
+    fn of(session: &Session) -> Self {
+        let has = |table: &str| session.has_rows(table) == Some(true);
+        let may_be_named = |manifest: &Manifest| {
+            manifest.detail == Detail::Full && manifest.native_names.is_some_and(|n| n.named < n.addresses)
+        };
+        Self {
+            stacks: has("cpu_stack") || has("cpu_sample") || has("context_switch"),
+            tags: has("cpu_tag"),
+            switches: has("context_switch"),
+            processes: has("process"),
+            files: has("file_file"),
+            transfers: has("net_io"),
+            collections: has("gc"),
+            events: has("generic_event"),
+            unnamed: session.manifests().any(|(_, manifest)| may_be_named(manifest)),
+        }
+    }
+}
+
+/// Questions that go on from here, ready to paste: those that have an answer.
+fn next(
+    overview: &Overview,
+    answers: &Answers,
+    extract: &Path,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let path = extract.display().to_string();
     let path =
         if path.contains([' ', '\'', '"']) { format!("'{}'", path.replace('\'', "'\\''")) } else { path };
     let top =
         overview.processes.iter().find_map(|p| p.pid).map_or_else(|| "'*'".to_owned(), |pid| pid.to_string());
     printer.heading("What to ask next")?;
-    let mut questions = vec![
-        (format!("etwkit dump cpu {path}"), "every process, with its command line"),
-        (format!("etwkit dump cpu --process {top} --stacks {path}"), "what called what in it"),
-        (
-            format!("etwkit dump cpu --stack-tags '*' --top 5 {path}"),
-            "what stacks mean: scanners, locks, heap",
-        ),
-    ];
-    // Without context switches nothing is known of waits.
-    if overview.recording.has_switches {
+    let mut questions = Vec::new();
+    if !overview.processes.is_empty() {
+        questions.push((format!("etwkit dump cpu {path}"), "every process, with its command line"));
+        if answers.stacks {
+            let what = "what called what in it";
+            questions.push((format!("etwkit dump cpu --process {top} --stacks {path}"), what));
+        }
+        if answers.tags {
+            let what = "what stacks mean: scanners, locks, heap";
+            questions.push((format!("etwkit dump cpu --stack-tags '*' --top 5 {path}"), what));
+        }
+    } else if answers.processes {
+        questions.push((format!("etwkit dump process {path}"), "every process, with its command line"));
+    }
+    if answers.switches {
         questions.push((format!("etwkit dump wait --chain {path}"), "the longest waits, and who ended them"));
         questions.push((
             format!("etwkit critical-path --process {top} --by-process {path}"),
@@ -280,17 +331,37 @@ fn next(overview: &Overview, extract: &Path, printer: &mut Printer<'_>) -> anyho
         let why = SMALLER.iter().find(|(name, _)| name == dump).map_or("", |(_, why)| why);
         questions.push((format!("etwkit dump {dump} {path}"), why));
     }
-    if overview.recording.has_syscalls {
+    if overview.recording.has_failed_syscalls {
         questions.push((format!("etwkit dump syscall --status failed {path}"), "system calls that failed"));
     }
-    if overview.recording.has_handles {
+    if overview.recording.has_leaks {
         questions.push((format!("etwkit dump objectref --leak {path}"), "handles that were not closed"));
     }
-    if overview.recording.has_virtual_memory {
+    if overview.recording.has_outstanding_memory {
         questions
             .push((format!("etwkit dump virtual-alloc --details {path}"), "memory that was not given back"));
     }
-    questions.push((format!("etwkit symbols load {path}"), "names of native functions"));
+    let no_cpu = overview.contents.is_some();
+    if no_cpu && answers.files {
+        questions.push((format!("etwkit dump file {path}"), "which files were used, and how long that took"));
+    }
+    if no_cpu && answers.transfers {
+        questions.push((format!("etwkit sql {path} @net/processes"), "what processes sent and received"));
+    }
+    if answers.collections && no_cpu {
+        questions.push((format!("etwkit sql {path} @dotnet/gc"), "collections of .NET programs"));
+    }
+    if no_cpu && is_trace(extract) {
+        questions.push((format!("etwkit events --count {path}"), "how many events of which kind there are"));
+    } else if no_cpu && answers.events {
+        let sql =
+            "SELECT provider, name, count(*) AS events FROM generic_event GROUP BY 1, 2 ORDER BY 3 DESC";
+        questions.push((format!("etwkit sql {path} \"{sql}\""), "which events there are"));
+    }
+    if answers.unnamed {
+        let what = "names of native functions, from Microsoft";
+        questions.push((format!("etwkit symbols load --symbols MS {path}"), what));
+    }
     questions.push(("etwkit sql --show-schema".to_owned(), "the tables that SQL can ask"));
     let mut table = Table::pairs();
     for (command, why) in questions {

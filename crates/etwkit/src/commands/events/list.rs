@@ -25,7 +25,7 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     let session = input.session();
     let filter = Filter::new(args, session.clock())?;
     let format = if args.json { EventsFormat::Json } else { args.format };
-    let (decoder, directory) = first_pass(session)?;
+    let (decoder, directory, last) = first_pass(session)?;
     let mut list = List {
         rows: Rows::new(decoder, directory, session.clock()),
         filter,
@@ -34,12 +34,15 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         printed: 0,
         failure: None,
     };
+    printer.add_gaps([damage::gaps(&input, session.damage(), last)]);
     list.begin(printer)?;
     let walk = session.for_each(Order::Time, |event| list.event(event, printer))?;
     if let Some(failure) = list.failure {
         return Err(failure.into());
     }
-    end(&input, format, &damage::of_walk(&input, &walk), printer)?;
+    let found = damage::of_walk(&input, &walk);
+    printer.add_gaps([damage::gaps(&input, &found, last)]);
+    end(&input, format, &found, printer)?;
     // A trace without an event is an answer; a filter that finds none is not.
     if list.printed > 0 || !list.filter.asks() {
         return Ok(Exit::Answered);
@@ -50,16 +53,18 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     Ok(Exit::Nothing)
 }
 
-/// What names and describes events lies anywhere in a trace.
-fn first_pass(session: &Session) -> anyhow::Result<(Decoder, Directory)> {
+/// What names and describes events lies anywhere in a trace. Also the raw time of the last event.
+fn first_pass(session: &Session) -> anyhow::Result<(Decoder, Directory, Option<i64>)> {
     let (mut decoder, mut builder) = (Decoder::new(), DirectoryBuilder::default());
+    let mut last = None;
     session.for_each(Order::Time, |event| {
+        last = last.max(Some(event.timestamp));
         decoder.observe(event);
         builder.observe(event);
         ControlFlow::Continue(())
     })?;
     decoder.finish_observing();
-    Ok((decoder, builder.finish(session.pointer_size())))
+    Ok((decoder, builder.finish(session.pointer_size()), last))
 }
 
 /// Damage ends the text; machine output says it in a line of its own, and only if there is some.
@@ -93,7 +98,10 @@ impl List<'_> {
     fn begin(&self, printer: &mut Printer<'_>) -> Result<(), WriteError> {
         match self.format {
             EventsFormat::Text => Ok(()),
-            EventsFormat::Json => printer.json_start("events"),
+            EventsFormat::Json => {
+                printer.json_start("events");
+                Ok(())
+            }
             EventsFormat::Csv => printer.line(CSV_COLUMNS),
         }
     }
@@ -127,7 +135,11 @@ impl List<'_> {
             && (self.filter.process.is_none() || {
                 let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
                 let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
-                named(&self.filter.process, &[&row.process, bare, &pid])
+                // As answers print it, here and elsewhere.
+                let known = if row.process.is_empty() { "?" } else { &row.process };
+                let printed = [known, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
+                let [[a, b], [c, d]] = &printed;
+                named(&self.filter.process, &[&row.process, bare, &pid, a, b, c, d])
             })
     }
 

@@ -33,8 +33,9 @@ fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         ControlFlow::Continue(())
     })?;
     let damaged = damage::of_walk(&input, &walk);
+    printer.add_gaps([damage::gaps(&input, &damaged, counted.times().map(|(_, last)| last))]);
     if args.json {
-        printer.json_start("events")?;
+        printer.json_start("events");
         let files = files_json(&input);
         printer.json(&json!({"files": files, "counts": counted.json(), "damage": damage::json(&damaged)}))?;
     } else {

@@ -59,6 +59,7 @@ pub(super) fn object(job: &Job, imported: &FromJson, took: Duration) -> Value {
         "extract_bytes": size(&imported.written),
         "seconds": took.as_secs_f64(),
         "tables": tables(&imported.written),
+        "diagnostics": imported.diagnostics,
     })
 }
 

@@ -26,7 +26,7 @@ use crate::input;
 use crate::interrupt::Stoppable;
 use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::{symbols, time_range};
+use crate::{report, symbols, time_range};
 use plan::Job;
 use progress::Bars;
 
@@ -40,24 +40,46 @@ enum Outcome {
 
 pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if args.json {
-        printer.json_start("extract")?;
+        printer.json_start("extract");
     }
-    let mut first_error = None;
+    let mut failures = Failures::default();
     let exit = each(args, &mut |job, outcome, bars| {
+        failures.traces += 1;
         match outcome {
             Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
             // The others go on: a night of traces is not lost for one.
             Err(error) => {
+                if args.json {
+                    let hint = report::hint(&error);
+                    let text = format!("{error:#}");
+                    printer.json(
+                        &json!({"trace": job.label(), "extract": job.target, "error": text, "hint": hint}),
+                    )?;
+                }
                 bars.warn(&format!("{}: {error:#}", job.label()));
-                first_error.get_or_insert(error);
+                failures.all.push((job.label(), error));
             }
         }
         Ok(())
     })?;
-    match first_error {
-        Some(error) => Err(error),
+    match failures.all.pop() {
         None => Ok(exit),
+        // The only trace needs no name.
+        Some((_, error)) if failures.traces == 1 => Err(error),
+        Some(last) => {
+            failures.all.push(last);
+            Err(failures.into())
+        }
     }
+}
+
+/// Traces that could not be extracted, while others could.
+#[derive(Debug, Default, thiserror::Error)]
+#[error("{} of {traces} traces could not be extracted", all.len())]
+pub(crate) struct Failures {
+    traces: usize,
+    /// Names of traces, and what is wrong.
+    pub(crate) all: Vec<(String, anyhow::Error)>,
 }
 
 /// Is told what became of a trace.
@@ -272,7 +294,13 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
         "ratio": ratio(trace.decompressed_bytes, size(&converted.written)),
         "seconds": took.as_secs_f64(),
         "tables": tables(&converted.written),
+        "diagnostics": converted.imported.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
     })
+}
+
+/// What a reader of the numbers should know, as JSON has it.
+fn diagnostic(d: &etwkit_trace::table::Diagnostic) -> Value {
+    json!({"severity": d.severity, "kind": d.kind, "count": d.count, "message": d.message})
 }
 
 fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {

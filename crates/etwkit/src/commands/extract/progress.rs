@@ -58,7 +58,7 @@ impl Bars {
 
     /// Says something about a trace while others go on.
     pub(super) fn warn(&self, text: &str) {
-        // Without bars the error is printed at the end; with several traces each one counts.
+        // Without bars nothing is printed here; all errors are printed at the end.
         let _ = self.all.println(format!("error: {}", sanitize::text(text)));
     }
 }

@@ -3,6 +3,7 @@
 mod question;
 mod rows;
 mod schema;
+mod unrecorded;
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use etwkit_query::Answer;
 use crate::cli::{SqlArgs, SqlFormat};
 use crate::exit::Exit;
 use crate::extracts::{open_alone, open_extracts, source};
+use crate::gaps::AllGaps;
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, grouped};
 use rows::{Rows, Target};
@@ -50,14 +52,18 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         }
     };
     let answer = question.ask(&session)?;
+    unrecorded::notes(&session, &extracts, &question.sql()).iter().for_each(|note| printer.note(note));
     let rows = match &args.out {
         Some(out) => {
-            let rows = write(answer, format, out, Replace::forced(args.force))?;
+            let rows = write(answer, format, (out, Replace::forced(args.force)), printer.gaps().clone())?;
             printer.line(&format!("Wrote {} rows to {}", grouped(rows as u64), out.display()))?;
             rows
         }
         None => print(answer, format, printer)?,
     };
+    if let Some(cut_off) = question.cut_off(&session, rows)? {
+        printer.note(&cut_off);
+    }
     Ok(if rows > 0 { Exit::Answered } else { Exit::Nothing })
 }
 
@@ -89,13 +95,18 @@ fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow
 }
 
 /// Writes the rows into a file, which gets its name when it is complete.
-fn write(answer: Answer, format: SqlFormat, path: &Path, replace: Replace) -> anyhow::Result<usize> {
+fn write(
+    answer: Answer,
+    format: SqlFormat,
+    (path, replace): (&Path, Replace),
+    gaps: AllGaps,
+) -> anyhow::Result<usize> {
     let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(path, replace)?);
     let count = if format == SqlFormat::Parquet {
         answer.write_parquet(&mut file)?
     } else {
         let mut rows = Rows::new(answer.schema(), format, Target::File);
-        let mut printer = Printer::new(&mut file);
+        let mut printer = Printer::new(&mut file).with_gaps(gaps);
         rows.begin(&mut printer)?;
         for batch in answer {
             rows.batch(&batch?, &mut printer)?;

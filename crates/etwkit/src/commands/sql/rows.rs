@@ -80,7 +80,7 @@ impl Rows {
     /// What stands in front of the rows.
     pub(super) fn begin(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.format {
-            SqlFormat::Json => printer.json_start("sql")?,
+            SqlFormat::Json => printer.json_start("sql"),
             SqlFormat::Csv => {
                 let titles: Vec<String> = self.columns.iter().map(|column| csv_cell(&column.name)).collect();
                 self.csv_line(&titles.join(","), printer)?;

@@ -55,7 +55,7 @@ struct LoadArgs {
 pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let SymbolsCommand::Load(args) = &args.command;
     if args.json {
-        printer.json_start("symbols load")?;
+        printer.json_start("symbols load");
     }
     let mut exit = Exit::Nothing;
     for path in &args.extracts {

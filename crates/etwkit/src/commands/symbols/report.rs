@@ -21,6 +21,9 @@ pub(super) fn text(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     printer.file(&format!("Symbols of {}", path.display()))?;
+    if let Some(why) = nowhere(search, naming) {
+        return not_looked_for(path, &why, naming, numbers, printer);
+    }
     for line in search_lines(search) {
         printer.line(&format!("  {line}"))?;
     }
@@ -55,6 +58,35 @@ pub(super) fn text(
         ))?;
     }
     Ok(printer.line(&summary_line(naming, numbers))?)
+}
+
+/// Why there is no place to look at, where there is the same to say of each file.
+fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
+    let mut reasons = Vec::new();
+    for element in search.elements() {
+        let Element::Unusable { text, reason } = element else { return None };
+        reasons.push(format!("{text}: {reason}"));
+    }
+    // A folder that came with the trace was looked into.
+    let is_unused = |file: &NamedFile| file.source.is_none() && file.tried.len() <= reasons.len();
+    let is_nowhere = !naming.files.is_empty() && naming.files.iter().all(is_unused);
+    is_nowhere.then(|| if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) })
+}
+
+fn not_looked_for(
+    path: &Path,
+    why: &str,
+    naming: &Naming,
+    numbers: Numbers,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let addresses: usize = naming.files.iter().map(|file| file.addresses).sum();
+    printer.line(&format!(
+        "  no place to look for symbol files is named{why}; {} of them have names for {} native addresses",
+        numbers.grouped(naming.files.len() as u64),
+        numbers.grouped(addresses as u64)
+    ))?;
+    Ok(printer.labelled(&format!("hint: etwkit symbols load --symbols MS {}", path.display()))?)
 }
 
 /// `12 of 40 symbol files found, 1 234 of 2 000 addresses have names`.

@@ -1,0 +1,99 @@
+//! Whether the files of a trace are whole: what the recorder lost, what the files lack, what is damaged.
+
+use etwkit_etl::Session;
+use etwkit_etl::damage::Damage;
+use etwkit_etl::session::{BufferCounts, TraceFile};
+
+use crate::table::Diagnostic;
+
+/// Kinds of diagnostics after which no number of a trace is complete, and how a short sentence names so many
+/// of them; where that is empty, the message of the diagnostic is short enough.
+pub const INCOMPLETE: [(&str, &str); 13] = [
+    ("lost_events", "events lost while recording"),
+    ("lost_buffers", "buffers lost while recording"),
+    ("missing_buffers", ""),
+    ("cut_short", ""),
+    ("not_closed", "files never closed"),
+    ("truncated_buffer", "buffers cut off"),
+    ("skipped_bytes", "places that are no buffer"),
+    ("decompression", "compressed buffers broken"),
+    ("record_header", "records broken"),
+    ("buffer_size", "buffers of a wrong size"),
+    ("too_many_open_buffers", "buffers left out"),
+    ("io", "places that could not be read"),
+    ("stack_key_dropped", "stacks not kept"),
+];
+
+/// A diagnostic with a count; none if it never happened.
+pub(crate) fn diagnostic(severity: &str, kind: &str, count: u64, message: &str) -> Option<Diagnostic> {
+    (count > 0).then(|| Diagnostic {
+        severity: severity.to_owned(),
+        kind: kind.to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        position: None,
+        message: message.to_owned(),
+    })
+}
+
+/// Loss, gaps and damage of a session. `last` is the raw time of its last event.
+#[must_use]
+pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnostic> {
+    let files = session.files();
+    let sum = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
+    let lost = "events were lost while recording: counts and times are too low";
+    let mut rows: Vec<Diagnostic> = [
+        diagnostic("warning", "lost_events", sum(|f| f.header().events_lost.into()), lost),
+        diagnostic(
+            "warning",
+            "lost_buffers",
+            sum(|f| f.header().buffers_lost.into()),
+            "buffers were lost while recording: their events are missing",
+        ),
+        diagnostic("warning", "missing_buffers", session.missing_buffers(), &missing_buffers(session)),
+        end(session, last).and_then(|end| diagnostic("warning", "cut_short", 1, &end)),
+        diagnostic(
+            "warning",
+            "not_closed",
+            sum(|f| u64::from(f.header().end_time == 0)),
+            "the recording was not closed: stopped by a crash, copied while recording, or still running",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for (kind, count) in damage.counts() {
+        let first = damage.first_places().iter().find(|place| place.kind == kind);
+        rows.push(Diagnostic {
+            severity: "error".to_owned(),
+            kind: kind.name().to_owned(),
+            count: i64::try_from(count.places).unwrap_or(i64::MAX),
+            position: first.map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
+            message: format!("{}: {} bytes lost", kind.meaning(), count.bytes),
+        });
+    }
+    rows
+}
+
+/// How many buffers of how many are missing.
+fn missing_buffers(session: &Session) -> String {
+    let counts = || session.files().iter().map(TraceFile::buffer_counts);
+    let all = |c: BufferCounts| c.expected.unwrap_or_default().max(c.total.saturating_add(c.missing));
+    let expected = counts().map(all).fold(0, u64::saturating_add);
+    format!("{} of {expected} buffers are missing", session.missing_buffers())
+}
+
+/// `the end of the file is missing: events reach to 0.361 s of 0.400 s`, where that is so.
+#[must_use]
+pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
+    let reach = session.clock().seconds(last.filter(|_| session.is_cut())?);
+    let whole = recorded_s(session).filter(|whole| *whole > reach);
+    let of = whole.map(|whole| format!(" of {whole:.3} s")).unwrap_or_default();
+    Some(format!("the end of the file is missing: events reach to {reach:.3} s{of}"))
+}
+
+/// Seconds that were recorded, by the trace headers; none where no file was closed.
+fn recorded_s(session: &Session) -> Option<f64> {
+    let start = session.clock().start;
+    let end = session.files().iter().map(|file| file.header().end_time).max().filter(|end| *end > start)?;
+    Some((end - start) as f64 / etwkit_etl::clock::FILETIME_PER_SECOND as f64)
+}
