@@ -716,6 +716,16 @@ fn the_recording_and_the_machine_are_told() {
         (value("nic.nic_description"), value("main_module_version.version")),
         (json!("Ethernet"), json!("1.2.2405.0100"))
     );
+    // Under the names that ETWAnalyzer has for them, too.
+    for (name, expected) in [
+        ("MainModuleVersion", "1.2.2405.0100"),
+        ("IsDomainJoined", "false"),
+        ("Displays", "Screen, 3840"),
+        ("Network", "Ethernet, DNS 10.0.0.53;10.0.0.54"),
+        ("UsedExtractOptions", r"ETWAnalyzer.exe -extract all -fd C:\traces\x.etl"),
+    ] {
+        assert_eq!(value(name), json!(expected), "{name}");
+    }
     let runs = run(&["dump", "test-run", "--json", extract()]);
     assert_eq!(runs.exit, Exit::Answered, "{}", runs.err);
     assert!(

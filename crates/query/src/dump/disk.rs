@@ -210,8 +210,7 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
   sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
   sum(write_io_ns) AS write_io_ns, sum(flushes) AS flushes, sum(flush_service_ns) AS flush_service_ns,
   max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes,
-  string_agg(DISTINCT owner_name, ';' ORDER BY owner_name) AS process_names,
-  string_agg(DISTINCT disk_number, ';' ORDER BY disk_number) AS disks
+  string_agg(DISTINCT owner_name, ';') AS process_names, string_agg(DISTINCT disk_number, ';') AS disks
 FROM (
 {rows}
 )
@@ -357,7 +356,12 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
         DISK.check(session, self.time)?;
         let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
-        let rows = ask(session, &self.sql())?;
+        let mut rows: Vec<DiskRow> = ask(session, &self.sql())?;
+        // The engine puts one list of a group in order, not two.
+        for row in &mut rows {
+            row.process_names = row.process_names.take().map(|names| sorted(&names));
+            row.disks = row.disks.take().map(|disks| sorted(&disks));
+        }
         let process = |row: &DiskRow| (row.process_key, row.process.clone());
         let mut answer = by.answer(rows, process, total, |total| total.sort_value);
         answer.total.shared_service_ns = self.in_no_row(session)?;
@@ -380,6 +384,13 @@ FROM disk_file{}",
         let sums: Vec<super::Count> = ask(session, &sql)?;
         Ok(sums.first().map_or(0, |sum| sum.rows))
     }
+}
+
+/// A list with ; between, in order.
+fn sorted(list: &str) -> String {
+    let mut parts: Vec<&str> = list.split(';').collect();
+    parts.sort_unstable();
+    parts.join(";")
 }
 
 /// Name and id of a process.

@@ -99,15 +99,15 @@ SELECT 51, 'MainModuleVersion', value FROM system_config
 WHERE topic = 'main_module_version' AND name = 'version'
 UNION ALL
 SELECT 52, 'Displays', concat_ws(', ', max(value) FILTER (WHERE name = 'display_name'),
-  concat(max(value) FILTER (WHERE name = 'horizontal_resolution'), ' x ',
+  concat_ws(' x ', max(value) FILTER (WHERE name = 'horizontal_resolution'),
     max(value) FILTER (WHERE name = 'vertical_resolution')),
   max(value) FILTER (WHERE name = 'graphics_card_memory_size_mi_b') || ' MiB')
 FROM system_config WHERE topic = 'video' GROUP BY item
 UNION ALL
 SELECT 53, 'Network', concat_ws(', ', max(value) FILTER (WHERE name IN ('description', 'nic_description')),
-  max(value) FILTER (WHERE name IN ('mac', 'physical_address')),
-  'address ' || max(value) FILTER (WHERE name IN ('addresses', 'ip_addresses')),
-  'DNS ' || max(value) FILTER (WHERE name IN ('dns', 'dns_server_addresses')))
+  nullif(max(value) FILTER (WHERE name IN ('mac', 'physical_address')), ''),
+  'address ' || nullif(max(value) FILTER (WHERE name IN ('addresses', 'ip_addresses')), ''),
+  'DNS ' || nullif(max(value) FILTER (WHERE name IN ('dns', 'dns_server_addresses')), ''))
 FROM system_config WHERE topic IN ('nic', 'nics') GROUP BY item";
 
 /// How many processors each class has, on machines with several.
