@@ -48,6 +48,10 @@ pub mod id {
     pub const METHOD_UNLOAD_VERBOSE: u16 = 144;
     /// A method is about to be compiled.
     pub const JITTING_STARTED: u16 = 145;
+    /// A domain loaded a module (rundown: it has it at the start).
+    pub const DOMAIN_MODULE_LOAD: u16 = 151;
+    /// Rundown only: a domain has a module at the end.
+    pub const DOMAIN_MODULE_DC_END: u16 = 152;
     /// A module was loaded.
     pub const MODULE_LOAD: u16 = 152;
     /// A module was unloaded (rundown: it is there at the start).
@@ -164,6 +168,16 @@ impl Module {
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
         }
         Some(Self { module_id, flags, il_path, native_path, pdb })
+    }
+
+    /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol file.
+    #[must_use]
+    pub fn parse_domain(payload: &[u8]) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (module_id, _assembly, _domain) = (c.u64()?, c.u64()?, c.u64()?);
+        let (flags, _reserved) = (c.u32()?, c.u32()?);
+        let (il_path, native_path) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        Some(Self { module_id, flags, il_path, native_path, pdb: None })
     }
 }
 

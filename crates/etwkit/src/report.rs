@@ -24,9 +24,7 @@ pub(crate) struct Errors<'w> {
 pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
     for (trace, error) in &failures.all {
         line(err, &format!("error: {trace}: {error:#}"));
-        if let Some(hint) = hint(error) {
-            line(err, &format!("hint: {hint}"));
-        }
+        line(err, &format!("hint: {}", hint(error)));
     }
     line(err, &format!("error: {failures}"));
 }

@@ -50,6 +50,16 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
+/// The known name that is most like another one, if it is at all: a letter more, less or another one in each
+/// four.
+#[must_use]
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    const LEAST: f64 = 0.7;
+    let all = known.iter().map(|known| (normalized_levenshtein(name, known), *known));
+    let best = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= LEAST).then_some(best.1)
+}
+
 /// The most similar of the names that there are, at most three. Wildcards and case do not count.
 #[must_use]
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {

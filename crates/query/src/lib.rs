@@ -46,7 +46,7 @@ pub use cancel::Cancel;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
 pub use etwkit_trace::tags::DEFAULT_SET as DEFAULT_TAG_SET;
-pub use hints::similar;
+pub use hints::{nearest, similar};
 pub use runtime::leave_threads;
 pub use session::{Options, Session};
 pub use source::Source;

@@ -2,12 +2,11 @@
 
 use anyhow::bail;
 
-use super::Find;
-use super::csv;
 use super::files::Queries;
 use super::line::{Line, Word};
 use super::switch::{Native, find, has, pair, without};
 use super::tables::{self, Dump};
+use super::{Find, chosen, csv, reconcile};
 
 /// A line that was understood.
 #[derive(Debug)]
@@ -36,11 +35,14 @@ pub(super) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Tran
     }
     let Translated { native, notes, .. } = &mut translated;
     last_of_each(native);
+    reconcile::reconcile(dump.native, native, notes);
+    chosen::columns(dump.native, native, notes);
     defaults(dump, native);
     if has(native, "--csv") {
         if csv::is_known(dump.native) {
+            let style = csv::style(dump.native, native);
             csv::rows(dump.native, native, notes);
-            pair(native, "--etwanalyzer-csv", dump.native);
+            pair(native, "--etwanalyzer-csv", &style);
             pair(native, "--etwanalyzer-line", &words.join(" "));
         } else {
             without(native, &["--csv"]);
@@ -94,10 +96,30 @@ impl Translated {
     }
 }
 
-/// Adds what ETWAnalyzer does without being asked, and we do not: it calls processes as rules do.
+/// Adds what ETWAnalyzer does without being asked, and we do not.
 fn defaults(dump: &Dump, native: &mut Native) {
+    // It calls processes as rules do.
     if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
         pair(native, "--rename-rules", "default");
+    }
+    // A file belongs to all processes that used it. Where nothing depends on that, extracts are asked together.
+    let by_process = [
+        "--process",
+        "--cmdline",
+        "--new-process",
+        "--session",
+        "--user",
+        "--per-process",
+        "--operation",
+        "--csv",
+    ];
+    if dump.native == "disk" && by_process.iter().any(|option| has(native, option)) {
+        native.push("--shared".into());
+    }
+    // It lists methods of the idle process, and leaves only sums of it out.
+    let methods = ["--methods", "--top-methods", "--stack-tags"];
+    if dump.native == "cpu" && methods.iter().any(|option| has(native, option)) {
+        native.push("--idle".into());
     }
 }
 

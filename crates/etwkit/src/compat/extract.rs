@@ -2,15 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context, bail, ensure};
+use clap::Parser;
+use etwkit_query::test_run::{self, TestFile, TestName, wall_clock};
 
+use super::Wrong;
 use super::drive::local;
 use super::files::{EXTRACT_FOLDER, Found, Queries};
 use super::line::{Line, Word, point};
 use super::switch::{NO_COLOR, Native, Switch, To, find, pair};
+use super::tables::shared::TESTS;
 use crate::cli::{Cli, Command, ExtractArgs};
+use crate::commands::dump::TestSelectionArgs;
 use crate::commands::extract::{Done, run_told};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -39,7 +44,7 @@ const ACTIONS: &[&str] = &[
     "lbr",
 ];
 
-const SWITCHES: &[Switch] = &[
+pub(super) const SWITCHES: &[Switch] = &[
     Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
     Switch { names: &["nooverwrite"], to: To::Flag("--no-overwrite") },
     Switch { names: &["nthreads"], to: To::Text("--jobs") },
@@ -50,7 +55,8 @@ const SWITCHES: &[Switch] = &[
         names: &["keeptemp", "keep"],
         to: To::Nothing(0, "temporary files have no names and go away by themselves"),
     },
-    Switch { names: &["child", "debug"], to: To::Nothing(0, "there are no child processes") },
+    Switch { names: &["child"], to: To::Nothing(0, "there are no child processes") },
+    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
     Switch { names: &["nocolor"], to: NO_COLOR },
     Switch { names: &["nocompress", "indent"], to: To::Nothing(0, "an extract is no JSON") },
     Switch { names: &["overwrite"], to: To::Nothing(0, "extracts are overwritten in any case") },
@@ -63,7 +69,7 @@ const SWITCHES: &[Switch] = &[
     Switch { names: &["timeline"], to: To::Nothing(1, "an extract has each sample with its time") },
     Switch {
         names: &["tempdir"],
-        to: To::Missing("archives are unpacked in the folder that the variable ETWKIT_TMP names"),
+        to: To::Nothing(1, "archives are unpacked in the folder that the variable ETWKIT_TMP names"),
     },
     Switch {
         names: &["nosampling", "nocswitch"],
@@ -76,6 +82,8 @@ const SWITCHES: &[Switch] = &[
 #[derive(Debug, Default)]
 struct Request {
     queries: Queries,
+    /// Options that choose tests and test runs.
+    tests: Native,
     only_lists: bool,
     out: Option<PathBuf>,
     /// Begin and end of parts, as they were typed.
@@ -85,7 +93,7 @@ struct Request {
 
 pub(super) fn run(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let request = Request::read(words)?;
-    let traces = request.queries.traces()?;
+    let traces = request.traces()?;
     printer.line(&format!("{} - files found to extract.", traces.len()))?;
     if request.only_lists {
         traces.iter().try_for_each(|found| printer.line(&found.path.display().to_string()))?;
@@ -163,12 +171,35 @@ impl Request {
                 self.out = Some(folder);
             }
             "extractregion" => self.regions(line)?,
-            _ => match find(&[SWITCHES], name) {
-                Some(switch) => switch.apply(name, line, &mut self.native)?,
-                None => bail!("there is no switch -{name} of -extract"),
+            _ => match (find(&[SWITCHES], name), find(&[TESTS], name)) {
+                (Some(switch), _) => switch.apply(name, line, &mut self.native)?,
+                (None, Some(switch)) => switch.apply(name, line, &mut self.tests)?,
+                (None, None) => {
+                    return Err(Wrong::new(
+                        format!("there is no switch -{name} of -extract"),
+                        "-extract -help lists the switches",
+                    )
+                    .into());
+                }
             },
         }
         Ok(())
+    }
+
+    /// The traces that the line names: those of the chosen tests and test runs, in the order of their times.
+    fn traces(&self) -> anyhow::Result<Vec<Found>> {
+        let all = self.queries.traces()?;
+        if self.tests.is_empty() {
+            return Ok(all);
+        }
+        let words = std::iter::once(OsString::from("-extract")).chain(self.tests.iter().cloned());
+        let chosen = ChosenTests::try_parse_from(words).map_err(|error| {
+            anyhow::anyhow!("{}", error.render().to_string().trim_start_matches("error: "))
+        })?;
+        let files = all.into_iter().map(|found| of_test(found.path)).collect();
+        let runs = chosen.tests.selection()?.of(files, SystemTime::now());
+        let files = runs.into_iter().flat_map(|run| run.tests).flat_map(|test| test.files);
+        Ok(files.filter_map(|file| file.trace).map(|path| Found { path }).collect())
     }
 
     /// Pairs of begin and end; an end with `+` is a length.
@@ -228,6 +259,27 @@ impl Request {
         let mut native: Native = ["extract".into(), "--out".into(), out.into()].into();
         native.extend(self.native.iter().cloned());
         native
+    }
+}
+
+/// Options that choose tests.
+#[derive(Debug, Parser)]
+struct ChosenTests {
+    #[command(flatten)]
+    tests: TestSelectionArgs,
+}
+
+/// A trace as the file of a test.
+fn of_test(path: PathBuf) -> TestFile {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = TestName::parse(&file);
+    let written = std::fs::metadata(&path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    TestFile {
+        stem: test_run::stem(&file).unwrap_or(&file).to_owned(),
+        performed_at: name.as_ref().and_then(|name| name.performed_at).unwrap_or_else(|| wall_clock(written)),
+        name,
+        trace: Some(path),
+        extract: None,
     }
 }
 

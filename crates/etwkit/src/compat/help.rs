@@ -1,5 +1,7 @@
 //! `-help`.
 
+use super::extract;
+use super::small::{CONVERT_TIME, LOAD_SYMBOL, QUIET};
 use super::switch::{Switch, To};
 use super::{console, convert, tables};
 use crate::exit::Exit;
@@ -11,9 +13,10 @@ pub(super) fn print(words: &[String], printer: &mut Printer<'_>) -> anyhow::Resu
     let has = |name: &str| words.iter().any(|word| word.trim_start_matches('-').eq_ignore_ascii_case(name));
     match dump {
         Some(dump) => sub_command(dump, printer)?,
-        None if has("convert") => small("convert", convert::SWITCHES, CONVERT, printer)?,
-        None if has("console") => small("console", console::SWITCHES, CONSOLE, printer)?,
-        None => all(printer)?,
+        None => match SMALL.iter().find(|small| has(small.name)) {
+            Some(small) => small.print(printer)?,
+            None => all(printer)?,
+        },
     }
     Ok(Exit::Answered)
 }
@@ -28,8 +31,11 @@ etwkit understands the command lines of ETWAnalyzer. Its own commands are listed
   -dump WHAT -fd FILE|FOLDER|QUERY     asks extracts: {}
   -dump WHAT -help                     the switches of that command
   -dump WHAT ... -debug                prints what the line is in our own words, too
+  -loadsymbol -fd FILE -symserver MS   looks names of methods up that are missing
+  -converttime -fd FILE -time TIME     times of the clock to seconds of the trace, and back
   -convert -fd TRACE -pid N            writes a profile for speedscope
-  -console [FILE|FOLDER|QUERY ...]     asks one question after the other",
+  -console [FILE|FOLDER|QUERY ...]     asks one question after the other
+  -help COMMAND                        the switches of extract, loadsymbol, converttime, convert, console",
         names.join(" ")
     ))?;
     Ok(())
@@ -52,33 +58,76 @@ fn sub_command(dump: &tables::Dump, printer: &mut Printer<'_>) -> anyhow::Result
     Ok(())
 }
 
-/// Switches of a command that is no dump.
-fn small(
-    name: &str,
-    switches: &[Switch],
-    general: [(&str, &str); 3],
-    printer: &mut Printer<'_>,
-) -> anyhow::Result<()> {
-    let ours = if name == "convert" { "export" } else { name };
-    printer.line(&format!("Switches of -{name}; what they do is described by: etwkit {ours} --help"))?;
-    let mut lines: Vec<String> = switches.iter().map(line).collect();
-    lines.extend(general.map(|(names, meaning)| aligned(names, meaning)));
-    lines.sort();
-    lines.iter().try_for_each(|line| printer.line(line))?;
-    Ok(())
+/// A command that is no dump.
+struct Small {
+    name: &'static str,
+    /// Our command.
+    native: &'static str,
+    switches: &'static [&'static [Switch]],
+    /// What no table has: what is asked and what is written.
+    general: &'static [(&'static str, &'static str)],
 }
 
-const CONVERT: [(&str, &str); 3] = [
-    ("-filedir -fd -dir", "traces and extracts; each becomes a file of its own"),
-    ("-recursive", "folders in folders, too"),
-    ("-debug", "what the line is in our own words, too"),
+static SMALL: &[Small] = &[
+    Small {
+        name: "extract",
+        native: "extract",
+        switches: &[extract::SWITCHES, tables::shared::TESTS],
+        general: &[
+            ("ACTION...", "what is to be extracted; an extract holds all that the trace has in any case"),
+            ("-filedir -fd -dir", "traces and archives"),
+            ("-recursive", "folders in folders, too"),
+            ("-outdir", "--out"),
+            ("-extractregion", "--range, a file for each"),
+            ("-dryrun", "lists the traces only"),
+        ],
+    },
+    Small {
+        name: "loadsymbol",
+        native: "symbols load",
+        switches: &[LOAD_SYMBOL, QUIET],
+        general: &[("-filedir -fd -dir", "extracts"), ("-recursive", "folders in folders, too")],
+    },
+    Small {
+        name: "converttime",
+        native: "dump time",
+        switches: &[CONVERT_TIME, QUIET],
+        general: &[("-filedir -fd -dir", "traces and extracts"), ("-recursive", "folders in folders, too")],
+    },
+    Small {
+        name: "convert",
+        native: "export",
+        switches: &[convert::SWITCHES],
+        general: &[
+            ("-filedir -fd -dir", "traces and extracts; each becomes a file of its own"),
+            ("-recursive", "folders in folders, too"),
+            ("-debug", "what the line is in our own words, too"),
+        ],
+    },
+    Small {
+        name: "console",
+        native: "console",
+        switches: &[console::SWITCHES],
+        general: &[
+            ("FILE...", "traces and extracts to begin with"),
+            ("-filedir -fd -dir", "the same"),
+            ("-recursive", "folders in folders, too"),
+        ],
+    },
 ];
 
-const CONSOLE: [(&str, &str); 3] = [
-    ("FILE...", "traces and extracts to begin with"),
-    ("-filedir -fd -dir", "the same"),
-    ("-recursive", "folders in folders, too"),
-];
+impl Small {
+    fn print(&self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+        let Self { name, native, .. } = self;
+        printer
+            .line(&format!("Switches of -{name}; what they do is described by: etwkit {native} --help"))?;
+        let mut lines: Vec<String> = self.switches.iter().flat_map(|table| table.iter()).map(line).collect();
+        lines.extend(self.general.iter().map(|(names, meaning)| aligned(names, meaning)));
+        lines.sort();
+        lines.iter().try_for_each(|line| printer.line(line))?;
+        Ok(())
+    }
+}
 
 /// Switches of all sub commands that say what is asked and what is written.
 const GENERAL: [(&str, &str); 5] = [
@@ -95,7 +144,7 @@ fn line(switch: &Switch) -> String {
         To::Flag(option) | To::Text(option) | To::Number(option) | To::Maybe(option) | To::Range(option) => {
             option.to_owned()
         }
-        To::Word(option, _) | To::Top(option, None) => option.to_owned(),
+        To::Word(option, _) | To::MaybeWord(option, _) | To::Top(option, None) => option.to_owned(),
         To::Top(option, Some(skip)) => format!("{option} {skip}"),
         To::Special(_) => String::new(),
         To::Nothing(_, why) => format!("changes nothing: {why}"),

@@ -3,6 +3,7 @@
 //! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. It becomes arguments of our own
 //! commands by the tables in `tables`; no number is computed here.
 
+mod chosen;
 pub(crate) mod console;
 mod convert;
 pub(crate) mod csv;
@@ -12,6 +13,7 @@ mod extract;
 mod files;
 mod help;
 mod line;
+mod reconcile;
 mod small;
 mod switch;
 mod tables;
@@ -21,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{CommandFactory, Parser};
+use etwkit_query::nearest;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -29,13 +32,15 @@ use crate::printer::Printer;
 use crate::style::When;
 
 /// Words that choose a command; the last one in a line counts.
-const COMMANDS: [(&str, Command); 7] = [
+const COMMANDS: [(&str, Command); 9] = [
     ("-extract", Command::Extract),
     ("-dump", Command::Dump),
     ("-loadsymbol", Command::LoadSymbol),
     ("-converttime", Command::ConvertTime),
     ("-convert", Command::Convert),
     ("-console", Command::Console),
+    ("-mcp", Command::Mcp),
+    ("-analyze", Command::Analyze),
     ("-help", Command::Help),
 ];
 
@@ -62,10 +67,13 @@ enum Command {
     ConvertTime,
     Convert,
     Console,
+    Mcp,
+    Analyze,
     Help,
 }
 
-/// Whether a command line, its first item being the name of the program, is one of ETWAnalyzer.
+/// Whether a command line, its first item being the name of the program, is one of ETWAnalyzer, or was meant
+/// to be one.
 pub(crate) fn is_line(args: &[OsString]) -> bool {
     let Some((program, words)) = args.split_first() else { return false };
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -73,7 +81,15 @@ pub(crate) fn is_line(args: &[OsString]) -> bool {
         let word = word.to_string_lossy();
         word.starts_with('-') && !word.starts_with("--") && word.len() > 2
     });
-    stem == "etwanalyzer" || (begins && words.iter().any(|word| command(&word.to_string_lossy()).is_some()))
+    let meant = || words.first().and_then(|word| similar_command(&word.to_string_lossy())).is_some();
+    stem == "etwanalyzer"
+        || (begins && (words.iter().any(|word| command(&word.to_string_lossy()).is_some()) || meant()))
+}
+
+/// The command that a word with a dash was perhaps meant to be.
+fn similar_command(word: &str) -> Option<&'static str> {
+    let known: Vec<&'static str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    nearest(&word.to_lowercase(), &known)
 }
 
 fn command(word: &str) -> Option<Command> {
@@ -90,7 +106,19 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
     }
     match words.iter().filter_map(|word| command(word)).next_back() {
         _ if asks_help => help::print(&words, printer),
-        None | Some(Command::Help) => help::print(&words, printer),
+        Some(Command::Help) => help::print(&words, printer),
+        None if words.is_empty() => help::print(&words, printer),
+        None => Err(no_command(&words).into()),
+        Some(Command::Mcp) => Err(Wrong::new(
+            "-mcp: there is no server for agents",
+            "agents can run the commands themselves: etwkit dump WHAT --json writes one object for each row",
+        )
+        .into()),
+        Some(Command::Analyze) => Err(Wrong::new(
+            "-analyze: there is no such command, as there is none in ETWAnalyzer, which only has the word",
+            "-dump asks extracts; -help lists the commands",
+        )
+        .into()),
         Some(Command::Extract) => extract::run(&words, printer),
         Some(Command::Dump) => {
             let translated = dump::translate(&words, &files::in_files)?;
@@ -104,6 +132,24 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
         Some(Command::ConvertTime) => native(&small::convert_time(&words, None)?, printer),
         Some(Command::Convert) => convert::run(&words, printer),
         Some(Command::Console) => bail!("this is a console already"),
+    }
+}
+
+/// A line without a command.
+fn no_command(words: &[String]) -> Wrong {
+    let first = words.iter().find(|word| word.starts_with('-')).or(words.first());
+    let first = first.map_or("", String::as_str);
+    // A sub command alone, as in the console.
+    let sub_command = words.iter().find(|word| tables::dump(word).is_some());
+    match (similar_command(first), sub_command) {
+        (Some(meant), _) => {
+            Wrong::new(format!("{first}: there is no such command"), format!("did you mean {meant}?"))
+        }
+        (None, Some(sub)) => Wrong::new("the line has no command", format!("did you mean -dump {sub}?")),
+        (None, None) => Wrong::new(
+            format!("{first}: the line has no command"),
+            "the commands are -extract -dump -convert -converttime -loadsymbol -console; see -help",
+        ),
     }
 }
 
@@ -171,6 +217,11 @@ mod tests {
             ("etwkit -V", false),
             ("etwkit", false),
             ("etwkit -fd x", false),
+            ("etwkit -dmp cpu", true),
+            ("etwkit -convrt -fd x", true),
+            ("etwkit -mcp", true),
+            ("etwkit -Analyze", true),
+            ("etwkit -vvv", false),
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             assert_eq!(is_line(&args), expected, "{line}");

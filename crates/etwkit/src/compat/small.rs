@@ -9,12 +9,12 @@ use super::line::{Line, Word};
 use super::switch::{self, NO_COLOR, Native, Switch, To};
 
 /// Switches that both have.
-const QUIET: &[Switch] = &[
+pub(super) const QUIET: &[Switch] = &[
     Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
     Switch { names: &["nocolor"], to: NO_COLOR },
 ];
 
-const LOAD_SYMBOL: &[Switch] = &[
+pub(super) const LOAD_SYMBOL: &[Switch] = &[
     Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
     Switch {
         names: &["symcache"],
@@ -27,7 +27,7 @@ const LOAD_SYMBOL: &[Switch] = &[
     },
 ];
 
-const CONVERT_TIME: &[Switch] = &[
+pub(super) const CONVERT_TIME: &[Switch] = &[
     Switch { names: &["time"], to: To::Text("--time") },
     Switch { names: &["showfullfilename", "sffn"], to: To::Flag("--show-full-file-name") },
 ];

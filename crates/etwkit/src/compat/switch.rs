@@ -34,8 +34,10 @@ pub(super) enum To {
     Maybe(&'static str),
     /// An option with a range of two numbers, or of one, which has no end then.
     Range(&'static str),
-    /// An option with one of these words.
+    /// An option with one of these words; one that becomes nothing is what is done without the switch, too.
     Word(&'static str, Words),
+    /// The same; without a word behind it the switch changes nothing.
+    MaybeWord(&'static str, Words),
     /// An option with the number of rows, and one with the number of rows that are left out.
     Top(&'static str, Option<&'static str>),
     /// Whatever else it is.
@@ -63,7 +65,12 @@ impl Switch {
             To::Range(option) => native.push(format!("{option}={}", range(name, line)?).into()),
             To::Word(option, words) => {
                 let value = line.required(name)?;
-                pair(native, option, word(name, &value, words)?);
+                chosen(native, option, word(name, &value, words)?);
+            }
+            To::MaybeWord(option, words) => {
+                if let Some(value) = line.value() {
+                    chosen(native, option, word(name, &value, words)?);
+                }
             }
             To::Top(option, skip) => {
                 pair(native, option, &line.required(name)?);
@@ -87,6 +94,29 @@ pub(super) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch
 /// Adds an option with its value; a value that begins with a dash stays one.
 pub(super) fn pair(native: &mut Native, option: &str, value: &str) {
     native.push(format!("{option}={value}").into());
+}
+
+/// Adds an option with one of its words; no word means its default, whatever stood in front of it.
+fn chosen(native: &mut Native, option: &str, word: &str) {
+    if word.is_empty() {
+        without(native, &[option]);
+    } else {
+        pair(native, option, word);
+    }
+}
+
+/// The value of an option among arguments.
+pub(super) fn value_of(native: &Native, option: &str) -> Option<String> {
+    let value = |arg: &OsString| {
+        let arg = arg.to_string_lossy();
+        arg.split_once('=').filter(|(name, _)| *name == option).map(|(_, value)| value.to_owned())
+    };
+    native.iter().rev().find_map(value)
+}
+
+/// Where an option stands last among arguments.
+pub(super) fn last_place(native: &Native, option: &str) -> Option<usize> {
+    native.iter().rposition(|arg| is(arg, option))
 }
 
 /// Whether an option is among arguments.
@@ -122,16 +152,42 @@ pub(super) fn one_range(text: &str) -> String {
     format!("{}..{}", point(min), point(max))
 }
 
-/// `-CutMethod a-b`: characters a to b; `-b` alone is 0 to b, and `-cutmethod -5` the last five.
-pub(super) fn cut(option: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+/// `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a, and `-b` the last b.
+pub(super) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutmethod")?;
-    let cut = match split_dash(&text) {
-        Some((from, to)) => format!("{from}..{to}"),
-        None if text.starts_with('-') => text,
-        None => format!("{text}.."),
+    let cut = match text.strip_prefix('-').and_then(|last| last.parse::<usize>().ok()) {
+        Some(last) => format!("-{last}"),
+        None => skip_take("cutmethod", &text)?,
     };
-    pair(native, option, &cut);
+    pair(native, "--cut-method", &cut);
     Ok(())
+}
+
+/// `-CutStack a-b`: without the first a frames, b of them; `a` all but the first a, and `-b` the first b.
+pub(super) fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    let text = line.required("cutstack")?;
+    pair(native, "--cut-stack", &skip_take("cutstack", &text)?);
+    Ok(())
+}
+
+/// How many are left out and how many of the rest are taken, as a range of ours.
+fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
+    let number = |part: &str| {
+        let parsed = part.parse::<usize>();
+        parsed.map_err(|_| {
+            anyhow::anyhow!("-{name} {text}: expected numbers: how many are left out-how many are taken")
+        })
+    };
+    Ok(match (split_dash(text), text.strip_prefix('-')) {
+        // In front of two numbers a dash means nothing.
+        (Some((skip, take)), _) if skip.starts_with('-') => format!("0..{}", number(take)?),
+        (Some((skip, take)), _) => {
+            let skip = number(skip)?;
+            format!("{skip}..{}", skip.saturating_add(number(take)?))
+        }
+        (None, Some(take)) => format!("0..{}", number(take)?),
+        (None, None) => format!("{}..", number(text)?),
+    })
 }
 
 /// A range whose numbers have this unit where none is written.
@@ -196,7 +252,7 @@ mod tests {
 
     #[test]
     fn switches_become_options() {
-        const SORTS: Words = &[("cpu", "cpu"), ("cpuwait", "cpu-wait")];
+        const SORTS: Words = &[("cpu", "cpu"), ("cpuwait", "cpu-wait"), ("default", "")];
         for (to, words, expected) in [
             (To::Flag("--details"), &["y"][..], "--details"),
             (To::Text("--process"), &["cmd;!1"], "--process=cmd;!1"),
@@ -207,15 +263,28 @@ mod tests {
             (To::Range("--wait"), &["1300-2000"], "--wait=1300..2000"),
             (To::Range("--first"), &["-5", "1,5"], "--first=-5..1.5"),
             (To::Word("--sort-by", SORTS), &["CPUWait"], "--sort-by=cpu-wait"),
-            (To::Word("--sort-by", SORTS), &["y"], "-x y: expected one of cpu cpuwait"),
+            (To::Word("--sort-by", SORTS), &["y"], "-x y: expected one of cpu cpuwait default"),
             (To::Top("--top", None), &["5"], "--top=5"),
             (
                 To::Top("--top-methods", Some("--skip-methods")),
                 &["5", "2"],
                 "--top-methods=5 --skip-methods=2",
             ),
-            (To::Special(|line, native| cut("--cut-method", line, native)), &["3-10"], "--cut-method=3..10"),
-            (To::Special(|line, native| cut("--cut-method", line, native)), &["-7"], "--cut-method=-7"),
+            (To::Special(cut_method), &["3-10"], "--cut-method=3..13"),
+            (To::Special(cut_method), &["0-20"], "--cut-method=0..20"),
+            (To::Special(cut_method), &["15"], "--cut-method=15.."),
+            (To::Special(cut_method), &["-7"], "--cut-method=-7"),
+            (To::Special(cut_method), &["-7-9"], "--cut-method=0..9"),
+            (To::Special(cut_stack), &["2-3"], "--cut-stack=2..5"),
+            (To::Special(cut_stack), &["-3"], "--cut-stack=0..3"),
+            (To::Special(cut_stack), &["4"], "--cut-stack=4.."),
+            (
+                To::Special(cut_stack),
+                &["a"],
+                "-cutstack a: expected numbers: how many are left out-how many are taken",
+            ),
+            (To::MaybeWord("--sort-by", SORTS), &["-fd"], ""),
+            (To::MaybeWord("--sort-by", SORTS), &["Default"], ""),
             (
                 To::Special(|line, native| range_in("x", "--time", "ms", line, native)),
                 &["1,5", "2s"],

@@ -279,18 +279,24 @@ fn disk_io_is_that_of_the_file() {
         &["path", "read_bytes", "write_bytes", "flush_service_ns"],
         &json!([[null, 0, 0, 2_000_000], ["C:\\data\\big.bin", 1_048_576, 0, 0]]),
     );
+    // Its writes are counted for each of the two if that is asked.
+    assert_rows(
+        &["disk", "--dir-level", "100", "--process", "100", "--shared", "--operation", "write"],
+        &["path", "read_bytes", "write_bytes"],
+        &json!([["C:\\data\\big.bin", 1_048_576, 4096]]),
+    );
     assert_rows(
         &["disk", "--dir-level", "100", "--operation", "write"],
         &["path", "write_bytes"],
         &json!([["C:\\data\\big.bin", 4096]]),
     );
     assert_eq!(
-        sql("SELECT path, disk, process_key, priority FROM disk_file ORDER BY path, priority"),
+        sql("SELECT path, disk, process_key, process_keys, priority FROM disk_file ORDER BY path, priority"),
         json!([
-            ["C:\\data\\big.bin", 0, null, 3],
-            ["C:\\data\\big.bin", 0, 0, 3],
-            ["C:\\data\\small.txt", 0, 1, 0],
-            [null, 1, 0, 3]
+            ["C:\\data\\big.bin", 0, null, "0 1", 3],
+            ["C:\\data\\big.bin", 0, 0, null, 3],
+            ["C:\\data\\small.txt", 0, 1, null, 0],
+            [null, 1, 0, null, 3]
         ])
     );
     assert_eq!(
@@ -710,6 +716,16 @@ fn the_recording_and_the_machine_are_told() {
         (value("nic.nic_description"), value("main_module_version.version")),
         (json!("Ethernet"), json!("1.2.2405.0100"))
     );
+    // Under the names that ETWAnalyzer has for them, too.
+    for (name, expected) in [
+        ("MainModuleVersion", "1.2.2405.0100"),
+        ("IsDomainJoined", "false"),
+        ("Displays", "Screen, 3840"),
+        ("Network", "Ethernet, DNS 10.0.0.53;10.0.0.54"),
+        ("UsedExtractOptions", r"ETWAnalyzer.exe -extract all -fd C:\traces\x.etl"),
+    ] {
+        assert_eq!(value(name), json!(expected), "{name}");
+    }
     let runs = run(&["dump", "test-run", "--json", extract()]);
     assert_eq!(runs.exit, Exit::Answered, "{}", runs.err);
     assert!(

@@ -74,20 +74,20 @@ impl Disks {
             let path: Arc<str> = path.into();
             reader.object(|reader, kind| {
                 let activity = activity(reader, import)?;
-                let process_key = match activity.processes.as_slice() {
-                    [one] => *one,
+                let (process_key, process_keys) = match activity.processes.as_slice() {
+                    [one] => (*one, None),
                     // Which of them did how much is not told.
                     several => {
-                        import.drop(
-                            "Disk: which processes shared the I/O of a file",
-                            usize::from(several.len() > 1),
-                        );
-                        None
+                        let mut keys: Vec<i32> = several.iter().flatten().copied().collect();
+                        keys.sort_unstable();
+                        keys.dedup();
+                        let keys = keys.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
+                        (None, Some(keys).filter(|keys| !keys.is_empty()))
                     }
                 };
                 let ns = activity.service_us.saturating_mul(1000);
-                let mut row =
-                    DiskFile { process_key, priority: priority(activity.priorities), ..DiskFile::default() };
+                let priority = priority(activity.priorities);
+                let mut row = DiskFile { process_key, process_keys, priority, ..DiskFile::default() };
                 match kind {
                     "Read" | "0" => (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns),
                     "Write" | "1" => (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns),
@@ -158,11 +158,12 @@ impl Disks {
                 Some(Ok(number)) => number,
                 _ => self.drives.get(&drive).copied().unwrap_or(NO_DISK),
             };
-            let key = (row.path.clone(), disk, row.process_key, row.priority);
+            let key = (row.path.clone(), disk, row.process_key, row.process_keys.clone(), row.priority);
             let sum: &mut DiskFile = sums.entry(key.clone()).or_insert_with(|| {
                 order.push(key);
-                let (path, process_key, priority) = (row.path.clone(), row.process_key, row.priority);
-                DiskFile { path, disk, process_key, priority, ..DiskFile::default() }
+                let (path, process_keys) = (row.path.clone(), row.process_keys.clone());
+                let (process_key, priority) = (row.process_key, row.priority);
+                DiskFile { path, disk, process_key, process_keys, priority, ..DiskFile::default() }
             });
             let add = |sum: &mut i64, value: i64| *sum = sum.saturating_add(value);
             add(&mut sum.read_bytes, row.read_bytes);

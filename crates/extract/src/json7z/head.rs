@@ -71,7 +71,11 @@ impl Head {
     fn member(&mut self, reader: &mut Reader, name: &str) -> Result<()> {
         match name {
             "SourceETLFileName" => self.source = reader.filled_text()?,
-            "UsedExtractOptions" => self.options = reader.filled_text()?,
+            "UsedExtractOptions" => {
+                self.options = reader.filled_text()?;
+                // A question sees tables, and not the manifest.
+                self.push(("extract", 0), "used_extract_options", self.options.clone());
+            }
             "ComputerName" => self.computer = reader.filled_text()?,
             "OSName" => self.os_name = reader.filled_text()?,
             "WinSatOSName" => self.fact(reader, ("platform", 0), name)?,

@@ -102,7 +102,6 @@ fn what_an_extract_cannot_hold_is_told() {
     assert_eq!(of("unknown_member"), ["1 NewMember a member of the file that is not known was passed over"]);
     let dropped = of("not_imported").join("\n");
     for what in [
-        "1  Disk: which processes shared the I/O of a file",
         "1  CPU.TimeLine",
         "2  CPUExtended.EnabledCPUsAvg",
         "1  ThreadPool.ThreadPoolEventCount",

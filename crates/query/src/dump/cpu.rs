@@ -79,6 +79,8 @@ rows! {
         process_key: Option<i64>,
         /// Process id.
         pid: Option<i64>,
+        /// Process id of its parent.
+        parent_pid: Option<i64>,
         /// File name of its executable.
         process: Option<String>,
         /// Sampled CPU; without any samples in the trace, CPU from context switches.
@@ -121,6 +123,10 @@ rows! {
         product_name: Option<String>,
         /// Company of the executable.
         company: Option<String>,
+        /// Product version of the executable.
+        product_version: Option<String>,
+        /// Description of the executable.
+        description: Option<String>,
         /// Times ready as percentiles, in the whole trace.
         ready: ReadyTimes,
         /// CPU by kind of core, in the whole trace.
@@ -231,10 +237,10 @@ impl CpuRequest {
         format!(
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
-SELECT c.process_key, {},
+SELECT c.process_key, {}, p.parent_pid,
   CASE WHEN ({samples}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
   c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
-  {}, {}, v.path AS module_path, v.file_version, v.product_name, v.company,
+  {}, {}, v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description,
   {ready},
   {kinds}
 FROM {table} c

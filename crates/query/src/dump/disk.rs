@@ -51,7 +51,10 @@ pub struct DiskRequest {
     pub level: u32,
     /// Rows for each process.
     pub per_process: bool,
-    /// Only rows with such operations.
+    /// The I/O of a file belongs to all processes that used it: filters choose files by their processes, and
+    /// `per_process` makes rows for each set of them.
+    pub shared: bool,
+    /// Only rows with such operations; with `shared` only files with such operations.
     pub operation: Option<DiskOperation>,
     /// Bytes read.
     pub read_size: Range,
@@ -78,11 +81,11 @@ pub struct DiskRequest {
 rows! {
     /// Disk I/O of a folder or file.
     pub struct DiskRow {
-        /// Process, with rows for each process; missing if it is not known.
+        /// Process, with rows for each process; missing if it is not known, and with sets of processes.
         process_key: Option<i64>,
         /// Its process id.
         pid: Option<i64>,
-        /// Its name.
+        /// Its name; of sets as `process_names`.
         process: Option<String>,
         /// Drive, folder or file; missing for flushes and for files without a name.
         path: Option<String>,
@@ -118,6 +121,10 @@ rows! {
         files: i64,
         /// Processes.
         processes: i64,
+        /// Names and ids of these processes, with ; between.
+        process_names: Option<String>,
+        /// Numbers of the disks, with ; between.
+        disks: Option<String>,
         /// Start of the process, if in the trace.
         process_start_ns: Option<i64>,
         /// End of the process, if in the trace.
@@ -149,6 +156,8 @@ rows! {
         flush_service_ns: i64,
         /// Service time of all operations.
         total_service_ns: i64,
+        /// Service time that is in no row, since it is of files that several processes shared.
+        shared_service_ns: i64,
         /// What groups are sorted by.
         sort_value: f64,
     }
@@ -168,6 +177,7 @@ pub fn total(rows: &[DiskRow]) -> DiskTotal {
         flush_service_ns: sum.flush_service_ns.saturating_add(row.flush_service_ns),
         total_service_ns: sum.total_service_ns.saturating_add(row.total_service_ns),
         sort_value: sum.sort_value + row.sort_value,
+        shared_service_ns: 0,
     })
 }
 
@@ -178,8 +188,6 @@ impl DiskRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("d.path", self.file.as_deref()));
         let (from, to) = ends(self.time);
         let (with, table) = if self.time.is_unlimited() {
             (String::new(), "disk_file")
@@ -189,7 +197,8 @@ impl DiskRequest {
         // The time that was seen: the part of the range that lies in the trace.
         let seen =
             format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
-        let process = process_columns("d", self.per_process);
+        let (with, rows) =
+            if self.shared { self.shared_rows(with, table) } else { (with, self.own_rows(table)) };
         format!(
             "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -200,26 +209,116 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
   sum(reads) AS reads, sum(read_bytes) AS read_bytes, sum(read_service_ns) AS read_service_ns, sum(read_io_ns) AS read_io_ns,
   sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
   sum(write_io_ns) AS write_io_ns, sum(flushes) AS flushes, sum(flush_service_ns) AS flush_service_ns,
-  max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
+  max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes,
+  string_agg(DISTINCT owner_name, ';') AS process_names, string_agg(DISTINCT disk_number, ';') AS disks
 FROM (
-SELECT {process}, {path} AS path, d.path AS file, d.process_key AS owner, d.reads, d.read_bytes, d.read_service_ns,
-  d.read_io_ns, d.writes, d.write_bytes, d.write_service_ns, d.write_io_ns, d.flushes, d.flush_service_ns, d.max_io_ns
-FROM {table} d
-LEFT JOIN process p ON p.process_key = d.process_key{conditions}
+{rows}
 )
 GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path
 )
 ){limits}
-ORDER BY sort_value, total_service_ns, path, process_key",
+ORDER BY sort_value, total_service_ns, path, process_key, process",
             sort = self.sort_value(),
-            path = folder_sql("d.path", self.level),
-            conditions = filtered(&conditions),
             limits = filtered(&self.limits()),
         )
     }
 
+    /// Rows of which each belongs to one process.
+    fn own_rows(&self, table: &str) -> String {
+        let mut conditions = self.processes.conditions();
+        conditions.extend(text_condition("d.path", self.file.as_deref()));
+        format!(
+            "SELECT {process}, {path} AS path, d.path AS file, d.process_key AS owner,
+  {NAME} AS owner_name, {SUMS}
+FROM {table} d
+LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
+            process = process_columns("d", self.per_process),
+            path = folder_sql("d.path", self.level),
+            conditions = filtered(&conditions),
+        )
+    }
+
+    /// Rows of files with all processes that used them; what they begin with goes in front of the question.
+    fn shared_rows(&self, with: String, table: &str) -> (String, String) {
+        let of_one = format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
+        // Single operations are of one process each.
+        let of_several = self.time.is_unlimited().then(|| {
+            format!(
+                "
+    UNION ALL
+    SELECT path, disk, CAST(unnest(string_to_array(CAST(process_keys AS VARCHAR), ' ')) AS INT) AS process_key
+    FROM {table} WHERE process_keys IS NOT NULL"
+            )
+        });
+        let processes = self.processes.conditions();
+        let fits = if processes.is_empty() { "TRUE".to_owned() } else { processes.join(" AND ") };
+        let begin = if with.is_empty() { "WITH ".to_owned() } else { format!("{},\n", with.trim_end()) };
+        let with = format!(
+            "{begin}used AS (
+  SELECT DISTINCT path, disk, process_key FROM (
+    {of_one}{}
+  )
+),
+users AS (
+  SELECT u.path, u.disk, u.process_key AS owner, {NAME} AS owner_name,
+    CASE WHEN {fits} THEN 1 ELSE 0 END AS fits
+  FROM used u
+  LEFT JOIN process p ON p.process_key = u.process_key
+),
+whose AS (
+  SELECT path, disk, max(fits) AS fits, string_agg(owner_name, ';' ORDER BY owner_name) AS names
+  FROM users GROUP BY path, disk
+),
+sized AS (
+  SELECT path, disk, sum(read_bytes) AS all_read, sum(write_bytes) AS all_written
+  FROM {table} GROUP BY path, disk
+)
+",
+            of_several.unwrap_or_default(),
+        );
+        let mut conditions: Vec<String> =
+            text_condition("d.path", self.file.as_deref()).into_iter().collect();
+        if !processes.is_empty() {
+            conditions.push("w.fits = 1".to_owned());
+        }
+        conditions.extend(self.operation.map(|operation| {
+            let has = match operation {
+                DiskOperation::Read => "z.all_read > 0",
+                DiskOperation::Write => "z.all_written > 0",
+                DiskOperation::Flush => "d.flush_service_ns > 0",
+            };
+            has.to_owned()
+        }));
+        let set = if self.per_process { "w.names" } else { "CAST(NULL AS VARCHAR)" };
+        let same = |other: &str| {
+            format!("coalesce({other}.path, '') = coalesce(d.path, '') AND {other}.disk = d.disk")
+        };
+        let path = folder_sql("d.path", self.level);
+        let none = process_columns("d", false)
+            .replace("CAST(NULL AS VARCHAR) AS process,", &format!("{set} AS process,"));
+        // Sums stand once, in front of one row without sums for each process.
+        let rows = format!(
+            "SELECT {none}, {path} AS path, d.path AS file, CAST(NULL AS INT) AS owner,
+  CAST(NULL AS VARCHAR) AS owner_name, {SUMS}
+FROM {table} d
+LEFT JOIN whose w ON {of_whose}
+LEFT JOIN sized z ON {of_size}{conditions}
+UNION ALL
+SELECT DISTINCT {none}, {path} AS path, d.path AS file, o.owner, o.owner_name, {NO_SUMS}
+FROM {table} d
+JOIN users o ON {of_user}
+LEFT JOIN whose w ON {of_whose}
+LEFT JOIN sized z ON {of_size}{conditions}",
+            of_whose = same("w"),
+            of_size = same("z"),
+            of_user = same("o"),
+            conditions = filtered(&conditions),
+        );
+        (with, rows)
+    }
+
     fn limits(&self) -> Vec<String> {
-        let operation = self.operation.map(|operation| match operation {
+        let operation = self.operation.filter(|_| !self.shared).map(|operation| match operation {
             // An extract that was made of sums has times without numbers of operations.
             DiskOperation::Read => "(reads > 0 OR read_service_ns > 0 OR read_bytes > 0)",
             DiskOperation::Write => "(writes > 0 OR write_service_ns > 0 OR write_bytes > 0)",
@@ -257,10 +356,53 @@ ORDER BY sort_value, total_service_ns, path, process_key",
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
         DISK.check(session, self.time)?;
         let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
-        let rows = ask(session, &self.sql())?;
-        Ok(by.answer(rows, |row: &DiskRow| row.process_key, total, |total| total.sort_value))
+        let mut rows: Vec<DiskRow> = ask(session, &self.sql())?;
+        // The engine puts one list of a group in order, not two.
+        for row in &mut rows {
+            row.process_names = row.process_names.take().map(|names| sorted(&names));
+            row.disks = row.disks.take().map(|disks| sorted(&disks));
+        }
+        let process = |row: &DiskRow| (row.process_key, row.process.clone());
+        let mut answer = by.answer(rows, process, total, |total| total.sort_value);
+        answer.total.shared_service_ns = self.in_no_row(session)?;
+        Ok(answer)
+    }
+
+    /// Service time of files that several processes shared, where rows are of single processes.
+    fn in_no_row(&self, session: &Session) -> Result<i64> {
+        let is_by_process = self.per_process || !self.processes.conditions().is_empty();
+        if self.shared || !is_by_process || !self.time.is_unlimited() {
+            return Ok(0);
+        }
+        let mut conditions = vec!["process_keys IS NOT NULL".to_owned()];
+        conditions.extend(text_condition("path", self.file.as_deref()));
+        let sql = format!(
+            "SELECT coalesce(sum(read_service_ns + write_service_ns + flush_service_ns), 0) AS rows
+FROM disk_file{}",
+            filtered(&conditions)
+        );
+        let sums: Vec<super::Count> = ask(session, &sql)?;
+        Ok(sums.first().map_or(0, |sum| sum.rows))
     }
 }
+
+/// A list with ; between, in order.
+fn sorted(list: &str) -> String {
+    let mut parts: Vec<&str> = list.split(';').collect();
+    parts.sort_unstable();
+    parts.join(";")
+}
+
+/// Name and id of a process.
+const NAME: &str = "CASE WHEN p.pid IS NOT NULL THEN concat(p.name, '(', p.pid, ')') END";
+
+const SUMS: &str =
+    "CAST(d.disk AS VARCHAR) AS disk_number, d.reads, d.read_bytes, d.read_service_ns, d.read_io_ns,
+  d.writes, d.write_bytes, d.write_service_ns, d.write_io_ns, d.flushes, d.flush_service_ns, d.max_io_ns";
+
+const NO_SUMS: &str = "CAST(NULL AS VARCHAR) AS disk_number, 0 AS reads, 0 AS read_bytes,
+  0 AS read_service_ns, 0 AS read_io_ns, 0 AS writes, 0 AS write_bytes, 0 AS write_service_ns,
+  0 AS write_io_ns, 0 AS flushes, 0 AS flush_service_ns, 0 AS max_io_ns";
 
 const DISK: Recorded = Recorded {
     sums: "disk_file",

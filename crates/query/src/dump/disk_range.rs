@@ -21,19 +21,19 @@ pub(super) fn with(time: Range) -> String {
     };
     format!(
         "WITH {TABLE} AS (
-SELECT path, process_key,
+SELECT path, disk, process_key,
 {},
 {},
 {},
   max(io_ns) AS max_io_ns
 FROM (
-  SELECT kind, path, process_key, size_bytes,
+  SELECT kind, path, disk, process_key, size_bytes,
     least(complete_ns, {b}) - greatest(init_ns, {a}) AS io_ns,
     greatest(least(complete_ns, {b}) - greatest(complete_ns - service_ns, {a}), 0) AS service_ns
   FROM disk_io
   WHERE complete_ns >= {a} AND init_ns <= {b}
 )
-GROUP BY path, process_key
+GROUP BY path, disk, process_key
 )
 ",
         sums("read", "reads"),

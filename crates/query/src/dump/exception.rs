@@ -1,6 +1,6 @@
 //! Exceptions of .NET programs: equal ones together, or each one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::exception_filter::{ExceptionFilters, Thrown};
@@ -48,6 +48,8 @@ pub struct ExceptionRequest {
     pub time: Range,
     /// What becomes second 0 of times.
     pub zero: ZeroTime,
+    /// Whether the same exception with another stack is a row of its own in [`ExceptionRequest::ask`].
+    pub by_stack: bool,
     /// Order of [`ExceptionRequest::ask`].
     pub sort: ExceptionSort,
     /// How many rows from the end of the list, of each process where equal ones are together.
@@ -55,7 +57,8 @@ pub struct ExceptionRequest {
 }
 
 rows! {
-    /// Exceptions of one process with the same type, message and stack.
+    /// Exceptions of one process with the same type and message, and with the same stack if that is asked
+    /// for.
     pub struct ExceptionRow {
         /// Process; missing if it is not known.
         process_key: Option<i64>,
@@ -83,7 +86,7 @@ rows! {
         tids: String,
         /// HRESULT of one of them, as bit pattern.
         hresult: Option<i64>,
-        /// Stack.
+        /// Stack, in rows by stack.
         stack_id: Option<i64>,
         /// Start of the process, if in the trace.
         process_start_ns: Option<i64>,
@@ -101,6 +104,10 @@ rows! {
         product_name: Option<String>,
         /// Its company.
         company: Option<String>,
+        /// Product version of the executable.
+        product_version: Option<String>,
+        /// Description of the executable.
+        description: Option<String>,
         /// What rows are sorted by with [`ExceptionSort::Count`].
         sort_value: f64,
     }
@@ -143,6 +150,10 @@ rows! {
         product_name: Option<String>,
         /// Its company.
         company: Option<String>,
+        /// Product version of the executable.
+        product_version: Option<String>,
+        /// Description of the executable.
+        description: Option<String>,
     }
 }
 
@@ -169,7 +180,7 @@ impl ExceptionRequest {
         conditions.extend(range_condition(&self.zero.moved("e.ts_ns"), self.time));
         format!(
             "SELECT {ts}, e.process_key, {process}, t.tid, e.thread_key, e.exception_type, e.message, e.hresult, e.flags, e.stack_id,
-    v.path AS module_path, v.file_version, v.product_name, v.company
+    v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description
   FROM exception e
   LEFT JOIN process p ON p.process_key = e.process_key
   LEFT JOIN thread t ON t.thread_key = e.thread_key{EXECUTABLES}{zero}{conditions}",
@@ -197,12 +208,19 @@ impl ExceptionRequest {
                 "process_count, process_key, message, exception_type, first_ns, stack_id"
             }
         };
+        // Rules look at stacks: rows that they leave are put together behind them.
+        let (stack, by_stack) = if self.by_stack || self.has_rules() {
+            ("stack_id", ", stack_id")
+        } else {
+            ("CAST(NULL AS INTEGER) AS stack_id", "")
+        };
         format!(
             "SELECT *, sum(count) OVER (PARTITION BY process_key) AS process_count,
   sum(count) OVER (PARTITION BY process_key, exception_type) AS type_count, CAST(count AS DOUBLE) AS sort_value
 FROM (
-SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, exception_type, message, stack_id,
-  module_path, file_version, product_name, company,
+SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns,
+  exception_type, message, {stack},
+  module_path, file_version, product_name, company, product_version, description,
   count(*) AS count, count(*) FILTER (WHERE flags & 4 <> 0) AS rethrown, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
   count(DISTINCT thread_key) AS threads, min(hresult) AS hresult,
   string_agg(CAST(ts_ns AS VARCHAR), ' ' ORDER BY ts_ns, thread_key) AS times_ns,
@@ -210,8 +228,9 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
 FROM (
   {}
 )
-GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, exception_type, message, stack_id,
-  module_path, file_version, product_name, company
+GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns,
+  exception_type, message{by_stack},
+  module_path, file_version, product_name, company, product_version, description
 )
 ORDER BY {order}",
             self.chosen()
@@ -232,7 +251,10 @@ ORDER BY {order}",
         check(session)?;
         let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
         let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
-        if left_out > 0 {
+        if self.has_rules() && !self.by_stack {
+            rows = without_stacks(rows);
+        }
+        if self.has_rules() {
             self.order_again(&mut rows);
         }
         let count = |rows: &[ExceptionRow]| rows.iter().map(|row| row.count).sum();
@@ -249,6 +271,10 @@ ORDER BY {order}",
         let left_out = self.leave_out(session, &mut rows, ThrownRow::thrown, |_| 1)?;
         self.top.cut(&mut rows);
         Ok(Kept { answer: rows, left_out })
+    }
+
+    fn has_rules(&self) -> bool {
+        self.filters.as_deref().is_some_and(|filters| !filters.is_empty())
     }
 
     /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have the same process, type,
@@ -281,7 +307,7 @@ ORDER BY {order}",
         Ok(left_out)
     }
 
-    /// Brings rows of which some were taken away into the order of their numbers again; those of one process and type stay in theirs.
+    /// Brings rows of which some were taken away into the order of their numbers again.
     fn order_again(&self, rows: &mut [ExceptionRow]) {
         let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
         for row in rows.iter() {
@@ -292,17 +318,67 @@ ORDER BY {order}",
             (of_process.get(&row.process_key).copied(), row.process_key.is_none(), row.process_key)
         };
         let kind = |row: &ExceptionRow| of_type.get(&(row.process_key, row.exception_type.clone())).copied();
+        let text = |text: &str| text.to_owned();
+        let size = |row: &ExceptionRow| (row.count, row.first_ns, row.message.clone(), row.stack_id);
         match self.sort {
             ExceptionSort::Process => {}
-            ExceptionSort::Type | ExceptionSort::Message => rows.sort_by_key(process),
+            ExceptionSort::Type => {
+                rows.sort_by_cached_key(|row| (process(row), text(&row.exception_type), size(row)));
+            }
+            ExceptionSort::Message => {
+                let rest = |row: &ExceptionRow| (text(&row.exception_type), row.first_ns, row.stack_id);
+                rows.sort_by_cached_key(|row| (process(row), text(&row.message), rest(row)));
+            }
             ExceptionSort::Count => {
-                rows.sort_by_cached_key(|row| (process(row), kind(row), row.exception_type.clone()));
+                rows.sort_by_cached_key(|row| {
+                    (process(row), kind(row), text(&row.exception_type), size(row))
+                });
             }
         }
     }
 }
 
+/// Rows that differ in their stacks only become one.
+fn without_stacks(rows: Vec<ExceptionRow>) -> Vec<ExceptionRow> {
+    let mut places: HashMap<(Option<i64>, String, String), usize> = HashMap::new();
+    let mut equal: Vec<Vec<ExceptionRow>> = Vec::new();
+    for row in rows {
+        let next = equal.len();
+        let key = (row.process_key, row.exception_type.clone(), row.message.clone());
+        match equal.get_mut(*places.entry(key).or_insert(next)) {
+            Some(known) => known.push(row),
+            None => equal.push(vec![row]),
+        }
+    }
+    equal.into_iter().filter_map(ExceptionRow::together).collect()
+}
+
 impl ExceptionRow {
+    /// Equal exceptions with several stacks as one row.
+    fn together(rows: Vec<Self>) -> Option<Self> {
+        let thrown = |row: &Self| -> Vec<(i64, String)> {
+            let times = row.times_ns.split(' ').filter_map(|time| time.parse().ok());
+            times.zip(row.tids.split(' ').map(str::to_owned)).collect()
+        };
+        let mut all: Vec<(i64, String)> = rows.iter().flat_map(thrown).collect();
+        all.sort_by_key(|(time, _)| *time);
+        let tids: HashSet<&str> = all.iter().map(|(_, tid)| tid.as_str()).collect();
+        let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
+        let texts = |part: fn(&(i64, String)) -> String| all.iter().map(part).collect::<Vec<_>>().join(" ");
+        let (times_ns, tids) = (texts(|(time, _)| time.to_string()), texts(|(_, tid)| tid.clone()));
+        let mut one = rows.into_iter().reduce(|one, other| Self {
+            count: one.count.saturating_add(other.count),
+            rethrown: one.rethrown.saturating_add(other.rethrown),
+            first_ns: one.first_ns.min(other.first_ns),
+            last_ns: one.last_ns.max(other.last_ns),
+            hresult: one.hresult.into_iter().chain(other.hresult).min(),
+            ..one
+        })?;
+        (one.stack_id, one.threads, one.times_ns, one.tids) = (None, threads, times_ns, tids);
+        one.sort_value = one.count as f64;
+        Some(one)
+    }
+
     fn thrown(&self) -> (Thrown<'_>, Option<i64>) {
         let process = self.process.as_deref().unwrap_or_default();
         let thrown = Thrown { process, exception_type: &self.exception_type, message: &self.message };

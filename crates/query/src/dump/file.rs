@@ -120,6 +120,8 @@ rows! {
         close_ns: i64,
         /// Times that attributes or other information was set.
         set_infos: i64,
+        /// Times that a security descriptor was set.
+        set_securities: i64,
         /// Files deleted.
         deletes: i64,
         /// Files renamed.
@@ -158,6 +160,10 @@ rows! {
         product_name: Option<String>,
         /// Its company.
         company: Option<String>,
+        /// Product version of the executable, if that is asked for.
+        product_version: Option<String>,
+        /// Description of the executable, if that is asked for.
+        description: Option<String>,
         /// What the rows are sorted by.
         sort_value: f64,
     }
@@ -253,6 +259,7 @@ const SUMS: &[(&str, &str, &str)] = &[
     ("cleanups", "count", "kind = 'cleanup'"),
     ("close_ns", "duration_ns", "kind IN ('close', 'cleanup')"),
     ("set_infos", "count", "kind = 'set_info'"),
+    ("set_securities", "count", "kind = 'set_security'"),
     ("deletes", "count", "kind = 'delete'"),
     ("renames", "count", "kind = 'rename'"),
     ("others", "count", OTHER),
@@ -261,8 +268,8 @@ const SUMS: &[(&str, &str, &str)] = &[
     ("total_count", "count", "TRUE"),
 ];
 
-const OTHER: &str =
-    "kind NOT IN ('read', 'write', 'create', 'close', 'cleanup', 'set_info', 'delete', 'rename')";
+const OTHER: &str = "kind NOT IN ('read', 'write', 'create', 'close', 'cleanup', 'set_info', 'set_security', \
+     'delete', 'rename')";
 
 impl FileRequest {
     /// The question.
@@ -282,10 +289,12 @@ impl FileRequest {
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
         let process = process_columns("f", self.per_process);
         let modules = if self.per_process && self.with_modules {
-            "v.path AS module_path, v.file_version, v.product_name, v.company"
+            "v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, \
+             v.description"
         } else {
             "CAST(NULL AS VARCHAR) AS module_path, CAST(NULL AS VARCHAR) AS file_version, CAST(NULL AS VARCHAR) AS product_name, \
-             CAST(NULL AS VARCHAR) AS company"
+             CAST(NULL AS VARCHAR) AS company, CAST(NULL AS VARCHAR) AS product_version, \
+             CAST(NULL AS VARCHAR) AS description"
         };
         let executables = if self.with_modules || self.modules.is_some() { EXECUTABLES } else { "" };
         let sum = |(name, what, of): &(&str, &str, &str)| {
@@ -298,6 +307,7 @@ SELECT *, read_bytes + write_bytes AS total_bytes, open_ns + close_ns + read_ns 
 FROM (
 SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
   max(module_path) AS module_path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
+  max(product_version) AS product_version, max(description) AS description,
 {sums},
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'read'), 0) AS read_max_position_bytes,
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'write'), 0) AS write_max_position_bytes,

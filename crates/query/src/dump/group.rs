@@ -72,14 +72,14 @@ pub(super) struct Grouping {
 
 impl Grouping {
     /// Groups with the sums of their rows, in the order of what their sums are sorted by.
-    pub(super) fn answer<R: Clone, T>(
+    pub(super) fn answer<R: Clone, T, K: Eq + std::hash::Hash>(
         &self,
         rows: Vec<R>,
-        process_key: impl Fn(&R) -> Option<i64>,
+        process: impl Fn(&R) -> K,
         total: impl Fn(&[R]) -> T,
         sort_value: impl Fn(&T) -> f64,
     ) -> Grouped<R, T> {
-        let key = |row: &R| process_key(row).filter(|_| self.per_process);
+        let key = |row: &R| self.per_process.then(|| process(row));
         let mut groups = grouped(rows, key, self.top, &total);
         groups.sort_by(|a, b| sort_value(&a.total).total_cmp(&sort_value(&b.total)));
         if self.per_process {

@@ -30,6 +30,8 @@ pub struct MemoryRequest {
     pub commit: Range,
     /// In memory at the end, in bytes.
     pub working_set: Range,
+    /// Bytes in memory at the first sample; 0 where the process was not there yet.
+    pub first_working_set: Range,
     /// In memory and not shared at the end, in bytes.
     pub private_working_set: Range,
     /// Shared and committed at the end, in bytes.
@@ -83,6 +85,10 @@ rows! {
         product_name: Option<String>,
         /// Its company.
         company: Option<String>,
+        /// Product version of the executable.
+        product_version: Option<String>,
+        /// Description of the executable.
+        description: Option<String>,
         /// What rows are sorted by.
         sort_value: f64,
     }
@@ -122,6 +128,7 @@ impl MemoryRequest {
         for (column, range) in [
             ("l.commit_bytes", self.commit),
             ("l.working_set_bytes", self.working_set),
+            ("coalesce(f.working_set_bytes, 0)", self.first_working_set),
             ("l.private_working_set_bytes", self.private_working_set),
             ("l.shared_commit_bytes", self.shared_commit),
         ] {
@@ -145,7 +152,7 @@ FROM (
 SELECT l.ts_ns, l.process_key, l.pid, p.name AS process, p.command_line, p.session_id, p.start_ns AS process_start_ns,
   p.stop_ns AS process_stop_ns, l.commit_bytes, coalesce(l.commit_bytes - f.commit_bytes, 0) AS commit_diff_bytes, l.working_set_bytes,
   coalesce(l.working_set_bytes - f.working_set_bytes, 0) AS working_set_diff_bytes, l.private_working_set_bytes, l.shared_commit_bytes,
-  v.path AS module_path, v.file_version, v.product_name, v.company
+  v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description
 FROM memory_sample l
 CROSS JOIN (SELECT min(ts_ns) AS first_ns, max(ts_ns) AS last_ns FROM memory_sample{range}) e
 LEFT JOIN memory_sample f ON f.ts_ns = e.first_ns AND f.pid = l.pid AND coalesce(f.process_key, -1) = coalesce(l.process_key, -1)

@@ -28,6 +28,8 @@ pub enum By {
 pub struct MethodRequest {
     /// Which processes.
     pub processes: ProcessQuery,
+    /// The idle process, too: interrupts and DPCs on processors that had nothing else to do are its CPU.
+    pub with_idle: bool,
     /// What rows are of, besides stack tags.
     pub by: By,
     /// Which methods, modules or threads: a filter on their names as they are printed.
@@ -125,6 +127,10 @@ rows! {
         product_name: Option<String>,
         /// Company of the module.
         company: Option<String>,
+        /// Product version of the module.
+        product_version: Option<String>,
+        /// Description of the module.
+        description: Option<String>,
         /// Vendor of a well-known driver.
         driver_vendor: Option<String>,
         /// What kind of driver it is.
@@ -179,7 +185,8 @@ const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no mod
 /// Versions of modules by path.
 const VERSIONS: &str = "
 LEFT JOIN (
-  SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company
+  SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
+    max(product_version) AS product_version, max(description) AS description
   FROM module GROUP BY path
 ) v ON v.path = m.module_path";
 
@@ -194,7 +201,8 @@ impl MethodRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
+        let not_idle = (!self.with_idle).then(|| "coalesce(p.pid, -1) <> 0".to_owned());
+        let mut conditions: Vec<String> = not_idle.into_iter().collect();
         conditions.extend(self.processes.conditions());
         let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
         let Rows { with, from } = self.rows();
@@ -223,7 +231,8 @@ SELECT m.process_key, {}, c.priority AS process_priority, m.kind, m.tid, m.tag_s
   m.cpu_ns, m.exclusive_ns, m.wait_ns, m.ready_ns, m.wait_sum_ns, m.ready_sum_ns,
   m.ready_sum_ns / nullif(m.ready_count, 0) AS ready_avg_ns, m.switches, m.threads, m.depth,
   {}, {}, m.last_ns - m.first_ns AS duration_ns,
-  m.module_path, v.file_version, v.product_name, v.company, {vendor} AS driver_vendor, {category} AS driver_category,
+  m.module_path, v.file_version, v.product_name, v.company, v.product_version, v.description,
+  {vendor} AS driver_vendor, {category} AS driver_category,
   {ready},
   {kinds}
 FROM ({from}

@@ -61,7 +61,7 @@ pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.s
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
-    max(m.company) AS company
+    max(m.company) AS company, max(m.product_version) AS product_version, max(m.description) AS description
   FROM module m JOIN process_recorded r ON r.process_key = m.process_key AND lower(r.name) = lower(m.name)
   GROUP BY m.process_key
 ) v ON v.process_key = p.process_key";

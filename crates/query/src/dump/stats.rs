@@ -13,6 +13,11 @@ pub struct StatsRequest {
 }
 
 rows! {
+    /// A value alone.
+    pub struct Value {
+        /// The value as text.
+        value: String,
+    }
     /// A property.
     pub struct Property {
         /// Name.
@@ -65,6 +70,46 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("LostBuffers", "lost_buffers"),
 ];
 
+/// Properties of machines that only some recordings and extracts tell, in any order.
+const OF_MACHINE: &[&str] =
+    &["UsedExtractOptions", "WinSatOSName", "IsDomainJoined", "MainModuleVersion", "Displays", "Network"];
+
+/// Whether a filter names a property that there is, whether an extract tells it or not.
+#[must_use]
+pub fn is_known(properties: &str) -> bool {
+    let filter = names(properties);
+    let of_test = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus", "Source", "Disk0", "VolumeC:"];
+    let of_trace = OF_TRACE.iter().map(|(name, _)| *name);
+    of_trace.chain(of_test).chain(OF_MACHINE.iter().copied()).any(|name| filter.matches(Some(name)))
+}
+
+/// Names with commas, semicolons or blanks between.
+fn names(properties: &str) -> TextFilter {
+    TextFilter::parse(&properties.replace([',', ' '], ";"))
+}
+
+/// Facts of `system_config` under the names of properties. Those of traces and of imported extracts are
+/// called differently.
+const FACTS: &str = "SELECT 50 AS at,
+  CASE replace(lower(name), '_', '') WHEN 'winsatosname' THEN 'WinSatOSName'
+  WHEN 'isdomainjoined' THEN 'IsDomainJoined' ELSE 'UsedExtractOptions' END AS name, value FROM system_config
+WHERE replace(lower(name), '_', '') IN ('winsatosname', 'isdomainjoined', 'usedextractoptions')
+UNION ALL
+SELECT 51, 'MainModuleVersion', value FROM system_config
+WHERE topic = 'main_module_version' AND name = 'version'
+UNION ALL
+SELECT 52, 'Displays', concat_ws(', ', max(value) FILTER (WHERE name = 'display_name'),
+  concat_ws(' x ', max(value) FILTER (WHERE name = 'horizontal_resolution'),
+    max(value) FILTER (WHERE name = 'vertical_resolution')),
+  max(value) FILTER (WHERE name = 'graphics_card_memory_size_mi_b') || ' MiB')
+FROM system_config WHERE topic = 'video' GROUP BY item
+UNION ALL
+SELECT 53, 'Network', concat_ws(', ', max(value) FILTER (WHERE name IN ('description', 'nic_description')),
+  nullif(max(value) FILTER (WHERE name IN ('mac', 'physical_address')), ''),
+  'address ' || nullif(max(value) FILTER (WHERE name IN ('addresses', 'ip_addresses')), ''),
+  'DNS ' || nullif(max(value) FILTER (WHERE name IN ('dns', 'dns_server_addresses')), ''))
+FROM system_config WHERE topic IN ('nic', 'nics') GROUP BY item";
+
 /// How many processors each class has, on machines with several.
 const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
     FROM (SELECT efficiency_class, count(*) AS cores FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
@@ -91,7 +136,7 @@ fn of_test(name: TestName) -> Vec<Property> {
     let all = [
         ("TestCase", Some(name.test_case)),
         ("TestTimeMs", Some(name.duration_ms.to_string())),
-        ("PerformedAt", Some(name.performed_at.format("%Y-%m-%dT%H:%M:%S").to_string())),
+        ("PerformedAt", name.performed_at.map(|at| at.format("%Y-%m-%dT%H:%M:%S").to_string())),
         ("TestStatus", status.map(str::to_owned)),
     ];
     let property =
@@ -117,6 +162,8 @@ SELECT name, value FROM (
 SELECT -1 AS at, 'Source' AS name, path AS value FROM extract
 UNION ALL
 {}
+UNION ALL
+{FACTS}
 UNION ALL
 SELECT 100, concat('Disk', disk), concat_ws(', ', model, CAST(size_bytes / 1073741824 AS VARCHAR) || ' GiB',
   'drive ' || boot_drive_letter, CASE WHEN is_write_cache_enabled THEN 'write cache on'
@@ -145,7 +192,7 @@ ORDER BY at, name, value",
         let of_test = file.and_then(|file| TestName::parse(&file.value)).map(of_test).unwrap_or_default();
         all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
-            let filter = TextFilter::parse(&filter.replace([',', ' '], ";"));
+            let filter = names(filter);
             all.retain(|property| filter.matches(Some(&property.name)));
         }
         Ok(all)

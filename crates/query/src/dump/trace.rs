@@ -23,6 +23,8 @@ rows! {
         start_utc: Option<String>,
         /// Whether several extracts are asked, so that rows have to say which one they are of.
         of_several: bool,
+        /// Version of the main module of the product, if that was asked for.
+        baseline: Option<String>,
     }
 }
 
@@ -34,10 +36,21 @@ impl TraceInfo {
     pub fn ask(session: &Session) -> Result<Self> {
         let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several FROM trace";
+       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
+FROM trace";
         // The path is none of what extracts can be asked together.
         let info: Self = ask(session, sql)?.into_iter().next().unwrap_or_default();
         Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })
+    }
+
+    /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can tell.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub fn with_baseline(self, session: &Session) -> Result<Self> {
+        let sql = "SELECT value FROM system_config WHERE topic = 'main_module_version' AND name = 'version'";
+        let values: Vec<super::stats::Value> = ask(session, sql)?;
+        Ok(Self { baseline: values.into_iter().next().map(|value| value.value), ..self })
     }
 
     /// Where its time begins.

@@ -123,13 +123,34 @@ ORDER BY cpu_ns, pdb",
     )
 }
 
-/// Symbol files that are missing, those with most CPU last.
+/// Symbol files that are missing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MissingPdbs {
+    /// Those of code with CPU samples, those with most CPU last.
+    pub rows: Vec<MissingPdb>,
+    /// Symbol files of all modules, as far as they are known.
+    pub all_pdbs: i64,
+    /// Whether the extract was imported: such a one knows only symbol files that were not found.
+    pub is_imported: bool,
+}
+
+/// Symbol files that are missing.
 ///
 /// # Errors
 /// There are no modules; the query fails.
-pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<Vec<MissingPdb>> {
+pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPdbs> {
     check(session)?;
-    ask(session, &missing_pdbs_sql(filter))
+    let rows: Vec<MissingPdb> = ask(session, &missing_pdbs_sql(filter))?;
+    let all_pdbs = match rows.first() {
+        Some(row) => row.all_pdbs,
+        None => {
+            let all = "SELECT count(DISTINCT concat(pdb_guid, pdb_age)) AS rows
+FROM module WHERE pdb_name IS NOT NULL";
+            let counts: Vec<super::Count> = ask(session, all)?;
+            counts.first().map_or(0, |count| count.rows)
+        }
+    };
+    Ok(MissingPdbs { rows, all_pdbs, is_imported: session.is_imported() })
 }
 
 fn check(session: &Session) -> Result<()> {

@@ -22,7 +22,7 @@ pub enum TestStatus {
     Failed,
 }
 
-/// A name that fits one of the two forms.
+/// A name that fits one of the forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestName {
     /// The test case.
@@ -35,8 +35,8 @@ pub struct TestName {
     pub generated_at: Option<GeneratedAt>,
     /// How the test ended, if the name tells.
     pub status: Option<TestStatus>,
-    /// When, on the clock of the wall.
-    pub performed_at: NaiveDateTime,
+    /// When, on the clock of the wall, if the name tells.
+    pub performed_at: Option<NaiveDateTime>,
 }
 
 /// Endings of traces, archives and extracts.
@@ -51,7 +51,7 @@ pub fn stem(file_name: &str) -> Option<&str> {
 }
 
 impl TestName {
-    /// Reads the name of a trace, archive or extract; `None` if it has neither form.
+    /// Reads the name of a trace, archive or extract; `None` if it has none of the forms.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let stem = stem(file_name)?;
@@ -68,10 +68,14 @@ impl TestName {
                 machine: String::new(),
                 generated_at: None,
                 status: None,
-                performed_at: NaiveDateTime::default(),
+                performed_at: None,
             };
-            if test_case.is_empty() { None } else { name.long(rest).or_else(|| name.short(rest)) }
+            if test_case.is_empty() { None } else { name.of_rest(rest) }
         })
+    }
+
+    fn of_rest(&self, rest: &str) -> Option<Self> {
+        self.long(rest).or_else(|| self.short(rest)).or_else(|| self.undated(rest))
     }
 
     /// `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
@@ -91,7 +95,7 @@ impl TestName {
             "Unknown" => None,
             _ => return None,
         };
-        let performed_at = date_time(date)?;
+        let performed_at = Some(date_time(date)?);
         let machine = Some(machine.to_owned()).filter(|machine| !machine.is_empty())?;
         Some(Self { machine, generated_at: Some(generated_at), status, performed_at, ..self.clone() })
     }
@@ -99,7 +103,7 @@ impl TestName {
     /// `MACHINE.20200717-124447`, or with a dash in front of the date.
     fn short(&self, rest: &str) -> Option<Self> {
         let at = rest.len().checked_sub("20200717-124447".len())?;
-        let performed_at = date_time(rest.get(at..)?)?;
+        let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
         let end = machine.strip_suffix('-').map_or(machine, |machine| machine.trim_end_matches('.'));
         let end = end.strip_suffix('.').unwrap_or(end);
@@ -107,6 +111,16 @@ impl TestName {
             return None;
         }
         Some(Self { machine: end.to_owned(), performed_at, ..self.clone() })
+    }
+
+    /// `MACHINE`, as files are called from which somebody took the date: letters, digits and dashes.
+    fn undated(&self, rest: &str) -> Option<Self> {
+        let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        // A date behind the machine without a dot between is none of the forms.
+        let at = rest.len().saturating_sub("20200717-124447".len());
+        let has_date = rest.get(at..).and_then(date_time).is_some();
+        (is_name && !has_date).then(|| Self { machine: rest.to_owned(), ..self.clone() })
     }
 }
 
@@ -133,7 +147,7 @@ mod tests {
             TestName::parse("CallupAdhocWarmReadingCT_3117msFO9DE01T0162PC.20200717-124447.7z").unwrap();
         assert_eq!((&*name.test_case, name.duration_ms), ("CallupAdhocWarmReadingCT", 3117));
         assert_eq!((&*name.machine, name.generated_at, name.status), ("FO9DE01T0162PC", None, None));
-        assert_eq!(name.performed_at.to_string(), "2020-07-17 12:44:47");
+        assert_eq!(name.performed_at.unwrap().to_string(), "2020-07-17 12:44:47");
         for other in [
             "Case_5msPC-20200717-124447.etl",
             "Case_5msPC.-20200717-124447.ETWX",
@@ -155,6 +169,18 @@ mod tests {
         // A test case that looks like a duration.
         let name = TestName::parse("Wait_5ms_7msPC.20200717-124447.etl").unwrap();
         assert_eq!((&*name.test_case, name.duration_ms), ("Wait_5ms", 7));
+    }
+
+    #[test]
+    fn names_without_a_date() {
+        for (text, case, duration_ms, machine) in [
+            ("Case_11341msPC.json7z", "Case", 11341, "PC"),
+            ("Open_Case_7ms_9msFO9DE01-PC.etl", "Open_Case_7ms", 9, "FO9DE01-PC"),
+        ] {
+            let name = TestName::parse(text).unwrap();
+            assert_eq!((&*name.test_case, name.duration_ms, &*name.machine), (case, duration_ms, machine));
+            assert_eq!((name.performed_at, name.generated_at), (None, None), "{text}");
+        }
     }
 
     #[test]

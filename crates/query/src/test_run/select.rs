@@ -232,7 +232,7 @@ mod tests {
             stem: super::super::stem(name).unwrap().to_owned(),
             trace: Some(name.into()),
             extract: None,
-            performed_at: parsed.as_ref().map(|name| name.performed_at).unwrap_or_default(),
+            performed_at: parsed.as_ref().and_then(|name| name.performed_at).unwrap_or_default(),
             name: parsed,
         }
     }

@@ -12,6 +12,7 @@ use etwkit_decode::{Decoder, clr, tcpip, win32k};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
+use super::assemblies::Assemblies;
 use super::cores::Cores;
 use super::counters::CounterNames;
 use super::object_types::ObjectTypes;
@@ -40,6 +41,8 @@ const MAX_PATIENCE_S: i64 = 60;
 pub(super) struct Collected {
     pub(super) directory: Directory,
     pub(super) methods: MethodTracker,
+    /// Whose code methods are that lie in no image.
+    pub(super) assemblies: Assemblies,
     pub(super) config: SystemConfig,
     pub(super) decoder: Decoder,
     pub(super) recorded: Vec<Recorded>,
@@ -209,17 +212,20 @@ pub(super) fn collect(
     let Ahead { counts, mentions, .. } = ahead;
     builder.mentioned_elsewhere(mentions);
     let methods = dotnet.finish_methods();
+    let runtime_modules = dotnet.finish_modules();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.
     pids.into_iter().for_each(|pid| directory.processes.mention(pid));
+    let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
     let runtime = if ahead.runtime_stacks { session.clock().frequency / RUNTIME_STACKS } else { 0 };
     Ok(Collected {
         directory,
         methods,
+        assemblies,
         recorded: recorded(counts.identities()),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),

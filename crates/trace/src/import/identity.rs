@@ -3,6 +3,7 @@
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
+use super::assemblies::Assemblies;
 use crate::directory::Directory;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -57,12 +58,18 @@ impl<'d> Identity<'d> {
     }
 
     /// Hands on what names processes, threads, modules and methods.
-    pub(super) fn write(&self, methods: &MethodTracker, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn write(
+        &self,
+        methods: &MethodTracker,
+        assemblies: &Assemblies,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         write_all(self.processes(), sink)?;
         write_all(self.threads(), sink)?;
         let images = self.directory.images.images();
-        write_all(images.iter().zip(0..).map(|(image, id)| self.module(id, image)), sink)?;
-        write_all(self.methods(methods), sink)
+        let images = images.iter().zip(0..).map(|(image, id)| self.module(id, image));
+        write_all(images.chain(assemblies.added().iter().cloned()), sink)?;
+        write_all(self.methods(methods, assemblies), sink)
     }
 
     fn ns(&self, time: Option<i64>) -> Option<i64> {
@@ -156,7 +163,7 @@ impl<'d> Identity<'d> {
         }
     }
 
-    fn methods(&self, tracker: &MethodTracker) -> impl Iterator<Item = Method> {
+    fn methods(&self, tracker: &MethodTracker, assemblies: &Assemblies) -> impl Iterator<Item = Method> {
         let ids = first_methods(tracker);
         let mut rows = Vec::new();
         for (pid, methods) in tracker.processes() {
@@ -167,7 +174,10 @@ impl<'d> Identity<'d> {
                 let module = self.directory.image_at(process, method.start, time.unwrap_or(self.clock.t0));
                 rows.push(Method {
                     method_id: id as i32,
-                    module_id: module.map(|(id, _)| id as i32),
+                    module_id: module
+                        .map(|(id, _)| id)
+                        .or_else(|| assemblies.of_method(id))
+                        .map(|id| id as i32),
                     name: full_name(&method.namespace, &method.name),
                     signature: Some(method.signature.to_string()).filter(|s| !s.is_empty()),
                     process_key: key(process),

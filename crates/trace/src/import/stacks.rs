@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::arena::{Chunk, Chunks, RawStack};
+use super::assemblies::Assemblies;
 use super::line::Seq;
 use super::nodes::{Nodes, Top};
 use crate::directory::Directory;
@@ -41,6 +42,8 @@ pub(super) struct Stacks<'d> {
     methods: &'d MethodTracker,
     /// Position of the first method of each process id among all methods.
     first_method: &'d FxHashMap<u32, u32>,
+    /// Whose code methods are that lie in no image.
+    assemblies: &'d Assemblies,
     epochs: Epochs,
     /// The stacks that keys stand for.
     keyed: &'d StackTree,
@@ -80,13 +83,14 @@ impl<'d> Stacks<'d> {
     pub(super) fn new(
         directory: &'d Directory,
         methods: &'d MethodTracker,
-        first_method: &'d FxHashMap<u32, u32>,
+        (first_method, assemblies): (&'d FxHashMap<u32, u32>, &'d Assemblies),
         keyed: &'d StackTree,
     ) -> Self {
         Self {
             directory,
             methods,
             first_method,
+            assemblies,
             epochs: Epochs::new(directory, methods),
             keyed,
             whole: StackTree::default(),
@@ -227,12 +231,13 @@ impl<'d> Stacks<'d> {
             self.frames.clear();
         }
         let next = self.next_frame;
-        let frame = *self.frames.entry((image.map(|(id, _)| id), address, method)).or_insert(next);
+        let module = image.map(|(id, _)| id).or_else(|| self.assemblies.of_method(method?));
+        let frame = *self.frames.entry((module, address, method)).or_insert(next);
         if frame == next {
             self.next_frame += 1;
             self.frame_rows.push(Frame {
                 frame_id: frame as i32,
-                module_id: image.map(|(id, _)| id as i32),
+                module_id: module.map(|id| id as i32),
                 rva: image.map(|(_, image)| address.wrapping_sub(image.base) as i64),
                 address: address as i64,
                 method_id: method.map(|id| id as i32),

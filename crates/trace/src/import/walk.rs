@@ -93,7 +93,7 @@ pub(super) fn walk(
     let decoder = std::mem::take(&mut collected.decoder);
     let c = &*collected;
     let ids = first_methods(&c.methods);
-    let stacks = Stacks::new(&c.directory, &c.methods, &ids, &c.directory.stacks);
+    let stacks = Stacks::new(&c.directory, &c.methods, (&ids, &c.assemblies), &c.directory.stacks);
     let (outbox, batches, messages) = Outbox::new();
     let (read, made) = std::thread::scope(|scope| {
         let maker = std::thread::Builder::new().name("rows".to_owned());
@@ -386,7 +386,7 @@ impl Importers<'_> {
         self.loggers.finish(session, context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
-        context.identity.write(&collected.methods, sink)?;
+        context.identity.write(&collected.methods, &collected.assemblies, sink)?;
         machine::write(&collected.config, context.directory, session.clock(), sink)?;
         let processors = session.files().first().map_or(0, |file| file.header().cpu_count);
         write_all(collected.cores.rows(&collected.config, processors), sink)?;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::interner::Interner;
 use crate::tracker::method::{self, MethodTracker};
+use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 
 /// Rows of the list `top_methods`.
 const TOP_METHODS: usize = 30;
@@ -27,6 +28,7 @@ pub struct DotnetSummary {
     /// With the order in which they were met.
     runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
+    runtime_modules: RuntimeModuleTracker,
     texts: Interner,
 }
 
@@ -82,7 +84,18 @@ impl DotnetSummary {
                 self.jit.entry(pid).or_default().il_to_native_maps += 1;
             }
             (Origin::Runtime, id::MODULE_LOAD | id::MODULE_UNLOAD)
-            | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => self.module(pid, version, payload),
+            | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => {
+                if let Some(module) = Module::parse(payload, version) {
+                    self.names_module(pid, event.timestamp, &module);
+                    self.module(pid, module);
+                }
+            }
+            // The same module as a domain sees it; some recordings have only these.
+            (_, id::DOMAIN_MODULE_LOAD) | (Origin::Rundown, id::DOMAIN_MODULE_DC_END) => {
+                if let Some(module) = Module::parse_domain(payload) {
+                    self.names_module(pid, event.timestamp, &module);
+                }
+            }
             (_, id::RUNTIME_INFORMATION) => {
                 let runtimes = self.runtimes.entry(pid).or_default();
                 if let Some(runtime) = RuntimeInformation::parse(payload) {
@@ -138,8 +151,12 @@ impl DotnetSummary {
         }
     }
 
-    fn module(&mut self, pid: u32, version: u8, payload: &[u8]) {
-        let Some(module) = Module::parse(payload, version) else { return };
+    fn names_module(&mut self, pid: u32, time: i64, module: &Module) {
+        let (path, pdb) = (self.texts.intern(&module.il_path), module.pdb.clone().map(Arc::new));
+        self.runtime_modules.add(pid, module.module_id, RuntimeModule { time, path, pdb });
+    }
+
+    fn module(&mut self, pid: u32, module: Module) {
         let known = self.modules.entry(pid).or_default().entry(module.il_path).or_default();
         if known.ids.is_empty() {
             known.flags = module.flags;
@@ -156,6 +173,11 @@ impl DotnetSummary {
         let mut methods = std::mem::take(&mut self.methods);
         methods.finish();
         methods
+    }
+
+    /// The modules of runtimes; call it once after all events.
+    pub fn finish_modules(&mut self) -> RuntimeModuleTracker {
+        std::mem::take(&mut self.runtime_modules)
     }
 
     pub(super) fn section(&self, clock: &Clock, methods: &MethodTracker, managed: &ManagedSamples) -> Value {

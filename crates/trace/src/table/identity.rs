@@ -65,7 +65,8 @@ tables! {
         affinity: i64;
     }
 
-    /// An executable file, library or driver, mapped into a process.
+    /// An executable file, library or driver, mapped into a process; also an assembly of .NET that was not
+    /// mapped as one.
     Module / ModuleColumns = "module", order ["module_id"] {
         /// Number of the module in this extract, from 0.
         module_id: i32, "key";
@@ -75,9 +76,9 @@ tables! {
         path: String;
         /// File name, the last part of the path.
         name: String;
-        /// First address, as bit pattern.
+        /// First address, as bit pattern; 0 for an assembly that only its runtime knows.
         base: i64;
-        /// Size in memory.
+        /// Size in memory; 0 for an assembly that only its runtime knows.
         size: i64;
         /// Load; null if it was there before the trace began.
         load_ns: Option<i64>, "ns";
@@ -121,8 +122,9 @@ tables! {
     Method / MethodColumns = "method", order ["method_id"] {
         /// Number of the method in this extract, from 0.
         method_id: i32, "key";
-        /// Module that holds its code, for native code one of those with the same symbol file; null for code that was compiled at run
-        /// time.
+        /// Module that holds its code, for native code one of those with the same symbol file; for code that
+        /// was compiled at run time the assembly that it was compiled from, null if the runtime does not name
+        /// it.
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
@@ -140,9 +142,10 @@ tables! {
     Frame / FrameColumns = "frame", order ["frame_id"] {
         /// Number of the frame in this extract, from 0.
         frame_id: i32, "key";
-        /// Module that holds it; null if none was mapped there.
+        /// Module that holds it; for code that was compiled at run time the assembly that it was compiled
+        /// from. Null if there is none.
         module_id: Option<i32>, "key";
-        /// Offset in the module; null without a module.
+        /// Offset in the module; null without a module, and for code that was compiled at run time.
         rva: Option<i64>;
         /// Address as bit pattern.
         address: i64;

@@ -117,8 +117,11 @@ tables! {
         path: Option<Arc<str>>;
         /// Number of the disk.
         disk: i32;
-        /// Process; null if not known.
+        /// Process; null if not known, or if several processes share the row.
         process_key: Option<i32>, "key";
+        /// Keys of the processes that share the row, with blanks between: only extracts that were made of
+        /// sums have such rows, in which it is not known how much each process did.
+        process_keys: Option<String>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
         /// Reads.

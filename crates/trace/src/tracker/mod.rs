@@ -9,6 +9,7 @@ pub mod image;
 pub mod method;
 pub mod process;
 pub mod registry_key;
+pub mod runtime_module;
 pub mod stack;
 pub mod thread;
 pub mod volume;

@@ -10,7 +10,8 @@ use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_trace::import::{ImportError, Options, Range, import};
 use etwkit_trace::table::{
-    DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Row, Table, Thread, ThreadAffinity,
+    DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Method, Module, Row, Table, Thread,
+    ThreadAffinity,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -177,6 +178,76 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
 }
 
 /// A thread of version 3 with 64-bit pointers, and a change of its processors 5 µs later.
+/// The address of code that is compiled at run time lies in no image; the rundown names its module.
+#[test]
+fn compiled_code_belongs_to_the_assembly_that_the_runtime_names() {
+    let mut options = SessionOptions::default();
+    options.header.perf_freq = 1_000_000;
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    let text =
+        |text: &str| -> Vec<u8> { text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect() };
+    let longs = |numbers: &[u64]| -> Vec<u8> { numbers.iter().flat_map(|n| n.to_le_bytes()).collect() };
+    let ints = |numbers: &[u32]| -> Vec<u8> { numbers.iter().flat_map(|n| n.to_le_bytes()).collect() };
+    let method = |id: u64, module: u64, start: u64, name: &str| {
+        let head = [longs(&[id, module, start]), ints(&[0x100, 0, 8])].concat();
+        [head, text("Shop.Cart"), text(name), text("void ()")].concat()
+    };
+    let module = |id: u64, path: &str| {
+        let pdb = [vec![0; 2], vec![7; 16], ints(&[1]), text("App.pdb")].concat();
+        [longs(&[id, 0]), ints(&[8, 0]), text(path), text(""), pdb].concat()
+    };
+    let of_domain =
+        |id: u64, path: &str| [longs(&[id, 0, 0]), ints(&[8, 0]), text(path), text(""), vec![0; 2]].concat();
+    let exception = [text("A"), text("message"), vec![0; 16]].concat();
+    let stack = [&[0; 4][..], &2u32.to_le_bytes(), &longs(&[0x1010, 0x2010])].concat();
+    let (runtime, rundown) = (etwkit_decode::clr::RUNTIME, etwkit_decode::clr::RUNDOWN);
+    let events = [
+        (1, runtime, 143, method(1, 0x50, 0x1000, "Add")),
+        (2, runtime, 143, method(2, 0x60, 0x2000, "Pay")),
+        (3, runtime, 143, method(3, 0x70, 0x3000, "Lost")),
+        (10, runtime, 80, exception),
+        (11, runtime, 82, stack),
+        (20, rundown, 154, module(0x50, r"C:\app\App.dll")),
+        (21, rundown, 152, of_domain(0x60, "Made at run time")),
+    ];
+    for (us, provider, id, payload) in &events {
+        let event = ManifestEvent {
+            timestamp: options.t0 + us,
+            provider: *provider,
+            descriptor: Descriptor { id: *id, version: 2, ..Descriptor::default() },
+            thread_id: 7,
+            process_id: 4,
+            payload,
+            ..ManifestEvent::default()
+        };
+        writer.write(0, event).unwrap();
+    }
+    let bytes = writer.finish(options.header.start_time + 1000).unwrap().into_inner();
+    let rows = run(&Session::open(vec![Box::new(bytes)]).unwrap(), &Options::default()).unwrap();
+    let texts = |table: &Table, name: &str| -> Vec<String> {
+        let of_table = rows.iter().filter(|(of, _)| of.name == table.name);
+        of_table
+            .flat_map(|(_, batch)| {
+                let texts = batch.column_by_name(name).unwrap().as_string::<i32>();
+                texts.iter().map(|text| text.unwrap_or("-").to_owned()).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let ids = |table: &Table, name: &str| -> Vec<Option<i32>> {
+        let of_table = rows.iter().filter(|(of, _)| of.name == table.name);
+        of_table
+            .flat_map(|(_, batch)| {
+                batch.column_by_name(name).unwrap().as_primitive::<Int32Type>().iter().collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    assert_eq!(texts(Module::TABLE, "path"), [r"C:\app\App.dll", "Made at run time"]);
+    assert_eq!(texts(Module::TABLE, "pdb_name"), ["App.pdb", "-"]);
+    assert_eq!(texts(Method::TABLE, "name"), ["Shop.Cart.Add", "Shop.Cart.Pay", "Shop.Cart.Lost"]);
+    assert_eq!(ids(Method::TABLE, "module_id"), [Some(0), Some(1), None]);
+    assert_eq!(ids(Frame::TABLE, "module_id"), [Some(1), Some(0)], "of the callers first");
+}
+
 #[test]
 fn threads_have_names_and_processors_that_change() {
     let mut options = SessionOptions::default();

@@ -177,6 +177,11 @@ fn ask_one<A>(
         if common.show_full_file_name {
             name.clone_into(&mut info.file_name);
         }
+        if common.etwanalyzer_csv.is_some() {
+            // Such a file names what was asked, not what it became in the cache.
+            info.extract_path = Some(name.clone());
+            info = info.with_baseline(session).with_context(|| name.clone())?;
+        }
         Ok((info, question(session).map_err(|error| error.of(session))))
     };
     let answer = answer();

@@ -102,7 +102,8 @@ fn each(
     let text = Text::new(&args.common, Some(&args.processes), info);
     let sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
     lines.file(info, &text, &sums)?;
-    if !args.shows().0 {
+    // Sums of processes are the rows themselves.
+    if args.show_total.as_deref() == Some("total") {
         return Ok(());
     }
     let shown: Vec<Shown<'_>> = answer.rows.iter().map(|row| Shown::new(args, info, row)).collect();

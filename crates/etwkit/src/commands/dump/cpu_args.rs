@@ -73,6 +73,10 @@ pub(crate) struct CpuArgs {
     /// Leave the N largest methods of each process out first
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip_methods: usize,
+    /// With --methods or --stack-tags: the idle process, too, which has what interrupts and DPCs did on idle
+    /// processors
+    #[arg(long)]
+    idle: bool,
     /// Names of methods begin with their module: ntdll.dll!NtReadFile
     #[arg(long)]
     include_dll: bool,
@@ -211,6 +215,7 @@ impl CpuArgs {
                 By::Thread => method::By::Thread,
                 By::Process | By::Method => method::By::Method,
             },
+            with_idle: self.idle,
             methods: self.methods.clone(),
             stack_tags: self.stack_tags.clone(),
             only_tags: !self.asks_names(),

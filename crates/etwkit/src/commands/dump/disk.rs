@@ -51,9 +51,17 @@ pub(crate) struct DiskArgs {
     /// Rows for each process
     #[arg(long)]
     per_process: bool,
+    /// Count the I/O of a file for each process that used it: filters on processes choose such files, and
+    /// --per-process makes rows for each set of processes. Without it each operation belongs to the process
+    /// that issued it
+    #[arg(long)]
+    shared: bool,
     /// With --per-process: only the N largest processes
     #[arg(long, value_name = "N", requires = "per_process")]
     top_processes: Option<usize>,
+    /// With --per-process: leave the N largest processes out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_processes: usize,
     /// Only these files, by whole path (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "PATHS")]
     file: Option<String>,
@@ -102,6 +110,7 @@ impl DiskArgs {
             file: self.file.clone(),
             level: self.dir_level,
             per_process: self.per_process,
+            shared: self.shared,
             operation: self.operation,
             read_size: range("read-size", self.read_size.as_deref(), Unit::Bytes)?,
             write_size: range("write-size", self.write_size.as_deref(), Unit::Bytes)?,
@@ -112,7 +121,7 @@ impl DiskArgs {
             time: range("range", self.range.as_deref(), Unit::Seconds)?,
             sort: self.sort_by,
             top: self.top.top(),
-            top_processes: Top { count: self.top_processes, skip: 0 },
+            top_processes: Top { count: self.top_processes, skip: self.skip_processes },
         })
     }
 
@@ -176,12 +185,33 @@ fn print(args: &DiskArgs, one: &Answered<DiskAnswer>, lines: &mut Lines<'_, '_>)
         if args.per_process
             && let Some(row) = group.rows.first()
         {
-            lines.line(&format!("  {}  [{}]", text.process_line(row.into()), sums(&text, &group.total)))?;
+            let of = if args.shared { set_of(row) } else { text.process_line(row.into()) };
+            lines.line(&format!("  {of}  [{}]", sums(&text, &group.total)))?;
         }
         printed.by_ref().take(group.rows.len()).try_for_each(|line| lines.line(line))?;
     }
     let files: i64 = one.rows().map(|row| row.files).sum();
-    lines.line(&format!("Total {}, {} files", sums(&text, &one.answer.total), text.int(files)))
+    lines.line(&format!("Total {}, {} files", sums(&text, &one.answer.total), text.int(files)))?;
+    let shared_ns = one.answer.total.shared_service_ns;
+    if shared_ns > 0 {
+        lines.line(&format!(
+            "{} s more are of files that several processes shared: --shared counts them for each",
+            text.s(shared_ns, 3)
+        ))?;
+    }
+    Ok(())
+}
+
+/// The processes that shared the files of a row; many of them only by their number.
+fn set_of(row: &DiskRow) -> String {
+    const NAMED: usize = 5;
+    match row.process.as_deref() {
+        None => "(processes that are not known)".to_owned(),
+        Some(names) => match names.split(';').count() {
+            many if many > NAMED => format!("Many processes ({many})"),
+            _ => names.replace(';', "; "),
+        },
+    }
 }
 
 /// One list over all extracts.

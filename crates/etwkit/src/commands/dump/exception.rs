@@ -70,7 +70,7 @@ pub(crate) struct ExceptionArgs {
     /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     show_module: Option<String>,
-    /// Show stacks
+    /// Show stacks: equal exceptions with different stacks are rows of their own
     #[arg(long, help_heading = OUTPUT)]
     show_stack: bool,
     /// Only frames A to B of stacks
@@ -98,6 +98,7 @@ impl ExceptionArgs {
             filters: self.filters.rules()?,
             time: range("time", self.time.as_deref(), Unit::Seconds)?,
             zero: self.zero.zero(),
+            by_stack: self.needs_stacks(),
             sort: match self.sort_by {
                 Order::Together(sort) => sort,
                 Order::Time => ExceptionSort::default(),

@@ -40,6 +40,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("close", Some("close")),
     ("cleanup", Some("cleanup")),
     ("set-info", Some("set_info")),
+    ("set-security", Some("set_security")),
     ("query-info", Some("query_info")),
     ("delete", Some("delete")),
     ("rename", Some("rename")),
@@ -69,6 +70,9 @@ pub(crate) struct FileArgs {
     /// With --per-process: only the N largest processes
     #[arg(long, value_name = "N", requires = "per_process")]
     top_processes: Option<usize>,
+    /// With --per-process: leave the N largest processes out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_processes: usize,
     /// Only these files, by whole path (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "PATHS")]
     file: Option<String>,
@@ -143,7 +147,7 @@ impl FileArgs {
             time: range("range", self.range.as_deref(), Unit::Seconds)?,
             sort: self.sort_by,
             top: self.top.top(),
-            top_processes: Top { count: self.top_processes, skip: 0 },
+            top_processes: Top { count: self.top_processes, skip: self.skip_processes },
         })
     }
 
@@ -166,6 +170,7 @@ impl FileArgs {
         columns.number("OpenCount", "Opens", true, |row| text.int(row.opens));
         columns.number("CloseCount", "Closes", true, |row| text.int(row.closes));
         columns.number("SetInfoCount", "Set", more, |row| text.int(row.set_infos));
+        columns.number("SetSecurityCount", "Security", more, |row| text.int(row.set_securities));
         columns.number("DeleteCount", "Deletes", more, |row| text.int(row.deletes));
         columns.number("RenameCount", "Renames", more, |row| text.int(row.renames));
         columns.number("OtherCount", "Other", more, |row| text.int(row.others));

@@ -7,6 +7,7 @@ use etwkit_query::dump::lbr::{LbrAnswer, LbrRequest, LbrRow};
 use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range};
+use super::cut::Cut;
 use super::output::{Answered, Lines, show_sql, streamed};
 use super::text::Text;
 use crate::exit::Exit;
@@ -29,6 +30,12 @@ pub(crate) struct LbrArgs {
     /// Only the N largest methods of each process
     #[arg(long, value_name = "N")]
     top_methods: Option<usize>,
+    /// Leave the N largest methods of each process out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_methods: usize,
+    /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    cut_method: Option<Cut>,
     /// Names begin with their module
     #[arg(long)]
     include_dll: bool,
@@ -57,7 +64,7 @@ impl LbrArgs {
             scaling_factor: factor,
             count: range("count", self.count.as_deref(), Unit::Count)?,
             top: self.top.top(),
-            top_methods: Top { count: self.top_methods, skip: 0 },
+            top_methods: Top { count: self.top_methods, skip: self.skip_methods },
         })
     }
 }
@@ -90,13 +97,15 @@ fn print(args: &LbrArgs, one: &Answered<LbrAnswer>, lines: &mut Lines<'_, '_>) -
 
 /// The line of a method, before the first of its callers, and that of a caller.
 fn method_lines(args: &LbrArgs, text: &Text, row: &LbrRow, before: Option<&LbrRow>, table: &mut Table) {
-    let callee = row.callee.as_deref().unwrap_or_default();
+    let shown = |name: &Option<String>| {
+        let name = name.as_deref().unwrap_or_default();
+        args.cut_method.map_or_else(|| name.to_owned(), |cut| cut.of(name))
+    };
     if before.is_none_or(|before| before.callee != row.callee) {
-        table.row([text.int(row.callee_count), format!("  {callee}")]);
+        table.row([text.int(row.callee_count), format!("  {}", shown(&row.callee))]);
     }
     if args.show_caller {
-        let caller = row.caller.as_deref().unwrap_or_default();
-        table.row([text.int(row.count), format!("    from {caller}")]);
+        table.row([text.int(row.count), format!("    from {}", shown(&row.caller))]);
     }
 }
 

@@ -39,6 +39,9 @@ pub(crate) struct MemoryArgs {
     /// Only processes that have so much in memory at the end (MiB)
     #[arg(long, value_name = "A..B")]
     working_set: Option<String>,
+    /// Only processes that have so much in memory at the first sample (MiB); one that came later has 0
+    #[arg(long, value_name = "A..B")]
+    first_working_set: Option<String>,
     /// Only processes that have so much in memory, and not shared, at the end (MiB)
     #[arg(long, value_name = "A..B")]
     private_working_set: Option<String>,
@@ -76,6 +79,7 @@ impl MemoryArgs {
             modules: self.show_module.clone().filter(|text| !text.is_empty()),
             commit: of("commit", &self.commit)?,
             working_set: of("working-set", &self.working_set)?,
+            first_working_set: of("first-working-set", &self.first_working_set)?,
             private_working_set: of("private-working-set", &self.private_working_set)?,
             shared_commit: of("shared-commit", &self.shared_commit)?,
             min_diff: i64::from(self.min_diff) * MIB,

@@ -57,6 +57,7 @@ mod wait;
 mod wait_args;
 
 use args::{Dump, DumpArgs};
+pub(crate) use test_args::TestSelectionArgs;
 pub(crate) use text::rounded;
 
 use crate::exit::Exit;

@@ -73,8 +73,8 @@ fn add(path: &Path, found: &mut Found) -> anyhow::Result<()> {
         None => return Ok(()),
     };
     let name = TestName::parse(&full);
-    let performed_at = match &name {
-        Some(name) => name.performed_at,
+    let performed_at = match name.as_ref().and_then(|name| name.performed_at) {
+        Some(performed_at) => performed_at,
         None => wall_clock(when(path, is_extract)?),
     };
     let key = (beside(path), stem.clone());

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
 use clap::Args;
-use etwkit_query::dump::stats::{Property, StatsRequest};
+use etwkit_query::dump::stats::{Property, StatsRequest, is_known};
 
 use super::args::Common;
 use super::output::{Lines, ask, rows_of, show_sql, written};
@@ -42,6 +42,10 @@ pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result
     let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !known.is_empty() && answers.iter().all(|one| one.answer.is_empty()) {
         let asked = args.properties.as_deref().unwrap_or_default();
+        if is_known(asked) {
+            printer.note(&format!("no extract has a value for --properties {asked:?}"));
+            return Ok(Exit::Nothing);
+        }
         bail!("--properties {asked:?}: no such property; there are: {}", known.join(" "));
     }
     let rows = rows_of(&answers, |rows| rows);

@@ -52,7 +52,7 @@ pub(crate) struct TestSelectionArgs {
 
 impl TestSelectionArgs {
     /// As a selection.
-    pub(super) fn selection(&self) -> anyhow::Result<Selection> {
+    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
         let range = |text: &String| Range::parse(text, Unit::Milliseconds).context("--test-time");
         Ok(Selection {
             run_index: self.test_run_index,

@@ -3,10 +3,12 @@
 use clap::Args;
 use etwkit_query::Session;
 use etwkit_query::dump::group::Group;
-use etwkit_query::dump::version::{MissingPdb, ModuleRow, VersionRequest, missing_pdbs, missing_pdbs_sql};
+use etwkit_query::dump::version::{
+    MissingPdb, MissingPdbs, ModuleRow, VersionRequest, missing_pdbs, missing_pdbs_sql,
+};
 
 use super::args::{Common, ProcessFilters, TopArgs};
-use super::output::{Answered, Columns, Lines, listed, show_sql, streamed};
+use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::Text;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -112,21 +114,41 @@ fn pdbs(args: &VersionArgs, filter: &str, printer: &mut Printer<'_>) -> anyhow::
         return show_sql(printer, &missing_pdbs_sql(Some(filter)));
     }
     let question = |session: &Session| missing_pdbs(session, Some(filter));
-    listed(&args.common, "dump version", printer, question, |one, lines| {
-        let text = Text::new(&args.common, None, &one.info);
-        lines.file(&one.info, &text, "")?;
-        let mut columns = Columns::new();
-        columns.number("Cpu", "CPU ms up to", true, |row: &MissingPdb| text.ms(row.cpu_ns));
-        columns.word("Pdb", "Symbol file", true, |row| row.pdb.clone());
-        columns.number("Age", "Age", true, |row| text.maybe_int(row.pdb_age));
-        columns.word("Id", "Id", true, |row| row.pdb_guid.clone().unwrap_or_default());
-        columns.word("Module", "Module", true, |row| row.module.clone());
-        columns.choose(args.common.column.as_deref())?;
-        columns.lines(one.answer.iter()).iter().try_for_each(|line| lines.line(line))?;
-        let all = one.answer.first().map_or(0, |row| row.all_pdbs);
-        lines.line(&format!(
-            "{} of {all} symbol files are missing for code with CPU samples",
-            one.answer.len()
-        ))
-    })
+    streamed(
+        &args.common,
+        "dump version",
+        printer,
+        question,
+        |found| found.rows.iter().collect(),
+        |one, lines| {
+            let text = Text::new(&args.common, None, &one.info);
+            lines.file(&one.info, &text, "")?;
+            let mut columns = Columns::new();
+            columns.number("Cpu", "CPU ms up to", true, |row: &MissingPdb| text.ms(row.cpu_ns));
+            columns.word("Pdb", "Symbol file", true, |row| row.pdb.clone());
+            columns.number("Age", "Age", true, |row| text.maybe_int(row.pdb_age));
+            columns.word("Id", "Id", true, |row| row.pdb_guid.clone().unwrap_or_default());
+            columns.word("Module", "Module", true, |row| row.module.clone());
+            columns.choose(args.common.column.as_deref())?;
+            columns.lines(one.answer.rows.iter()).iter().try_for_each(|line| lines.line(line))?;
+            lines.line(&missing(&text, &one.answer))
+        },
+    )
+}
+
+/// How many symbol files are missing, as far as the extract tells.
+fn missing(text: &Text, found: &MissingPdbs) -> String {
+    let MissingPdbs { rows, all_pdbs, is_imported } = found;
+    let (count, all) = (text.int(rows.len() as i64), text.int(*all_pdbs));
+    match (is_imported, all_pdbs) {
+        (false, _) => format!("{count} of {all} symbol files are missing for code with CPU samples"),
+        (true, 0) => {
+            "Which symbol files are missing is not known: this extract of ETWAnalyzer has no modules"
+                .to_owned()
+        }
+        // Such an extract names the symbol files that were not found, and no others.
+        (true, _) => format!(
+            "{count} symbol files are missing for code with CPU samples, of {all} that were not found"
+        ),
+    }
 }

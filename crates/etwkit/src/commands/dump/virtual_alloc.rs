@@ -37,8 +37,9 @@ pub(crate) struct VirtualAllocArgs {
     /// Sums of processes; what is shown without any other word
     #[arg(long, conflicts_with_all = ["details", "methods", "stack_id", "events"])]
     stats: bool,
-    /// Stacks of each process whose commits were not given back
-    #[arg(long, conflicts_with_all = ["methods", "stack_id", "events"])]
+    /// Stacks of each process whose commits were not given back; with --stack-id the single allocations of
+    /// these stacks
+    #[arg(long, conflicts_with_all = ["methods", "events"])]
     details: bool,
     /// The same by method: only these (*, ?, several with ;, ! excludes), each with all stacks that contain it
     #[arg(long, value_name = "NAMES", conflicts_with_all = ["stack_id", "events"])]
@@ -58,6 +59,9 @@ pub(crate) struct VirtualAllocArgs {
     /// With --details or --methods: only the N largest of each process
     #[arg(long, value_name = "N", default_value_t = 10)]
     top_stacks: usize,
+    /// Leave the N largest of each process out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_stacks: usize,
     /// Order; of stacks by what was committed or not released
     #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "not-released-size")]
     sort_by: VirtualAllocSort,
@@ -106,7 +110,7 @@ impl VirtualAllocArgs {
     }
 
     fn request(&self) -> anyhow::Result<VirtualAllocRequest> {
-        let lists_stacks = self.details || self.methods.is_some();
+        let lists_stacks = (self.details && self.stack_id.is_none()) || self.methods.is_some();
         let size = range("not-released-size", self.not_released_size.as_deref(), Unit::Bytes)?;
         let mut request = VirtualAllocRequest {
             processes: self.processes.query(),
@@ -117,7 +121,7 @@ impl VirtualAllocArgs {
             include_exited: self.include_exited,
             sort: self.sort_by,
             top: self.top.top(),
-            top_stacks: Top { count: Some(self.top_stacks), skip: 0 },
+            top_stacks: Top { count: Some(self.top_stacks), skip: self.skip_stacks },
         };
         let is_sorted_by_rest =
             matches!(self.sort_by, VirtualAllocSort::NotReleasedSize | VirtualAllocSort::NotReleasedCount);

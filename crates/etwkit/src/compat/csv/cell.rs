@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_query::dump::path::WHOLE_PATH;
 use etwkit_query::dump::power_catalog::scheme_guid;
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::nt_status;
 use etwkit_query::test_run::{TestName, stem};
 use etwkit_query::time_format::{TimeFormat, TimeWriter};
 use serde_json::{Map, Value};
 
+use super::machine;
 use crate::numbers::Numbers;
 
 /// A row, as `--json` has it, with what is around it.
@@ -16,6 +19,8 @@ pub(super) struct Row<'a> {
     pub(super) values: &'a Map<String, Value>,
     pub(super) times: TimeWriter,
     pub(super) numbers: Numbers,
+    /// What the line wants beside rows: formats of first and last times, or the level of folders.
+    pub(super) words: [&'a str; 2],
     /// The command line, in the first row only.
     pub(super) line: &'a str,
     /// Whether no row in front of it is of the same connection, or has the same stack.
@@ -31,14 +36,14 @@ pub(super) enum Cell {
     TestCase,
     /// How long the test took, in milliseconds; 0 where the name does not tell.
     TestTime,
-    /// Name of the trace.
-    File,
-    /// Name of the trace without its ending.
+    /// Name of what was asked, extract or trace, without its ending.
     FileName,
-    /// Path of the extract.
+    /// Path of what was asked.
     Source,
-    /// Folder of the extract.
+    /// Folder of what was asked.
     Directory,
+    /// Version of the main module of the product, which extracts of ETWAnalyzer can tell.
+    Baseline,
     /// The recorded machine.
     Machine,
     /// When the test was, or the recording began.
@@ -75,6 +80,9 @@ pub(super) enum Cell {
     S(&'static str),
     /// A moment in nanoseconds as seconds of the trace with so many digits, else with all: a time, which no locale changes.
     Moment(&'static str, Option<usize>),
+    /// The first or last time that a row was seen, in the format that the line names for it, else as seconds
+    /// with four digits.
+    CallTime(&'static str, usize),
     /// Seconds between two times.
     Between(&'static str, &'static str),
     /// Nanoseconds as minutes, cut.
@@ -89,6 +97,12 @@ pub(super) enum Cell {
     Percent(&'static str, &'static str),
     /// Name and id of the process, which are in these columns.
     Process(&'static str, &'static str),
+    /// A path if rows are files, else nothing.
+    FileAtLevel(&'static str),
+    /// The folder that rows are of: that of a path if rows are files.
+    FolderAtLevel(&'static str),
+    /// The folder of a path, cut to the level of folders.
+    FolderTo(&'static str),
     /// The folder of a path.
     FolderOf(&'static str),
     /// The last part of a path.
@@ -99,6 +113,16 @@ pub(super) enum Cell {
     Frames(&'static str),
     /// Number of a stack, and its frames where it stands first; the columns of both.
     Stack(&'static str, &'static str),
+    /// Versions, product, description and folder of the module of a row, whose path is in this column.
+    Module(&'static str),
+    /// Vendor and category of a well-known driver, then [`Cell::Module`].
+    Driver(&'static str),
+    /// An exit code, or the name of the error that it is.
+    ReturnCode(&'static str),
+    /// A number, rounded to a whole one, half away from zero.
+    Rounded(&'static str),
+    /// Facts of all parts of the machine of these kinds, which have one of these names.
+    Facts(&'static [&'static str], &'static [&'static str]),
     /// 1 if the column has a value, else 0.
     Has(&'static str),
     /// The first column divided by e to the power of the second one.
@@ -126,8 +150,8 @@ impl Cell {
             Self::Line => row.line.to_owned(),
             Self::TestCase => row.test_case(),
             Self::TestTime => row.test().map_or(0, |test| test.duration_ms).to_string(),
-            Self::File => file_name(&row.trace.file_name).to_owned(),
-            Self::FileName => without_ending(file_name(&row.trace.file_name)).to_owned(),
+            Self::FileName => without_ending(&row.file()).to_owned(),
+            Self::Baseline => row.trace.baseline.clone().unwrap_or_default(),
             Self::Source => row.source().display().to_string(),
             Self::Directory => row.directory(),
             Self::Machine => row.trace.computer.clone().unwrap_or_default(),
@@ -172,6 +196,7 @@ impl Cell {
             }
             Self::Minutes(name) => ns(name, &|ns| (ns / 60_000_000_000).to_string()),
             Self::Time(name) => ns(name, &|ns| row.times.write(ns)),
+            Self::CallTime(name, word) => ns(name, &|ns| row.call_time(ns, word)),
             Self::Mib(name) => ns(name, &|bytes| (bytes >> 20).to_string()),
             Self::Mebi(name) => {
                 let rate = row.get(name).and_then(Value::as_f64);
@@ -185,6 +210,25 @@ impl Cell {
                 pid if pid.is_empty() => row.text(name),
                 pid => format!("{}({pid})", row.text(name)),
             },
+            Self::FileAtLevel(name) => {
+                if row.is_of_files() {
+                    row.text(name)
+                } else {
+                    String::new()
+                }
+            }
+            Self::FolderAtLevel(name) if row.is_of_files() => machine::folder(&row.text(name), 0).to_owned(),
+            Self::FolderAtLevel(name) => row.text(name),
+            Self::FolderTo(name) => machine::folder(&row.text(name), row.level()).to_owned(),
+            Self::Module(path) => row.module(path),
+            Self::Driver(path) => row.driver(path),
+            Self::ReturnCode(name) => row.return_code(name),
+            Self::Rounded(name) => row
+                .get(name)
+                .and_then(Value::as_f64)
+                .map(|number| number.round().to_string())
+                .unwrap_or_default(),
+            Self::Facts(topics, names) => machine::facts(row.values, topics, names).join(";"),
             Self::FolderOf(name) => {
                 let path = row.text(name);
                 path.rsplit_once('\\').map_or("", |(folder, _)| folder).to_owned()
@@ -235,20 +279,68 @@ impl Row<'_> {
         }
     }
 
-    /// What the name of the trace tells of a test.
+    /// The name of the file that was asked, else of the trace.
+    fn file(&self) -> String {
+        let path = self.trace.extract_path.as_deref().unwrap_or(&self.trace.file_name);
+        file_name(path.trim_end_matches(['/', '\\'])).to_owned()
+    }
+
+    /// What the name of the file tells of a test.
     fn test(&self) -> Option<TestName> {
-        TestName::parse(file_name(&self.trace.file_name))
+        TestName::parse(&self.file())
     }
 
     fn test_case(&self) -> String {
-        let stem = || without_ending(file_name(&self.trace.file_name)).to_owned();
-        self.test().map_or_else(stem, |test| test.test_case)
+        self.test().map_or_else(|| without_ending(&self.file()).to_owned(), |test| test.test_case)
+    }
+
+    /// Folders below the drive that tell rows apart.
+    fn level(&self) -> usize {
+        let [level, _] = self.words;
+        level.parse().unwrap_or(0)
+    }
+
+    /// Whether rows are files instead of folders.
+    fn is_of_files(&self) -> bool {
+        self.level() >= WHOLE_PATH as usize
+    }
+
+    fn call_time(&self, ns: i64, word: usize) -> String {
+        match self.words.get(word).and_then(|format| format.parse().ok()) {
+            None | Some(TimeFormat::Seconds) => format!("{:.4}", ns as f64 / 1e9),
+            Some(format) => self.times.with_format(format).write(ns),
+        }
+    }
+
+    /// Versions of a module; what a row does not have is not known of it.
+    fn module(&self, path: &str) -> String {
+        let text = |name: &str| self.values.get(name).map(|value| self.written(value)).unwrap_or_default();
+        let path = text(path);
+        let folder = path.rsplit_once('\\').map_or("", |(folder, _)| folder);
+        let (version, product) = (text("file_version"), text("product_name"));
+        machine::module(&version, &text("product_version"), &product, &text("description"), folder)
+    }
+
+    fn driver(&self, path: &str) -> String {
+        let (vendor, category) = (self.text("driver_vendor"), self.text("driver_category"));
+        let module = self.module(path);
+        if vendor.is_empty() {
+            module
+        } else {
+            format!("Vendor: {vendor} {category} {module}").trim_end().to_owned()
+        }
+    }
+
+    fn return_code(&self, name: &str) -> String {
+        let Some(code) = self.number(name) else { return String::new() };
+        let name = i32::try_from(code).ok().and_then(nt_status::error_name);
+        name.map_or_else(|| code.to_string(), str::to_owned)
     }
 
     /// To the second, on the clock of the recorded machine.
     fn date(&self) -> String {
-        match self.test() {
-            Some(test) => test.performed_at.format("%Y-%m-%d %H:%M:%S").to_string(),
+        match self.test().and_then(|test| test.performed_at) {
+            Some(at) => at.format("%Y-%m-%d %H:%M:%S").to_string(),
             None => TimeWriter::new(TimeFormat::Local, 0, self.trace.clock()).write(0),
         }
     }
@@ -360,7 +452,8 @@ mod tests {
     fn cell_in(numbers: &str, cell: Cell, file: &str, is_first: bool, values: &Value) -> String {
         let trace = TraceInfo {
             file_name: file.to_owned(),
-            extract_path: Some("/runs/day 1/x.etwx".to_owned()),
+            extract_path: Some(format!("/runs/day 1/{file}")),
+            baseline: Some("5.1".to_owned()),
             // Half past two of the second of January 2024.
             start_filetime: 133_486_794_000_000_000,
             ..TraceInfo::default()
@@ -368,7 +461,7 @@ mod tests {
         let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
         let values = values.as_object().unwrap();
         let numbers = numbers.parse().unwrap();
-        cell.of(&Row { trace: &trace, values, times, numbers, line: "", is_first })
+        cell.of(&Row { trace: &trace, values, times, numbers, words: ["local", "utc"], line: "", is_first })
     }
 
     #[test]
@@ -379,11 +472,14 @@ mod tests {
             (Cell::TestTime, test, "3117"),
             (Cell::Date, test, "2020-07-17 12:44:47"),
             (Cell::FileName, test, "Open_Case_3117msPC.20200717-124447"),
-            (Cell::File, "/a/b/x.etl", "x.etl"),
+            (Cell::FileName, "x.etwx/", "x"),
             (Cell::TestCase, "C:\\a\\my.trace.etl", "my.trace"),
+            (Cell::TestCase, "Case_7msPC.json7z", "Case"),
+            (Cell::Date, "Case_7msPC.json7z", "2024-01-02 14:30:00"),
+            (Cell::Baseline, "x.etl", "5.1"),
             (Cell::TestTime, "x.etl", "0"),
             (Cell::Date, "x.etl", "2024-01-02 14:30:00"),
-            (Cell::Source, "x.etl", "/runs/day 1/x.etwx"),
+            (Cell::Source, "x.etl", "/runs/day 1/x.etl"),
             (Cell::Directory, "x.etl", "/runs/day 1"),
         ] {
             assert_eq!(cell(of, file, true, &json!({})), expected, "{of:?}");
@@ -408,6 +504,18 @@ mod tests {
             (Cell::If("a", &Cell::Is("b")), json!({"a": false, "b": 1}), ""),
             (Cell::Arguments("a"), json!({"a": "\"C:\\x y.EXE\" -a b.exe"}), "-a b.exe"),
             (Cell::Arguments("a"), json!({"a": "x -a"}), "x -a"),
+            (Cell::CallTime("a", 1), json!({"a": 1_500_000_000}), "2024-01-02 14:30:01.500"),
+            (Cell::CallTime("a", 2), json!({"a": 1_500_000_000}), "1.5000"),
+            (Cell::FileAtLevel("a"), json!({"a": "C:\\a\\b.txt"}), ""),
+            (Cell::FolderAtLevel("a"), json!({"a": "C:\\a"}), "C:\\a"),
+            (Cell::Rounded("a"), json!({"a": 2.5}), "3"),
+            (Cell::ReturnCode("a"), json!({"a": 3}), "3"),
+            (Cell::ReturnCode("a"), json!({"a": -1_073_741_819}), "STATUS_ACCESS_VIOLATION"),
+            (
+                Cell::Module("p"),
+                json!({"p": "C:\\x\\a.dll", "file_version": "1.0", "description": "d"}),
+                "1.0, Description: d, Directory: C:\\x",
+            ),
             (Cell::FolderOf("a"), json!({"a": "C:\\a\\b.txt"}), "C:\\a"),
             (Cell::NameOf("a"), json!({"a": "C:\\a\\b.txt"}), "b.txt"),
             (Cell::UsOfBoth("a", "b"), json!({"a": 1500, "b": 1500}), "3"),

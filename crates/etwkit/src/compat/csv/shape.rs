@@ -55,6 +55,11 @@ fn turned<'r: 'i, 'i>(
         }
         let Some((_, one, _)) = all.last_mut() else { continue };
         if let (Some(Value::String(name)), Some(value)) = (values.remove(name), values.remove(value)) {
+            // Several values of one name, such as networks, are lines of one cell.
+            let value = match (one.get(&name).and_then(Value::as_str), value.as_str()) {
+                (Some(known), Some(value)) if group.is_none() => Value::String(format!("{known}\n{value}")),
+                _ => value,
+            };
             one.insert(name, value);
         }
     }
@@ -126,6 +131,8 @@ mod tests {
         assert_eq!(rows, [json!({"a": "1", "b": "2"}), json!({"a": "3"})]);
         let (rows, _) = shape("stats", &[json!({"name": "OSName", "value": "x"})]);
         assert_eq!(rows, [json!({"OSName": "x"})]);
+        let network = |value: &str| json!({"name": "Network", "value": value});
+        assert_eq!(shape("stats", &[network("a"), network("b")]).0, [json!({"Network": "a\nb"})]);
     }
 
     #[test]

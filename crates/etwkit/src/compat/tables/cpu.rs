@@ -1,7 +1,7 @@
 //! `-dump cpu`, `-dump pmc` and `-dump lbr`.
 
 use crate::compat::line::Line;
-use crate::compat::switch::{Native, Switch, To, Words, cut, first_last, pair};
+use crate::compat::switch::{Native, Switch, To, Words, cut_method, first_last, pair};
 
 /// Orders. Those that a list cannot have count as nothing there, as they do in ETWAnalyzer.
 const SORTS: Words = &[
@@ -19,6 +19,7 @@ const SORTS: Words = &[
     ("starttime", "start-time"),
     // Files always stand in the order of their time.
     ("testtime", "cpu"),
+    ("default", ""),
 ];
 
 const TOTALS: Words =
@@ -30,7 +31,7 @@ pub(super) static CPU: &[Switch] = &[
     Switch { names: &["methods"], to: To::Special(methods) },
     Switch { names: &["stacktags"], to: To::Text("--stack-tags") },
     Switch { names: &["topnmethods"], to: To::Top("--top-methods", Some("--skip-methods")) },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", SORTS) },
     Switch { names: &["minmaxcpums"], to: To::Range("--cpu") },
     Switch { names: &["minmaxwaitms"], to: To::Range("--wait") },
     Switch { names: &["minmaxreadyms"], to: To::Range("--ready") },
@@ -61,7 +62,8 @@ pub(super) static PMC: &[Switch] = &[Switch { names: &["nocounters"], to: To::Fl
 
 pub(super) static LBR: &[Switch] = &[
     Switch { names: &["methods"], to: To::Special(methods) },
-    Switch { names: &["topnmethods"], to: To::Text("--top-methods") },
+    Switch { names: &["topnmethods"], to: To::Top("--top-methods", Some("--skip-methods")) },
+    Switch { names: &["cutmethod"], to: To::Special(cut_method) },
     Switch { names: &["showcaller"], to: To::Flag("--show-caller") },
     Switch { names: &["scalingfactor"], to: To::Number("--scaling-factor") },
     Switch { names: &["minmaxcount"], to: To::Range("--count") },
@@ -81,8 +83,4 @@ fn methods(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     };
     pair(native, "--methods", &names);
     Ok(())
-}
-
-fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
-    cut("--cut-method", line, native)
 }

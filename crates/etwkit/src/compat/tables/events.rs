@@ -1,9 +1,8 @@
 //! `-dump exception`, `-dump mark`, `-dump tracelog`, `-dump power` and `-dump testrun`.
 
-use crate::compat::line::Line;
-use crate::compat::switch::{Native, Switch, To, Words, cut};
+use crate::compat::switch::{Switch, To, Words, cut_stack};
 
-const EXCEPTION_SORTS: Words = &[("default", "count"), ("time", "time")];
+const EXCEPTION_SORTS: Words = &[("default", ""), ("time", "time")];
 
 pub(super) static EXCEPTION: &[Switch] = &[
     Switch { names: &["type"], to: To::Text("--type") },
@@ -15,7 +14,7 @@ pub(super) static EXCEPTION: &[Switch] = &[
     // Until 2022 this was the word for it.
     Switch { names: &["fullmessage", "fm"], to: To::Flag("--max-message=0") },
     Switch { names: &["showtime"], to: To::Flag("--show-time") },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", EXCEPTION_SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", EXCEPTION_SORTS) },
     Switch { names: &["minmaxextime"], to: To::Range("--time") },
     Switch { names: &["filterexceptions"], to: To::Flag("--exception-filters=default") },
     Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
@@ -27,11 +26,11 @@ pub(super) static MARK: &[Switch] = &[
     Switch { names: &["minmaxmarkdifftime"], to: To::Range("--diff") },
 ];
 
-const TRACE_LOG_SORTS: Words = &[("count", "count"), ("name", "name"), ("id", "id")];
+const TRACE_LOG_SORTS: Words = &[("default", ""), ("count", "count"), ("name", "name"), ("id", "id")];
 
 pub(super) static TRACE_LOG: &[Switch] = &[
     Switch { names: &["provider"], to: To::Text("--provider") },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", TRACE_LOG_SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", TRACE_LOG_SORTS) },
     Switch { names: &["message"], to: To::Text("--message") },
     Switch { names: &["tid"], to: To::Text("--tid") },
     Switch { names: &["minmaxtime"], to: To::Range("--time") },
@@ -50,7 +49,3 @@ pub(super) static TEST_RUN: &[Switch] = &[
     Switch { names: &["withetl"], to: To::Flag("--with-traces") },
     Switch { names: &["overwrite"], to: To::Flag("--overwrite") },
 ];
-
-fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
-    cut("--cut-stack", line, native)
-}

@@ -3,6 +3,11 @@
 use crate::compat::switch::{Switch, To, Words};
 
 const DISK_SORTS: Words = &[
+    ("default", ""),
+    ("size", "total-size"),
+    ("count", "count"),
+    ("totalcount", "count"),
+    ("time", "total-time"),
     ("totalsize", "total-size"),
     ("totaltime", "total-time"),
     ("readsize", "read-size"),
@@ -12,15 +17,25 @@ const DISK_SORTS: Words = &[
     ("flushtime", "flush-time"),
 ];
 
-const DISK_OPERATIONS: Words = &[("all", "all"), ("read", "read"), ("write", "write")];
+/// Disks know reads and writes only; any other operation leaves all rows, as it does there.
+const DISK_OPERATIONS: Words = &[
+    ("all", ""),
+    ("read", "read"),
+    ("write", "write"),
+    ("open", ""),
+    ("close", ""),
+    ("setsecurity", ""),
+    ("delete", ""),
+    ("rename", ""),
+];
 
 pub(super) static DISK: &[Switch] = &[
     Switch { names: &["dirlevel"], to: To::Text("--dir-level") },
     Switch { names: &["perprocess"], to: To::Flag("--per-process") },
-    Switch { names: &["topnprocesses"], to: To::Text("--top-processes") },
+    Switch { names: &["topnprocesses"], to: To::Top("--top-processes", Some("--skip-processes")) },
     Switch { names: &["filename"], to: To::Text("--file") },
-    Switch { names: &["fileoperation"], to: To::Word("--operation", DISK_OPERATIONS) },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", DISK_SORTS) },
+    Switch { names: &["fileoperation"], to: To::MaybeWord("--operation", DISK_OPERATIONS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", DISK_SORTS) },
     Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
     Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
     Switch { names: &["minmaxtotalsize"], to: To::Range("--total-size") },
@@ -33,9 +48,11 @@ pub(super) static DISK: &[Switch] = &[
 ];
 
 const FILE_SORTS: Words = &[
-    ("default", "total-size"),
+    ("default", ""),
+    ("size", "total-size"),
     ("totalsize", "total-size"),
     ("count", "count"),
+    ("totalcount", "count"),
     ("readsize", "read-size"),
     ("writesize", "write-size"),
     ("readtime", "read-time"),
@@ -54,19 +71,21 @@ const FILE_OPERATIONS: Words = &[
     ("write", "write"),
     ("open", "open"),
     ("close", "close"),
+    ("setsecurity", "set-security"),
     ("delete", "delete"),
     ("rename", "rename"),
 ];
 
-const FILE_TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", "process"), ("file", "file")];
+const FILE_TOTALS: Words =
+    &[("none", "none"), ("total", "total"), ("process", "process"), ("file", "file"), ("method", "")];
 
 pub(super) static FILE: &[Switch] = &[
     Switch { names: &["dirlevel"], to: To::Text("--dir-level") },
     Switch { names: &["perprocess"], to: To::Flag("--per-process") },
-    Switch { names: &["topnprocesses"], to: To::Text("--top-processes") },
+    Switch { names: &["topnprocesses"], to: To::Top("--top-processes", Some("--skip-processes")) },
     Switch { names: &["filename"], to: To::Text("--file") },
-    Switch { names: &["fileoperation"], to: To::Word("--operation", FILE_OPERATIONS) },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", FILE_SORTS) },
+    Switch { names: &["fileoperation"], to: To::MaybeWord("--operation", FILE_OPERATIONS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", FILE_SORTS) },
     Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
     Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
     Switch { names: &["minmaxtotalsize"], to: To::Range("--total-size") },

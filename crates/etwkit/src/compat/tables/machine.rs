@@ -4,17 +4,20 @@ use crate::compat::line::Line;
 use crate::compat::switch::{Native, Switch, To, Words, pair};
 
 const SORTS: Words = &[
-    ("default", "name"),
+    ("default", ""),
     ("time", "time"),
+    // Its guide for agents writes this one.
+    ("starttime", "time"),
     ("stoptime", "stop-time"),
     ("session", "session"),
     ("tree", "tree"),
 ];
 
-const TOTALS: Words = &[("none", "none"), ("total", "total")];
+/// The other words that any sub command takes are sums of each file, which are there in any case.
+const TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", ""), ("file", ""), ("method", "")];
 
 pub(super) static PROCESS: &[Switch] = &[
-    Switch { names: &["sortby"], to: To::Word("--sort-by", SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", SORTS) },
     Switch { names: &["parent"], to: To::Text("--parent") },
     // Until 2023 the second one was called so.
     Switch { names: &["minmaxduration", "minmax"], to: To::Range("--duration") },
@@ -41,7 +44,7 @@ pub(super) static VERSION: &[Switch] = &[
 ];
 
 pub(super) static STATS: &[Switch] = &[
-    Switch { names: &["properties"], to: To::Text("--properties") },
+    Switch { names: &["properties"], to: To::Special(properties) },
     Switch { names: &["oneline"], to: To::Flag("--one-line") },
 ];
 
@@ -52,5 +55,27 @@ fn all_processes(_: &mut Line, native: &mut Native) -> anyhow::Result<()> {
 
 fn missing_pdb(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     pair(native, "--missing-pdb", &line.value().unwrap_or_else(|| "*".to_owned()));
+    Ok(())
+}
+
+/// Names of properties, some of which have a unit here; a part that begins with `!` makes all of them
+/// exclude.
+fn properties(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    const OURS: [(&str, &str); 4] = [
+        ("extractstarttime", "ExtractStartTimeS"),
+        ("extractendtime", "ExtractEndTimeS"),
+        ("boottosessionstart", "BootToSessionStartS"),
+        ("disk", "Disk*;Volume*"),
+    ];
+    let names = line.required("properties")?;
+    let parts: Vec<&str> = names.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect();
+    let excludes = parts.iter().any(|part| part.starts_with('!'));
+    let mut ours = Vec::new();
+    for part in parts {
+        let name = part.trim_start_matches('!');
+        let found = OURS.iter().find(|(of, _)| name.eq_ignore_ascii_case(of)).map_or(name, |(_, ours)| *ours);
+        ours.extend(found.split(';').map(|name| format!("{}{name}", if excludes { "!" } else { "" })));
+    }
+    pair(native, "--properties", &ours.join(";"));
     Ok(())
 }

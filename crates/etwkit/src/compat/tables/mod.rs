@@ -6,7 +6,7 @@ mod io;
 mod machine;
 mod net;
 mod objects;
-mod shared;
+pub(super) mod shared;
 
 use super::switch::Switch;
 

@@ -2,11 +2,11 @@
 
 use crate::compat::switch::{Switch, To, Words, range_in};
 
-const DNS_SORTS: Words = &[("time", "time"), ("count", "count")];
+const DNS_SORTS: Words = &[("default", ""), ("time", "time"), ("totaltime", "time"), ("count", "count")];
 
 pub(super) static DNS: &[Switch] = &[
     Switch { names: &["dnsqueryfilter"], to: To::Text("--query") },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", DNS_SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", DNS_SORTS) },
     Switch { names: &["details"], to: To::Flag("--details") },
     Switch { names: &["topndetails"], to: To::Top("--top-details", Some("--skip-details")) },
     Switch { names: &["showprocess"], to: To::Flag("--show-process") },
@@ -26,6 +26,9 @@ pub(super) static DNS: &[Switch] = &[
 ];
 
 const TCP_SORTS: Words = &[
+    ("default", ""),
+    ("size", "total-size"),
+    ("count", "total-count"),
     ("receivedcount", "received-count"),
     ("sentcount", "sent-count"),
     ("receivedsize", "received-size"),
@@ -48,20 +51,24 @@ const TCP_SORTS: Words = &[
     ("inject", "inject"),
 ];
 
-const GROUPS: Words =
-    &[("sourceipportremoteip", "source-ip-port-remote-ip"), ("sourceipremoteip", "source-ip-remote-ip")];
-const RETRANSMIT_SORTS: Words = &[("time", "time"), ("delay", "delay")];
+const GROUPS: Words = &[
+    ("none", ""),
+    ("sourceipportremoteip", "source-ip-port-remote-ip"),
+    ("sourceipremoteip", "source-ip-remote-ip"),
+];
+const RETRANSMIT_SORTS: Words = &[("default", ""), ("time", "time"), ("delay", "delay")];
 const ISSUES: Words = &[("post", "post")];
-const TCP_TOTALS: Words = &[("file", "file"), ("none", "none"), ("total", "total")];
+const TCP_TOTALS: Words =
+    &[("file", "file"), ("none", "none"), ("total", "total"), ("process", ""), ("method", "")];
 
 pub(super) static TCP: &[Switch] = &[
     Switch { names: &["ipport"], to: To::Text("--ip-port") },
     Switch { names: &["sourceipport"], to: To::Text("--source-ip-port") },
     Switch { names: &["remoteipport"], to: To::Text("--remote-ip-port") },
     Switch { names: &["tcb"], to: To::Text("--tcb") },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", TCP_SORTS) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", TCP_SORTS) },
     Switch { names: &["showretransmit", "showretransmits"], to: To::Flag("--show-retransmit") },
-    Switch { names: &["sortretransmitby"], to: To::Word("--sort-retransmit-by", RETRANSMIT_SORTS) },
+    Switch { names: &["sortretransmitby"], to: To::MaybeWord("--sort-retransmit-by", RETRANSMIT_SORTS) },
     Switch { names: &["topnretrans"], to: To::Top("--top-retransmits", Some("--skip-retransmits")) },
     Switch { names: &["onlyclientretransmit"], to: To::Flag("--only-client-retransmit") },
     Switch { names: &["groupby"], to: To::Word("--group-by", GROUPS) },

@@ -2,7 +2,8 @@
 
 use crate::compat::switch::{Switch, To, Words};
 
-const OBJECT_TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", "process")];
+const OBJECT_TOTALS: Words =
+    &[("none", "none"), ("total", "total"), ("process", "process"), ("file", ""), ("method", "")];
 
 pub(super) static OBJECT_REF: &[Switch] = &[
     Switch { names: &["relatedprocess"], to: To::Text("--related-process") },
@@ -30,6 +31,7 @@ pub(super) static OBJECT_REF: &[Switch] = &[
 ];
 
 const ALLOC_SORTS: Words = &[
+    ("default", ""),
     ("notreleasedsize", "not-released-size"),
     ("notreleasedcount", "not-released-count"),
     ("commitsize", "commit-size"),
@@ -38,7 +40,7 @@ const ALLOC_SORTS: Words = &[
     ("freedcount", "freed-count"),
     ("maxcommitsize", "max-commit-size"),
 ];
-const TOTALS: Words = &[("none", "none"), ("total", "total")];
+const TOTALS: Words = &[("none", "none"), ("total", ""), ("process", ""), ("file", ""), ("method", "")];
 
 pub(super) static VIRTUAL_ALLOC: &[Switch] = &[
     Switch { names: &["stats"], to: To::Nothing(0, "sums of processes are shown without a word") },
@@ -46,8 +48,8 @@ pub(super) static VIRTUAL_ALLOC: &[Switch] = &[
     Switch { names: &["stackidx"], to: To::Text("--stack-id") },
     Switch { names: &["showstack", "ss"], to: To::Flag("--show-stack") },
     Switch { names: &["stackfilter", "sf"], to: To::Text("--stack-filter") },
-    Switch { names: &["topnstacks"], to: To::Text("--top-stacks") },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", ALLOC_SORTS) },
+    Switch { names: &["topnstacks"], to: To::Top("--top-stacks", Some("--skip-stacks")) },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", ALLOC_SORTS) },
     Switch { names: &["minmaxnotreleasedsize"], to: To::Range("--not-released-size") },
     Switch { names: &["minmaxnotreleasedcount"], to: To::Range("--not-released-count") },
     Switch { names: &["minmaxalloctime"], to: To::Range("--range") },
@@ -55,12 +57,14 @@ pub(super) static VIRTUAL_ALLOC: &[Switch] = &[
 ];
 
 const MEMORY_SORTS: Words = &[
+    ("default", ""),
     ("commit", "commit"),
     ("workingset", "working-set"),
     ("sharedcommit", "shared-commit"),
     ("diff", "diff"),
 ];
-const MEMORY_TOTALS: Words = &[("none", "none"), ("file", "total"), ("total", "total")];
+const MEMORY_TOTALS: Words =
+    &[("none", "none"), ("file", "total"), ("total", "total"), ("process", ""), ("method", "")];
 
 pub(super) static MEMORY: &[Switch] = &[
     Switch { names: &["totalmemory", "tm"], to: To::Flag("--total-memory") },
@@ -70,11 +74,9 @@ pub(super) static MEMORY: &[Switch] = &[
     Switch { names: &["minmaxworkingsetprivatemib"], to: To::Range("--private-working-set") },
     Switch { names: &["minmaxcommitmib"], to: To::Range("--commit") },
     Switch { names: &["minmaxsharedcommitmib"], to: To::Range("--shared-commit") },
-    Switch {
-        names: &["minworkingsetmb"],
-        to: To::Missing("it looked at the start of the trace; use -minmaxworkingsetmib"),
-    },
-    Switch { names: &["sortby"], to: To::Word("--sort-by", MEMORY_SORTS) },
+    // Until 2023 there was only this one, which looked at the start of the trace.
+    Switch { names: &["minworkingsetmb"], to: To::Range("--first-working-set") },
+    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", MEMORY_SORTS) },
     Switch { names: &["showtotal"], to: To::Word("--show-total", MEMORY_TOTALS) },
     Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
     Switch { names: &["details"], to: To::Flag("--details") },

@@ -17,7 +17,7 @@ pub(super) static ALL: &[Switch] = &[
 ];
 
 /// Which tests and test runs are asked.
-pub(super) static TESTS: &[Switch] = &[
+pub(in crate::compat) static TESTS: &[Switch] = &[
     Switch { names: &["testrunindex", "tri"], to: To::Text("--test-run-index") },
     Switch { names: &["testruncount", "trc"], to: To::Text("--test-run-count") },
     Switch { names: &["testsperrun"], to: To::Text("--tests-per-run") },

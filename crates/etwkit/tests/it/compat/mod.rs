@@ -10,6 +10,7 @@ mod lines;
 mod locale;
 mod options;
 mod rows;
+mod small;
 
 use std::path::Path;
 use std::process::Command;

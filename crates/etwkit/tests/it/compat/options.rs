@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::small::SHOWN;
 use super::{drive, run, run_in, words};
 
 /// All sub commands.
@@ -30,26 +31,6 @@ const DUMPS: &[&str] = &[
 /// Sub commands and switches whose events are in no recording that the tests have: what shows them is a trace of `built.rs`.
 const BUILT: &[(&str, &str)] =
     &[("lbr", "*"), ("memory", "*"), ("tracelog", "*"), ("objectref", "-showref"), ("file", "-showallfiles")];
-
-/// Commands that are no dumps, and the switches that the test below, those of the console and the unit tests of the translation show.
-const SMALL: &[(&str, &[&str])] = &[
-    (
-        "convert",
-        &[
-            "-filedir",
-            "-fd",
-            "-dir",
-            "-pid",
-            "-perthread",
-            "-symserver",
-            "-symfolder",
-            "-recursive",
-            "-debug",
-            "-nocolor",
-        ],
-    ),
-    ("console", &["FILE...", "-filedir", "-fd", "-dir", "-recursive", "-nocolor"]),
-];
 
 /// A line and a switch that is added to it.
 const ADDED: &[(&str, &str)] = &[
@@ -98,6 +79,7 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxlast 5 7"),
     ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxduration 1"),
     ("-dump process -fd SlowSystem", "-sortby tree"),
+    ("-dump process -fd SlowSystem", "-sortby StartTime"),
     ("-dump process -fd SlowSystem", "-parent mintty"),
     ("-dump process -fd SlowSystem", "-minmaxduration 0,5 1"),
     ("-dump process -fd SlowSystem", "-minmaxstart 5-6"),
@@ -114,6 +96,7 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump disk -fd SlowSystem", "-dirlevel 2"),
     ("-dump disk -fd SlowSystem", "-perprocess"),
     ("-dump disk -fd SlowSystem -perprocess", "-topnprocesses 1"),
+    ("-dump disk -fd SlowSystem -perprocess -topnprocesses 1", "-topnprocesses 1 1"),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-filename *.edb"),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-fileoperation write"),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-sortby readtime"),
@@ -132,7 +115,10 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump file -fd SlowSystem -perprocess", "-topnprocesses 1"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-filename *.edb"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-fileoperation write"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-fileoperation setsecurity"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-sortby count"),
+    ("-dump file -fd SlowSystem -dirlevel 100", "-column +SetSecurityCount"),
+    ("-dump file -fd SlowSystem -perprocess -topnprocesses 1", "-topnprocesses 1 1"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxreadsize 300KB"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxwritesize 1"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotalsize 300KB"),
@@ -151,6 +137,7 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump version -fd SlowSystem", "-missingpdb"),
     ("-dump version -fd SlowSystem", "-showtotal total"),
     ("-dump stats -fd SlowSystem", "-properties OS*,Mem*"),
+    ("-dump stats -fd SlowSystem", "-properties IsDomainJoined,Displays"),
     ("-dump stats -fd SlowSystem", "-oneline"),
     (r"-dump pmc -fd ..\writer\Take_Test1", "-nocounters"),
     (r"-dump dns -fd ..\more\Browsing", "-dnsqueryfilter *.org"),
@@ -179,6 +166,7 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump tcp -fd ..\more\Connections", "-reset"),
     (r"-dump tcp -fd ..\more\Connections", "-keepalive"),
     (r"-dump tcp -fd ..\more\Connections", "-details"),
+    (r"-dump tcp -fd ..\more\Connections", "-column PostMode"),
     (r"-dump tcp -fd ..\more\Connections", "-stats"),
     (r"-dump tcp -fd ..\more\Connections", "-showtotal total"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxsentbytes 2KB"),
@@ -217,6 +205,7 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump exception -fd ..\more\Shop", "-stackfilter *nosuchframe*"),
     (r"-dump exception -fd ..\more\Shop", "-sf *nosuchframe*"),
     (r"-dump exception -fd ..\more\Shop -ss", "-cutstack 0-1"),
+    (r"-dump exception -fd ..\more\Shop -ss", "-cutstack -1"),
     (r"-dump exception -fd ..\more\Shop", "-maxmessage 5"),
     (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fullmessage"),
     (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fm"),
@@ -257,6 +246,9 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump objectref -fd ..\more\Handles", "-showtotal process"),
     (r"-dump virtualalloc -fd ..\more\Handles", "-details"),
     (r"-dump virtualalloc -fd ..\more\Handles", "-stackidx 1;2;3;4;5;6;7;8;9;10"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-stackidx 1;2;3;4;5;6;7;8;9;10"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details -topnstacks 1", "-topnstacks 1 1"),
+    (r"-dump virtualalloc -fd ..\more\Handles -details", "-column StackSize"),
     (r"-dump virtualalloc -fd ..\more\Handles -details", "-showstack"),
     (r"-dump virtualalloc -fd ..\more\Handles -details", "-ss"),
     (r"-dump virtualalloc -fd ..\more\Handles -details", "-stackfilter *leaky*"),
@@ -274,6 +266,7 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump lbr -fd ..\built\Shop", "-scalingfactor 1000"),
     (r"-dump lbr -fd ..\built\Shop -methods *", "-showcaller"),
     (r"-dump lbr -fd ..\built\Shop -methods *", "-topnmethods 1"),
+    (r"-dump lbr -fd ..\built\Shop -methods *", "-cutmethod 2-2"),
     (r"-dump lbr -fd ..\built\Shop -methods *", "-includedll"),
     (r"-dump lbr -fd ..\built\Shop -methods *", "-id"),
     (r"-dump memory -fd ..\built\Shop", "-details"),
@@ -286,6 +279,7 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump memory -fd ..\built\Shop", "-showmoduleinfo"),
     (r"-dump memory -fd ..\built\Shop", "-smi"),
     (r"-dump memory -fd ..\built\Shop", "-showtotal total"),
+    (r"-dump memory -fd ..\built\Shop", "-minworkingsetmb 100000"),
     (r"-dump memory -fd ..\built\Shop", "-sortby diff"),
     (r"-dump memory -fd ..\built\Shop", "-totalmemory"),
     (r"-dump memory -fd ..\built\Shop", "-tm"),
@@ -377,6 +371,37 @@ fn answer(line: &str, added: &str) -> (String, i32) {
     words[at + 1] = drive().join("options").join(&words[at + 1]).display().to_string();
     let answer = crate::support::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
     (answer.out + &answer.err, answer.exit.code().into())
+}
+
+/// Words and switches that ETWAnalyzer takes for any sub command, although they mean something to some only.
+#[test]
+fn what_other_sub_commands_know_is_taken() {
+    for line in [
+        "-dump process -fd SlowSystem -showtotal File",
+        "-dump cpu -fd SlowSystem -showtotal process",
+        "-dump version -fd SlowSystem -showtotal Method -topn 1",
+        r"-dump tcp -fd ..\more\Connections -showtotal process",
+        r"-dump tcp -fd ..\more\Connections -issue post -groupby SourceIpRemoteIp -showretransmit",
+        r"-dump tcp -fd ..\more\Connections -column +SndNext;TCB",
+        r"-dump objectref -fd ..\more\Handles -showtotal file",
+        r"-dump virtualalloc -fd ..\more\Handles -showtotal File -sortby Default -column FreedSize;Process",
+        r"-dump memory -fd ..\built\Shop -showtotal Process -sortby default",
+        "-dump cpu -fd SlowSystem -showmoduleinfo Driver",
+        "-dump cpu -fd SlowSystem -sortby",
+        "-dump cpu -fd SlowSystem -merge -methods * -normalize",
+        "-dump disk -fd SlowSystem -topnprocesses 3 -fileoperation SetSecurity -sortby Size",
+        "-dump file -fd SlowSystem -topnprocesses 3 -sortby TotalCount -fileoperation open",
+        "-dump version -fd SlowSystem -missingpdb -dll *ntdll*",
+        r"-dump dns -fd ..\more\Browsing -sortby Default",
+        "-dump stats -fd SlowSystem -properties MainModuleVersion,Network,UsedExtractOptions,BootToSessionStart,Disk",
+    ] {
+        let printed = run(&format!("ETWAnalyzer {line}"), "options");
+        assert!(matches!(printed.exit, 0 | 1), "{}", printed.text);
+    }
+    let rows = run("ETWAnalyzer -dump cpu -fd SlowSystem -showtotal process -topn 2", "options");
+    assert!(rows.out.contains("CPU ms") && rows.out.lines().count() >= 4, "{}", rows.text);
+    let unknown = run("ETWAnalyzer -dump stats -fd SlowSystem -properties NoSuch", "options");
+    assert!(unknown.exit == 2 && unknown.text.contains("no such property"), "{}", unknown.text);
 }
 
 #[test]
@@ -515,17 +540,19 @@ fn the_page_on_switches_tells_what_is_shown() {
             page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));
         }
     }
-    for (command, shown) in SMALL {
+    for (command, shown) in SHOWN {
         let help = run(&format!("ETWAnalyzer -help {command}"), "options");
         page += &format!("\n## `-{command}`\n\n| switch | becomes | state |\n|---|---|---|\n");
         for line in help.out.lines().skip(1) {
             let (names, meaning) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
             let meaning = meaning.trim();
             let is_shown = names.split(' ').all(|name| shown.contains(&name));
-            let state = match meaning.strip_prefix("changes nothing: ") {
-                Some(why) => format!("taken, changes nothing: {why}"),
-                None if is_shown => "works".to_owned(),
-                None => {
+            let refused = meaning.strip_prefix("is not there: ");
+            let state = match (meaning.strip_prefix("changes nothing: "), refused) {
+                (Some(why), _) => format!("taken, changes nothing: {why}"),
+                (None, Some(why)) => format!("refused: {why}"),
+                (None, None) if is_shown => "works".to_owned(),
+                (None, None) => {
                     untested.push(format!("-{command} {names}"));
                     continue;
                 }

@@ -1,8 +1,8 @@
 //! Disk I/O.
 
 use etwkit_query::Session;
-use etwkit_query::dump::Top;
 use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskSort};
+use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{DiskFile, DiskIo};
 
@@ -167,4 +167,78 @@ fn what_is_missing_is_named() {
     assert!(request.ask(&session()).unwrap_err().hint().unwrap().contains("--detail full"));
     let nothing = Session::from_batches(vec![]).unwrap();
     assert!(DiskRequest::default().ask(&nothing).unwrap_err().hint().unwrap().contains("DISK_IO"));
+}
+
+/// Of extracts that were made of sums: both processes share the page file, how much each did is not known.
+fn shared_session() -> Session {
+    let page_file = |keys: &str, ms| DiskFile {
+        process_key: None,
+        process_keys: Some(keys.into()),
+        ..of(Some(r"C:\pagefile.sys"), 0, (0, 70, ms), (0, 0, 0))
+    };
+    let files = [
+        of(Some(r"C:\own.txt"), 1, (0, 10, 3), (0, 0, 0)),
+        page_file("1 2", 20),
+        of(Some(r"D:\other.txt"), 2, (0, 0, 0), (0, 5, 4)),
+    ];
+    let processes = [process(1, 4, "System"), process(2, 8, "cmd.exe")];
+    Session::from_batches(vec![rows(&files), rows(&processes), rows(&[trace()])]).unwrap()
+}
+
+fn of_process(name: &str, shared: bool) -> DiskRequest {
+    let processes = ProcessQuery { process: Some(name.into()), ..ProcessQuery::default() };
+    DiskRequest { processes, shared, level: 100, ..DiskRequest::default() }
+}
+
+#[test]
+fn shared_files_belong_to_none_of_their_processes_unless_that_is_asked() {
+    let session = shared_session();
+    let shown = |request: &DiskRequest| -> Vec<String> {
+        let answer = ask(&session, request);
+        let rows = answer.groups.iter().flat_map(|group| &group.rows);
+        rows.map(|row| {
+            let path = row.path.as_deref().unwrap_or("-");
+            let names = row.process_names.as_deref().unwrap_or("-");
+            format!("{path} {} ms of {names}", row.total_service_ns / MS)
+        })
+        .collect()
+    };
+    let own = of_process("System", false);
+    assert_eq!(shown(&own), [r"C:\own.txt 3 ms of System(4)"]);
+    assert_eq!(ask(&session, &own).total.shared_service_ns, 20 * MS);
+    let shared = of_process("System", true);
+    assert_eq!(
+        shown(&shared),
+        [r"C:\own.txt 3 ms of System(4)", r"C:\pagefile.sys 20 ms of System(4);cmd.exe(8)"]
+    );
+    assert_eq!(ask(&session, &shared).total.shared_service_ns, 0);
+    let all = DiskRequest { shared: true, sort: DiskSort::TotalTime, ..DiskRequest::default() };
+    assert_eq!(shown(&all), ["D: 4 ms of cmd.exe(8)", "C: 23 ms of System(4);cmd.exe(8)"]);
+    let written = DiskRequest { operation: Some(DiskOperation::Write), level: 100, ..all.clone() };
+    assert_eq!(shown(&written), [r"D:\other.txt 4 ms of cmd.exe(8)"]);
+    // Each set of processes once, so that sums are those of the disk.
+    let sets = DiskRequest { per_process: true, ..all };
+    let answer = ask(&session, &sets);
+    let sets: Vec<(Option<&str>, i64)> = answer
+        .groups
+        .iter()
+        .map(|group| (group.rows[0].process.as_deref(), group.total.total_service_ns / MS))
+        .collect();
+    assert_eq!(sets, [(Some("System(4)"), 3), (Some("cmd.exe(8)"), 4), (Some("System(4);cmd.exe(8)"), 20)]);
+    assert_eq!(answer.total.total_service_ns, 27 * MS);
+}
+
+/// Where each operation has its process, both ways know the same files; a file of two processes counts whole.
+#[test]
+fn shared_is_by_file_where_parts_are_known_too() {
+    let ms = |request: &DiskRequest| ask(&session(), request).total.total_service_ns / MS;
+    assert_eq!((ms(&of_process("cmd", false)), ms(&of_process("cmd", true))), (8, 48));
+    let all = DiskRequest::default();
+    assert_eq!(ms(&all), ms(&DiskRequest { shared: true, ..all.clone() }));
+    let numbers = ask(&session(), &all);
+    let drive = numbers.groups[0].rows.iter().find(|row| row.path.as_deref() == Some("C:")).unwrap();
+    assert_eq!(
+        (drive.disks.as_deref(), drive.process_names.as_deref()),
+        (Some("0"), Some("System(4);cmd.exe(8)"))
+    );
 }

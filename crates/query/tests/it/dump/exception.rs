@@ -55,6 +55,10 @@ fn session() -> Session {
     .unwrap()
 }
 
+fn by_stack() -> ExceptionRequest {
+    ExceptionRequest { by_stack: true, ..ExceptionRequest::default() }
+}
+
 /// `pid type stack: count` of each row.
 #[track_caller]
 fn shown(request: &ExceptionRequest) -> Vec<String> {
@@ -69,7 +73,7 @@ fn shown(request: &ExceptionRequest) -> Vec<String> {
 
 #[test]
 fn equal_exceptions_have_the_same_type_message_and_stack() {
-    let request = ExceptionRequest::default();
+    let request = by_stack();
     assert_eq!(shown(&request), ["8 Sys.B -: 1", "4 Sys.B 0: 1", "4 Sys.A 1: 1", "4 Sys.A 0: 2"]);
     let groups = request.ask(&session()).unwrap().answer;
     assert_eq!(groups.iter().map(|group| group.total).collect::<Vec<_>>(), [1, 4]);
@@ -79,25 +83,49 @@ fn equal_exceptions_have_the_same_type_message_and_stack() {
     assert_eq!((groups[0].rows[0].rethrown, groups[0].rows[0].hresult), (1, Some(-0x7FF8_FFFE)));
 }
 
+/// With rules, which look at stacks, rows are put together in another way.
+#[test]
+fn stacks_tell_exceptions_apart_only_if_that_is_asked() {
+    let none = ExceptionFilters::parse(
+        "f.xml",
+        b"<ExceptionFilters><Filters><ExceptionFilterItem><ExceptionType>none</ExceptionType>\
+          </ExceptionFilterItem></Filters></ExceptionFilters>",
+    );
+    for filters in [None, Some(Arc::new(none.unwrap()))] {
+        for sort in [ExceptionSort::Count, ExceptionSort::Type, ExceptionSort::Process] {
+            let request = ExceptionRequest { filters: filters.clone(), sort, ..ExceptionRequest::default() };
+            let mut rows = shown(&request);
+            if sort != ExceptionSort::Count {
+                rows.sort();
+                assert_eq!(rows, ["4 Sys.A -: 3", "4 Sys.B -: 1", "8 Sys.B -: 1"], "{sort:?}");
+                continue;
+            }
+            assert_eq!(rows, ["8 Sys.B -: 1", "4 Sys.B -: 1", "4 Sys.A -: 3"]);
+            let groups = request.ask(&session()).unwrap().answer;
+            let last = groups[1].rows.last().unwrap();
+            assert_eq!((last.first_ns, last.last_ns, last.threads), (MS, 4 * MS, 2));
+            assert_eq!((&*last.times_ns, &*last.tids), ("1000000 3000000 4000000", "44 48 44"));
+            assert_eq!(last.sort_value, 3.0);
+        }
+    }
+}
+
 #[test]
 fn orders() {
-    let sorted = |sort| shown(&ExceptionRequest { sort, ..ExceptionRequest::default() });
+    let sorted = |sort| shown(&ExceptionRequest { sort, ..by_stack() });
     let by_type = ["8 Sys.B -: 1", "4 Sys.A 1: 1", "4 Sys.A 0: 2", "4 Sys.B 0: 1"];
     assert_eq!(sorted(ExceptionSort::Type), by_type);
     let by_process = ["4 Sys.A 0: 2", "4 Sys.A 1: 1", "4 Sys.B 0: 1", "8 Sys.B -: 1"];
     assert_eq!(sorted(ExceptionSort::Process), by_process);
     assert_eq!(sorted(ExceptionSort::Message)[1..], by_process[..3]);
     let top = Top { count: Some(1), skip: 0 };
-    assert_eq!(
-        shown(&ExceptionRequest { top, ..ExceptionRequest::default() }),
-        ["8 Sys.B -: 1", "4 Sys.A 0: 2"]
-    );
+    assert_eq!(shown(&ExceptionRequest { top, ..by_stack() }), ["8 Sys.B -: 1", "4 Sys.A 0: 2"]);
 }
 
 #[test]
 fn filters() {
     let text = |text: &str| Some(text.to_owned());
-    let all = ExceptionRequest::default();
+    let all = by_stack();
     for (request, rows) in [
         (ExceptionRequest { exception_type: text("*.b"), ..all.clone() }, 2),
         // One line of a message is enough, a part of it is not.
@@ -128,7 +156,7 @@ fn rules_leave_exceptions_out() {
     };
     let item = |conditions: &str| format!("<ExceptionFilterItem>{conditions}</ExceptionFilterItem>");
     let without = |items: &str, sort| {
-        let request = ExceptionRequest { filters: filters(items), sort, ..ExceptionRequest::default() };
+        let request = ExceptionRequest { filters: filters(items), sort, ..by_stack() };
         (shown(&request), request.ask(&session()).unwrap().left_out, request.list(&session()).unwrap())
     };
     let stack = item("<ExceptionType>Sys.A</ExceptionType><StackTracePart>app!Main</StackTracePart>");

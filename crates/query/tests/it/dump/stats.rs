@@ -1,7 +1,7 @@
 //! Properties, modules, missing symbol files.
 
 use etwkit_query::Session;
-use etwkit_query::dump::stats::StatsRequest;
+use etwkit_query::dump::stats::{StatsRequest, is_known};
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
 use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
@@ -123,10 +123,11 @@ fn modules_stand_below_their_process() {
 
 #[test]
 fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
-    let missing = missing_pdbs(&session(), None).unwrap();
+    let missing = missing_pdbs(&session(), None).unwrap().rows;
     assert_eq!(missing.len(), 1);
     assert_eq!((missing[0].pdb.as_str(), missing[0].cpu_ns, missing[0].all_pdbs), ("b.pdb", 3 * MS, 2));
-    assert!(missing_pdbs(&session(), Some("x*")).unwrap().is_empty());
+    let none = missing_pdbs(&session(), Some("x*")).unwrap();
+    assert!(none.rows.is_empty() && none.all_pdbs > 0 && !none.is_imported, "{none:?}");
 }
 
 #[test]
@@ -172,4 +173,45 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
     ] {
         assert_eq!(value(name), Some(expected), "{name}");
     }
+}
+
+#[test]
+fn properties_of_machines_are_named_alike_whoever_tells_them() {
+    let fact = |topic: &str, item, name: &str, value: &str| SystemConfigItem {
+        topic: topic.into(),
+        item,
+        name: name.into(),
+        value: Some(value.into()),
+    };
+    let facts = [
+        fact("cpu", 0, "is_domain_joined", "true"),
+        fact("platform", 0, "win_sat_os_name", "Windows 10"),
+        fact("main_module_version", 0, "version", "5.1"),
+        fact("video", 0, "display_name", "Panel"),
+        fact("video", 0, "horizontal_resolution", "1920"),
+        fact("video", 0, "vertical_resolution", "1080"),
+        fact("nics", 0, "description", "Card"),
+        fact("nics", 0, "addresses", "10.0.0.1"),
+        fact("nic", 1, "nic_description", "Other"),
+    ];
+    let session = Session::from_batches(vec![rows(&facts), rows(&[trace()])]).unwrap();
+    let ask = |names: &str| -> Vec<(String, String)> {
+        let request = StatsRequest { properties: Some(names.into()) };
+        let rows = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        rows.into_iter().map(|row| (row.name, row.value)).collect()
+    };
+    let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(
+        ask("IsDomainJoined,WinSatOSName,MainModuleVersion,Displays,Network"),
+        [
+            named("IsDomainJoined", "true"),
+            named("WinSatOSName", "Windows 10"),
+            named("MainModuleVersion", "5.1"),
+            named("Displays", "Panel, 1920 x 1080"),
+            named("Network", "Card, address 10.0.0.1"),
+            named("Network", "Other"),
+        ]
+    );
+    assert_eq!(ask("UsedExtractOptions"), []);
+    assert!(is_known("UsedExtractOptions") && is_known("AdDomain") && !is_known("NoSuch"));
 }

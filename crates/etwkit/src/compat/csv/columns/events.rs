@@ -14,10 +14,10 @@ pub(super) const EXCEPTION: Columns = &[
     ("Thread", Is("tid")),
     ("Session", Is("session_id")),
     ("Start Time", Time("process_start_ns")),
-    ("CommandLine", Arguments("command_line")),
+    ("CommandLine", Is("command_line")),
     ("StackTrace", Frames("stack")),
     ("TestCase", TestCase),
-    ("Baseline", Empty),
+    ("Baseline", Baseline),
     ("PerformedAt", Date),
     ("SourceJsonFile", Source),
 ];

@@ -11,15 +11,15 @@ pub(super) const PROCESS: Columns = &[
     ("ProcessName(pid)", Process("name", "pid")),
     ("Parent ProcessId", Is("parent_pid")),
     ("Session", Is("session_id")),
-    ("Return Code", Is("exit_code")),
+    ("Return Code", ReturnCode("exit_code")),
     ("NewProcess", Has("start_ns")),
     ("Start Time", Time("start_ns")),
     ("End Time", Time("stop_ns")),
     ("LifeTime in minutes", Minutes("duration_ns")),
     ("User", Is("sid")),
     ("CommandLine", Is("command_line")),
-    ("Baseline", Empty),
-    ("SourceFile", File),
+    ("Baseline", Baseline),
+    ("SourceFile", Source),
 ];
 
 pub(super) const VERSION: Columns = &[
@@ -31,8 +31,8 @@ pub(super) const VERSION: Columns = &[
     ("Process", Process("process", "pid")),
     ("DllName", Is("module")),
     ("Dll Path", Is("path")),
-    ("Versions", Is("file_version")),
-    ("SourceFile", File),
+    ("Versions", Module("path")),
+    ("SourceFile", Source),
 ];
 
 pub(super) const PDB: Columns = &[
@@ -44,8 +44,10 @@ pub(super) const PDB: Columns = &[
     ("PdbName", Is("pdb")),
     ("PdbAge", Is("pdb_age")),
     ("PdbId", Is("pdb_guid")),
-    ("SourceFile", File),
+    ("SourceFile", Source),
 ];
+
+const VIDEO: &[&str] = &["video"];
 
 /// One row for each extract: properties by name.
 pub(super) const STATS: Columns = &[
@@ -56,10 +58,10 @@ pub(super) const STATS: Columns = &[
     ("SourceFile", Source),
     ("Machine", Machine),
     ("SourceETLFileName", Maybe("SourceETLFileName")),
-    ("Baseline", Empty),
-    ("UsedExtractOptions", Empty),
+    ("Baseline", Baseline),
+    ("UsedExtractOptions", Maybe("UsedExtractOptions")),
     ("OSName", Maybe("OSName")),
-    ("WinSatOSName", Empty),
+    ("WinSatOSName", Maybe("WinSatOSName")),
     ("OSBuild", Maybe("OSBuild")),
     ("OSVersion", Maybe("OSVersion")),
     ("MemorySizeMB", Maybe("MemorySizeMB")),
@@ -71,11 +73,11 @@ pub(super) const STATS: Columns = &[
     ("BootTime", Maybe("BootTime")),
     ("Model", Maybe("Model")),
     ("AdDomain", Maybe("AdDomain")),
-    ("IsDomainJoined", Empty),
-    ("DisplaysHorizontalResolution", Empty),
-    ("DisplaysVerticalResolution", Empty),
-    ("DisplayNames", Empty),
-    ("MainModuleVersion", Empty),
-    ("Network", Empty),
-    ("DisplaysMemoryMiB", Empty),
+    ("IsDomainJoined", Maybe("IsDomainJoined")),
+    ("DisplaysHorizontalResolution", Facts(VIDEO, &["horizontal_resolution"])),
+    ("DisplaysVerticalResolution", Facts(VIDEO, &["vertical_resolution"])),
+    ("DisplayNames", Facts(VIDEO, &["display_name"])),
+    ("MainModuleVersion", Maybe("MainModuleVersion")),
+    ("Network", Maybe("Network")),
+    ("DisplaysMemoryMiB", Facts(VIDEO, &["graphics_card_memory_size_mi_b"])),
 ];

@@ -84,7 +84,7 @@ const HEAD: Columns = &[
     ("Date", Date),
     ("TestCase", TestCase),
     ("Test Time in ms", TestTime),
-    ("Baseline", Empty),
+    ("Baseline", Baseline),
 ];
 
 const PROCESS: Columns = &[
@@ -98,8 +98,8 @@ const COMMAND_LINE: Columns = &[("CommandLine", Arguments("command_line"))];
 const MODULE: Columns = &[
     ("FileVersion", Is("file_version")),
     ("VersionString", Is("file_version")),
-    ("ProductVersion", Empty),
+    ("ProductVersion", Is("product_version")),
     ("ProductName", Is("product_name")),
-    ("Description", Empty),
+    ("Description", Is("description")),
     ("Directory", FolderOf("module_path")),
 ];

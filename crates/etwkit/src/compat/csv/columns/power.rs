@@ -61,7 +61,7 @@ pub(super) const PARKING: Columns = &[
     ("Parking - ConcurrencyThreshold %", Setting("2430ab6f-a520-44a2-9601-f7f23b5134b1")),
     ("Parking - MaxEfficiencyUnparkedProcessor % Class 1", Setting("ea062031-0e34-4ff1-9b6d-eb1059334029")),
     ("Parking - MaxUnparkedProcessor %", Setting("ea062031-0e34-4ff1-9b6d-eb1059334028")),
-    ("Parking - MinEfficiencyUnparkedProcessor % Class 1", Setting("0cc5b647-c1df-4637-891a-dec35c318584")),
+    ("Parking - MinEfficiency UnparkedProcessor % Class 1", Setting("0cc5b647-c1df-4637-891a-dec35c318584")),
     ("Parking - MinParkedDuration", Setting("2ddd5a84-5a71-437e-912a-db0b8c788732")),
     ("Parking - MinUnparkedDuration", Setting("dfd10d17-d5eb-45dd-877a-9a34ddd15c82")),
     ("Parking - MinUnparkedProcessor %", Setting("0cc5b647-c1df-4637-891a-dec35c318583")),
