@@ -113,7 +113,7 @@ fn machine(file: &TraceFile, facts: &Facts) -> Table {
     let name = config.processors.values().next().map(|p| format!(", {}", p.name)).unwrap_or_default();
     put("processors", format!("{} at {} MHz{name}", header.cpu_count, header.cpu_mhz));
     if let Some(cpu) = &config.cpu {
-        put("memory", format!("{} MB", grouped(cpu.memory_mb.into())));
+        put("memory", format!("{} MiB", grouped(cpu.memory_mb.into())));
     }
     put("booted", utc_text(header.boot_time).unwrap_or_default());
     table
@@ -286,12 +286,14 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     if rows.is_empty() {
         return Ok(());
     }
-    printer.heading("Processes by time on a processor (sums over their threads)")?;
+    printer
+        .heading("Processes by time on a processor, and waits and times ready summed over their threads")?;
     let right = Align::Right;
+    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a process.
     let mut table = Table::new(&[
         ("running ms", right),
-        ("ready ms", right),
-        ("waiting ms", right),
+        ("ready sum ms", right),
+        ("wait sum ms", right),
         ("switches", right),
         ("process", Align::Left),
     ]);
