@@ -236,7 +236,8 @@ fn top(
     summary: &Summary,
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
-    let all: u64 = rows.iter().map(|row| row.samples).sum();
+    // The share is that of the time in front of it: a sample may stand for several intervals.
+    let all: u64 = rows.iter().map(|row| row.weight).sum();
     if all == 0 {
         return Ok(());
     }
@@ -248,7 +249,7 @@ fn top(
         table.row([
             grouped(row.samples),
             milliseconds(summary, row.weight),
-            share(row.samples, all),
+            share(row.weight, all),
             if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
         ]);
     }
@@ -310,6 +311,6 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     }
 }
 
-fn share(samples: u64, all: u64) -> String {
-    format!("{:.1} %", samples as f64 * 100.0 / all as f64)
+fn share(part: u64, all: u64) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / all as f64)
 }

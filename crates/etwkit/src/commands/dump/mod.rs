@@ -56,7 +56,7 @@ mod wait;
 mod wait_args;
 
 use args::{Dump, DumpArgs};
-pub(crate) use text::rounded;
+pub(crate) use text::{cpu_word, rounded};
 
 use crate::exit::Exit;
 use crate::printer::Printer;

@@ -272,7 +272,7 @@ impl Text {
 }
 
 /// What CPU times are called: without samples they are time on processors, which is something else.
-pub(super) const fn cpu_word(source: Option<CpuSource>) -> &'static str {
+pub(crate) const fn cpu_word(source: Option<CpuSource>) -> &'static str {
     match source {
         Some(CpuSource::ContextSwitches) => "Running",
         Some(CpuSource::Samples) | None => "CPU",
