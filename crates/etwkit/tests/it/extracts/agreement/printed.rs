@@ -42,7 +42,7 @@ const WORDS: &[&str] = &[
     "path",
     "Connection",
     "Reason",
-    "DNS Query",
+    "DNS query",
     "Source IP/Port -> Destination IP/Port",
     "Network adapter",
     "ReturnCode",
