@@ -13,7 +13,7 @@ use crate::stay::{NONE, Stay, Stays};
 use crate::threads::{Thread, Threads};
 use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
-use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort};
+use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
 /// Links of a chain that are followed.
 const MAX_LINKS: usize = 64;
@@ -119,16 +119,13 @@ impl ChainRequest {
     }
 
     fn effective(&self) -> WaitRequest {
-        let mut waits = WaitRequest { by: WaitBy::Process, ..self.waits.clone() };
+        // Chains are of waits; a preempted thread has none, however long it was ready.
+        let mut waits = WaitRequest { by: WaitBy::Process, only_waits: true, ..self.waits.clone() };
         waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
-        // Chains are of waits; a preempted thread has none.
-        if matches!(waits.sort, WaitSort::Ready | WaitSort::ReadySum | WaitSort::ReadyMax) {
-            waits.sort = WaitSort::Wait;
-        }
         waits
     }
 
-    /// The chains, in the order of [`WaitRequest::list`]: that of the longest wait is the last.
+    /// The chains, in the order of [`WaitRequest::list`]: that of the wait that sorts highest is the last.
     ///
     /// # Errors
     /// As of [`WaitRequest::ask`]; the waits reach over too many context switches.

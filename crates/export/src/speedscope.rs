@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::{Metric, StackRow, StackTreeRequest, TreeBy};
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::range::Range;
@@ -44,6 +45,8 @@ pub struct Written {
     pub frames: usize,
     /// What all stacks weigh, in nanoseconds.
     pub total_ns: i64,
+    /// What the weights are computed from; missing without stacks.
+    pub source: Option<CpuSource>,
 }
 
 /// A part of the rows whose stacks begin with the same labels.
@@ -78,6 +81,7 @@ impl SpeedscopeRequest {
                     root = self.labels(&row).iter().map(|label| stacks.label(label)).collect();
                     current = Some(group);
                 }
+                samples.written.source = CpuSource::named(&row.source);
                 collected.push((stacks.node(row.stack_id), row.value_ns));
             }
         }

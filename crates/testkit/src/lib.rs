@@ -67,7 +67,8 @@ pub fn samples() -> Vec<Sample> {
     let Some(root) = traces() else { return Vec::new() };
     let mut truths = truth_files(&root.join("truth"));
     truths.extend(truth_files(&root.join("made/info")));
-    truths.iter().map(|truth| sample(&root, truth)).collect()
+    // Others describe a part of a trace that has a truth of its own.
+    truths.iter().filter_map(|truth| sample(&root, truth)).collect()
 }
 
 /// The JSON files of a folder, sorted.
@@ -87,10 +88,11 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn sample(root: &Path, path: &Path) -> Sample {
+/// The sample that a truth file names; none if it names no files.
+fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
     let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
-    let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+    let named = truth["_meta"]["files"].as_array()?.iter().map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
         // What is not there as it is lies in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");
@@ -99,7 +101,7 @@ fn sample(root: &Path, path: &Path) -> Sample {
         found.unwrap_or_else(|| panic!("{name}, of {}, is missing", path.display()))
     });
     let files = files.collect();
-    Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth }
+    Some(Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth })
 }
 
 /// Every `.etl` file of the folder of sample traces, sorted.

@@ -88,6 +88,8 @@ pub struct WaitRequest {
     pub count: Range,
     /// Only rows with such a longest wait in nanoseconds.
     pub max: Range,
+    /// Single waits: without switch-outs of preempted threads, which have only a time ready.
+    pub only_waits: bool,
     /// Order.
     pub sort: WaitSort,
     /// How many of the largest.

@@ -75,8 +75,8 @@ WHERE w.stack_id IS NOT NULL",
     pub fn list_sql(&self) -> String {
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
-        if self.sort == WaitSort::Ready || self.sort == WaitSort::ReadyMax || self.sort == WaitSort::ReadySum
-        {
+        let is_by_ready = matches!(self.sort, WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum);
+        if is_by_ready && !self.only_waits {
             conditions.clear();
         }
         if self.sort == WaitSort::Open {

@@ -1,7 +1,7 @@
 //! Chains of waits on machines made by hand.
 
 use etwkit_analysis::chain::{Chain, ChainRequest};
-use etwkit_analysis::wait::WaitRequest;
+use etwkit_analysis::wait::{WaitRequest, WaitSort};
 use etwkit_query::dump::Top;
 use etwkit_trace::table::{DiskIo, DpcIsr};
 
@@ -61,6 +61,29 @@ fn a_chain_of_five_waits_over_three_processes_ends_at_the_thread_that_ran() {
         (Some(18), Some(75), Some(57), Some(0))
     );
     assert_eq!(chain.total_wait_ns(), 85);
+}
+
+#[test]
+fn chains_come_in_the_order_that_is_asked_for() {
+    let mut machine = Machine::new(&["a.exe", "b.exe", "c.exe", "d.exe"], 200);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(90, 4).ran(91, 120))
+        .add(first(2, 0, 10))
+        .add(off(2, 10).readied(20, 4).ran(60, 70))
+        // Preempted for long: a time ready, and no wait.
+        .add(first(3, 0, 10))
+        .add(off(3, 10).preempted().ran(150, 160))
+        .add(first(4, 0, 100));
+    let asked = |sort| {
+        let waits = WaitRequest { sort, top: Top { count: Some(2), skip: 0 }, ..WaitRequest::default() };
+        let chains = ChainRequest { waits }.ask(&machine.session()).unwrap();
+        chains.iter().map(|chain| tids(chain)[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(WaitSort::Wait), [102, 101]);
+    for sort in [WaitSort::Ready, WaitSort::ReadySum, WaitSort::ReadyMax] {
+        assert_eq!(asked(sort), [101, 102], "{sort:?}");
+    }
 }
 
 /// 1 waits for a lock that 2 holds; 2 could run but is preempted by 3, which has nothing to do with the lock.

@@ -10,6 +10,7 @@ use etwkit_extract::default_target;
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
 use etwkit_query::range::{Range, Unit};
 use serde_json::json;
@@ -231,7 +232,7 @@ fn told(
     let file = target.display().to_string();
     if args.json {
         printer.json(&json!({"file": file, "processes": processes, "stacks": written.stacks,
-            "frames": written.frames, "total_ns": written.total_ns}))?;
+            "frames": written.frames, "total_ns": written.total_ns, "source": written.source.map(CpuSource::name)}))?;
         return Ok(());
     }
     printer.line(&format!("Converted File: {file}"))?;
@@ -242,12 +243,17 @@ fn told(
         written.stacks,
         written.frames
     ))?;
+    if args.metric() == Metric::Cpu && written.source == Some(CpuSource::ContextSwitches) {
+        printer.line("  no CPU was sampled: weights are time on processors, from context switches")?;
+    }
     Ok(())
 }
 
 /// The processes that could be chosen, since none was or none is there. The answer is an error if the command line lacks the choice.
 fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let mut rows = CpuRequest::default().ask(session)?.rows;
+    let answer = CpuRequest::default().ask(session)?;
+    let title = format!("{} ms", super::dump::cpu_word(answer.source()));
+    let mut rows = answer.rows;
     rows.sort_by(|a, b| {
         let name = |row: &CpuRow| row.process.as_deref().map(str::to_lowercase);
         name(a).cmp(&name(b)).then(a.pid.cmp(&b.pid)).then(a.process_key.cmp(&b.process_key))
@@ -258,7 +264,7 @@ fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -
     } else {
         printer.line(&format!("{why}; choose one by --pid, some by --process, or --all-processes:"))?;
         let mut table =
-            Table::new(&[("CPU ms", Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
+            Table::new(&[(title.as_str(), Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
         for row in rows {
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
             let ms = args.numbers.numbers().whole(rounded(row.cpu_ns, 1_000_000));

@@ -114,7 +114,7 @@ fn machine(file: &TraceFile, facts: &Facts) -> Table {
     let name = config.processors.values().next().map(|p| format!(", {}", p.name)).unwrap_or_default();
     put("processors", format!("{} at {} MHz{name}", header.cpu_count, header.cpu_mhz));
     if let Some(cpu) = &config.cpu {
-        put("memory", format!("{} MB", grouped(cpu.memory_mb.into())));
+        put("memory", format!("{} MiB", grouped(cpu.memory_mb.into())));
     }
     put("booted", utc_text(header.boot_time).unwrap_or_default());
     table
@@ -236,7 +236,8 @@ fn top(
     summary: &Summary,
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
-    let all: u64 = rows.iter().map(|row| row.samples).sum();
+    // The share is that of the time in front of it: a sample may stand for several intervals.
+    let all: u64 = rows.iter().map(|row| row.weight).sum();
     if all == 0 {
         return Ok(());
     }
@@ -248,7 +249,7 @@ fn top(
         table.row([
             grouped(row.samples),
             milliseconds(summary, row.weight),
-            share(row.samples, all),
+            share(row.weight, all),
             if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
         ]);
     }
@@ -286,12 +287,14 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     if rows.is_empty() {
         return Ok(());
     }
-    printer.heading("Processes by time on a processor (sums over their threads)")?;
+    printer
+        .heading("Processes by time on a processor, and waits and times ready summed over their threads")?;
     let right = Align::Right;
+    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a process.
     let mut table = Table::new(&[
         ("running ms", right),
-        ("ready ms", right),
-        ("waiting ms", right),
+        ("ready sum ms", right),
+        ("wait sum ms", right),
         ("switches", right),
         ("process", Align::Left),
     ]);
@@ -308,6 +311,6 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     }
 }
 
-fn share(samples: u64, all: u64) -> String {
-    format!("{:.1} %", samples as f64 * 100.0 / all as f64)
+fn share(part: u64, all: u64) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / all as f64)
 }

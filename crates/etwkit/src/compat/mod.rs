@@ -174,11 +174,12 @@ fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
     parsed.with_context(|| format!("in our own words the line is: {}", shell_line(args)))
 }
 
-/// Arguments with the numbers of whoever reads the answer; our own command lines write all numbers in one way.
+/// Arguments with the numbers of whoever reads the answer, ours where nothing is known of them; our own command lines write all numbers in
+/// one way, and have units of their own.
 fn of_reader(args: &[OsString]) -> Vec<OsString> {
     const OPTION: &str = "etwanalyzer-numbers";
     let mut args = args.to_vec();
-    let Some(numbers) = locale::of_reader() else { return args };
+    let numbers = locale::of_reader().unwrap_or_default();
     let (mut command, mut depth) = (Cli::command(), 0);
     while let Some(sub) = args.get(depth).and_then(|word| command.find_subcommand(word)) {
         command = sub.clone();

@@ -49,11 +49,11 @@ pub(super) fn list(words: &[String], shelf: &Shelf, printer: &mut Printer<'_>) -
     if by_date {
         entries.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
     }
-    let mut table = Table::new(&[("Changed", Align::Left), ("KB", Align::Right), ("Name", Align::Left)]);
+    let mut table = Table::new(&[("Changed", Align::Left), ("kB", Align::Right), ("Name", Align::Left)]);
     for entry in &entries {
         let shown = entry.path.strip_prefix(&folder).unwrap_or(&entry.path).display().to_string();
         let (size, slash) =
-            if entry.is_folder { (String::new(), "/") } else { (grouped(entry.bytes.div_ceil(1024)), "") };
+            if entry.is_folder { (String::new(), "/") } else { (grouped(entry.bytes.div_ceil(1000)), "") };
         table.row([time(entry.modified), size, format!("{shown}{slash}")]);
     }
     if entries.is_empty() {

@@ -32,6 +32,11 @@ impl NumberArgs {
     pub(crate) fn numbers(&self) -> Numbers {
         self.etwanalyzer_numbers.unwrap_or_default()
     }
+
+    /// Whether the line is one of ETWAnalyzer, whose text has the units and digits of that program.
+    pub(crate) const fn is_etwanalyzer(&self) -> bool {
+        self.etwanalyzer_numbers.is_some()
+    }
 }
 
 /// That of our own command lines.
@@ -100,18 +105,17 @@ impl Numbers {
         self.marked(seconds(ns, digits))
     }
 
-    /// Bytes with a unit of 1024 of the smaller one, so that there are at most four digits.
-    pub(crate) fn bytes(&self, bytes: i64) -> String {
-        const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    /// Bytes with a unit of 1024 of the smaller one (the names of `units`), so that there are at most four digits.
+    pub(crate) fn bytes(&self, bytes: i64, units: [&str; 4]) -> String {
         if bytes.unsigned_abs() < 1024 {
             return format!("{bytes} B");
         }
         let mut value = bytes as f64 / 1024.0;
         let mut unit = 0;
-        while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        while value.abs() >= 1024.0 && unit + 1 < units.len() {
             (value, unit) = (value / 1024.0, unit + 1);
         }
-        format!("{} {}", self.fixed(value, 1), UNITS.get(unit).unwrap_or(&"TB"))
+        format!("{} {}", self.fixed(value, 1), units.get(unit).unwrap_or(&"?"))
     }
 
     /// A number of JSON, without groups.
@@ -221,12 +225,12 @@ mod tests {
         for (bytes, text) in [
             (0, "0 B"),
             (1023, "1023 B"),
-            (1024, "1.0 KB"),
-            (1536, "1.5 KB"),
-            (3 << 30, "3.0 GB"),
-            (-2048, "-2.0 KB"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            (3 << 30, "3.0 GiB"),
+            (-2048, "-2.0 KiB"),
         ] {
-            assert_eq!(Numbers::default().bytes(bytes), text);
+            assert_eq!(Numbers::default().bytes(bytes, ["KiB", "MiB", "GiB", "TiB"]), text);
         }
     }
 

@@ -4,6 +4,7 @@ use etwkit_export::speedscope::{SpeedscopeRequest, Written};
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::ProcessQuery;
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_trace::table::{
     Columns, CpuProcess, CpuSample, CpuStack, Frame, Method, Module, Process, Row, Stack, Table, Thread,
 };
@@ -128,7 +129,10 @@ fn equal_stacks_are_one_sample_and_stand_by_name() {
         samples(&file),
         ["shop.dll!main 1.0001", "shop.dll!main;shop.dll!a 1.0001", "shop.dll!main;shop.dll!b 2.0002"]
     );
-    assert_eq!(written, Written { stacks: 3, frames: 3, total_ns: 4 * WEIGHT });
+    assert_eq!(
+        written,
+        Written { stacks: 3, frames: 3, total_ns: 4 * WEIGHT, source: Some(CpuSource::Samples) }
+    );
     let profile = &file["profiles"][0];
     assert_eq!(profile["endValue"], json!(4.0004));
     assert_eq!((&profile["type"], &profile["unit"]), (&json!("sampled"), &json!("milliseconds")));

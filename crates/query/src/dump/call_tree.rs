@@ -1,6 +1,7 @@
 //! Call trees: stacks with what they weigh become nodes that hold what all stacks through them weigh.
 //!
-//! What the children of a node weigh and what ends at the node add up to the node, whatever is folded.
+//! Trees from the outermost frames: what the children of a node weigh and what ends at the node add up to the node, whatever is folded.
+//! Trees of callers: what runs in a method is the exclusive weight of its root; the callers below it only say on whose behalf.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -56,7 +57,7 @@ pub struct Line<N> {
     pub folded: usize,
     /// What stacks through it weigh.
     pub inclusive: i64,
-    /// What stacks weigh that end here.
+    /// What ran here: in a tree of callers of its root, in the method of the root alone.
     pub exclusive: i64,
     /// Number of stacks through it.
     pub samples: i64,
@@ -69,10 +70,26 @@ impl<N> Default for CallTree<N> {
 }
 
 impl<N: Copy + Eq + Hash> CallTree<N> {
-    /// Adds a stack, read from the root of the tree on. One without frames adds nothing.
+    /// Adds a stack from its outermost frame on: the last frame is what ran. One without frames adds nothing.
     pub fn add(&mut self, stack: impl IntoIterator<Item = N>, weight: i64, samples: i64) {
-        let mut at = NONE;
-        for name in stack {
+        let (_, last) = self.grow(stack, weight, samples);
+        if let Some(node) = self.nodes.get_mut(last) {
+            node.exclusive = node.exclusive.saturating_add(weight);
+        }
+    }
+
+    /// Adds a method and its callers. Of the weight, `own` is what ran in the method itself.
+    pub fn add_callers(&mut self, callers: impl IntoIterator<Item = N>, weight: i64, own: i64, samples: i64) {
+        let (first, _) = self.grow(callers, weight, samples);
+        if let Some(node) = self.nodes.get_mut(first) {
+            node.exclusive = node.exclusive.saturating_add(own);
+        }
+    }
+
+    /// Adds to all nodes of a path from the root on, and returns the first and the last one.
+    fn grow(&mut self, path: impl IntoIterator<Item = N>, weight: i64, samples: i64) -> (usize, usize) {
+        let (mut first, mut at) = (NONE, NONE);
+        for name in path {
             let next = self.nodes.len();
             let found = *self.known.entry((at, name)).or_insert(next);
             if found == next {
@@ -83,14 +100,25 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
                 }
             }
             at = found;
+            if first == NONE {
+                first = found;
+            }
             if let Some(node) = self.nodes.get_mut(at) {
                 node.inclusive = node.inclusive.saturating_add(weight);
                 node.samples = node.samples.saturating_add(samples);
             }
         }
-        if let Some(node) = self.nodes.get_mut(at) {
-            node.exclusive = node.exclusive.saturating_add(weight);
+        (first, at)
+    }
+
+    /// What ran in the method of a node and of all nodes below it.
+    fn ran_in(&self, root: usize) -> i64 {
+        let (mut sum, mut open) = (0_i64, vec![root]);
+        while let Some(node) = open.pop().and_then(|index| self.nodes.get(index)) {
+            sum = sum.saturating_add(node.exclusive);
+            open.extend(&node.children);
         }
+        sum
     }
 
     /// What all stacks weigh.
@@ -129,13 +157,13 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
                         &mut open,
                     );
                 }
-                Told::Folded { nodes, weight, samples } => lines.push(Line {
+                Told::Folded { nodes, weight, own, samples } => lines.push(Line {
                     parent,
                     depth,
                     name: None,
                     folded: nodes,
                     inclusive: weight,
-                    exclusive: weight,
+                    exclusive: own,
                     samples,
                 }),
             }
@@ -163,7 +191,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         if !rest.is_empty() {
             let weight = rest.iter().map(|(_, node)| node.inclusive).fold(0, i64::saturating_add);
             let samples = rest.iter().map(|(_, node)| node.samples).fold(0, i64::saturating_add);
-            open.push((Told::Folded { nodes: rest.len(), weight, samples }, parent, depth));
+            let own = rest.iter().map(|(index, _)| self.ran_in(*index)).fold(0, i64::saturating_add);
+            open.push((Told::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
         }
         open.extend(kept.iter().rev().map(|(child, _)| (Told::Node(*child), parent, depth)));
     }
@@ -172,7 +201,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
 #[derive(Debug, Clone, Copy)]
 enum Told {
     Node(usize),
-    Folded { nodes: usize, weight: i64, samples: i64 },
+    Folded { nodes: usize, weight: i64, own: i64, samples: i64 },
 }
 
 #[cfg(test)]
@@ -213,6 +242,19 @@ mod tests {
         assert_eq!(text(&lines), expected);
         let parents: Vec<Option<usize>> = lines.iter().map(|line| line.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(1), Some(1), Some(0), Some(4), None]);
+    }
+
+    #[test]
+    fn in_a_tree_of_callers_only_the_method_itself_has_weight_of_its_own() {
+        let mut tree = CallTree::default();
+        // `b` ran for 5 of the 45 that it and its callees have below `m`, and for 1 below `x`.
+        for (callers, weight, own) in [("bm", 45, 5), ("bx", 1, 1), ("d", 20, 20), ("a", 3, 3)] {
+            tree.add_callers(callers.chars(), weight, own, 1);
+        }
+        let lines = |fold| text(&tree.lines(fold, |name| name));
+        assert_eq!(lines(Fold::default()), ["b 46 6 2", " m 45 0 1", " x 1 0 1", "d 20 20 1", "a 3 3 1"]);
+        let one = Fold { children: Some(1), ..Fold::default() };
+        assert_eq!(lines(one), ["b 46 6 2", " m 45 0 1", " [1] 1 0 1", "[2] 23 23 2"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! CPU, waiting and ready time of processes.
 
 use super::core_kinds::{self, CoreKinds};
+use super::cpu_source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
 use super::ready::{self, ReadyTimes};
 use super::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
@@ -83,8 +84,10 @@ rows! {
         parent_pid: Option<i64>,
         /// File name of its executable.
         process: Option<String>,
-        /// Sampled CPU; without any samples in the trace, CPU from context switches.
+        /// Sampled CPU; without any busy sample in the trace, time on processors from context switches.
         cpu_ns: i64,
+        /// What `cpu_ns` is computed from, see [`CpuSource`].
+        cpu_source: String,
         /// CPU from context switches.
         run_ns: Option<i64>,
         /// Time in which at least one thread waited.
@@ -198,6 +201,12 @@ pub struct CpuAnswer {
 }
 
 impl CpuAnswer {
+    /// What CPU of the rows is computed from; nothing is known without rows.
+    #[must_use]
+    pub fn source(&self) -> Option<CpuSource> {
+        self.rows.first().and_then(|row| CpuSource::named(&row.cpu_source))
+    }
+
     /// An answer with the sums of its rows.
     #[must_use]
     pub fn new(rows: Vec<CpuRow>) -> Self {
@@ -217,13 +226,13 @@ impl CpuRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
-        // One source for all processes of a trace, whatever part of it is asked.
         let whole = self.time.is_unlimited();
-        let (with, table, samples) = if whole {
+        let (with, table, sampled) = if whole {
             (String::new(), "cpu_process", SAMPLED)
         } else {
-            (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, "SELECT count(*) FROM cpu_sample")
+            (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, SAMPLED_EVENTS)
         };
+        let source = column(sampled, "cpu_source");
         let (ready, ready_join) = if whole {
             (ready::columns(), ready::join_processes("c"))
         } else {
@@ -238,7 +247,7 @@ impl CpuRequest {
             "{with}SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
 SELECT c.process_key, {}, p.parent_pid,
-  CASE WHEN ({samples}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns,
+  CASE WHEN ({sampled}) > 0 THEN c.cpu_ns ELSE coalesce(c.run_ns, 0) END AS cpu_ns, {source},
   c.run_ns, c.wait_ns, c.ready_ns, c.switches, c.preemptions, c.threads, c.priority, c.core_count, c.cores,
   {}, {}, v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description,
   {ready},
@@ -296,10 +305,6 @@ ORDER BY sort_value, cpu_ns, process_key",
         Ok(CpuAnswer::new(rows))
     }
 }
-
-/// More than 0 if CPU was sampled. An extract that was made of sums has CPU without numbers of samples.
-pub(super) const SAMPLED: &str =
-    "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
 /// Whether there are CPU times, and single rows if a part of the trace is asked.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {

@@ -34,6 +34,16 @@ pub enum Error {
         /// How to ask for less.
         how: &'static str,
     },
+    /// CPU times of several traces are computed from different things.
+    #[error(
+        "CPU of {sampled} is sampled, that of {switched} is time on processors from context switches: they measure different things"
+    )]
+    CpuSourcesDiffer {
+        /// A trace with samples.
+        sampled: String,
+        /// A trace without.
+        switched: String,
+    },
     /// The extract was made of one of ETWAnalyzer, which does not hold what is asked for.
     #[error("{why}; this extract was imported from one of ETWAnalyzer (JSON)")]
     Imported {
@@ -70,6 +80,9 @@ impl Error {
                 _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
             },
             Self::NotThere { how, .. } => Some(how),
+            Self::CpuSourcesDiffer { .. } => Some(
+                "ask each trace on its own, or compare `run_ns`, which is from context switches wherever they were recorded",
+            ),
             Self::NeedsRows { .. } | Self::NeedsEvents { .. } => {
                 Some("extract the trace again with `etwkit extract --detail full`")
             }

@@ -2,6 +2,7 @@
 
 use super::core_kinds::{self, CoreKinds};
 use super::cpu::{CpuSort, CpuTotal, check};
+use super::cpu_source::{CpuSource, SAMPLED};
 use super::group::{Group, grouped};
 use super::method_rows::{self, Rows};
 use super::ready::{self, ReadyTimes};
@@ -93,8 +94,10 @@ rows! {
         module: Option<String>,
         /// Function, or offset in the module.
         method: String,
-        /// Sampled CPU with the method in the stack; without any samples in the trace, CPU from context switches.
+        /// Sampled CPU with the method in the stack; without any busy sample in the trace, time on processors from context switches.
         cpu_ns: i64,
+        /// What `cpu_ns` is computed from, see [`CpuSource`]; missing for stack tags of a trace without samples, whose CPU is not known.
+        cpu_source: Option<String>,
         /// Sampled CPU with the method as innermost frame.
         exclusive_ns: Option<i64>,
         /// Time in which at least one thread waited with the method in its stack.
@@ -178,6 +181,16 @@ pub struct MethodAnswer {
     pub total: CpuTotal,
 }
 
+impl MethodAnswer {
+    /// What CPU of the rows is computed from; not known without rows, and without samples for stack tags alone.
+    #[must_use]
+    pub fn source(&self) -> Option<CpuSource> {
+        let mut named =
+            self.processes.iter().flat_map(|group| &group.rows).filter_map(|row| row.cpu_source.as_deref());
+        named.next().and_then(CpuSource::named)
+    }
+}
+
 /// Name of what is not a method, and of addresses without a name.
 const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no module)') WHEN m.kind <> 'method' THEN m.method \
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
@@ -206,6 +219,7 @@ impl MethodRequest {
         conditions.extend(self.processes.conditions());
         let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
         let Rows { with, from } = self.rows();
+        let sampled = if self.only_tags { SAMPLED } else { method_rows::sampled(self.by, self.time) };
         let whole = self.time.is_unlimited();
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
@@ -228,7 +242,8 @@ impl MethodRequest {
 FROM (
 SELECT m.process_key, {}, c.priority AS process_priority, m.kind, m.tid, m.tag_set,
   {NAME} ELSE {named} END AS name, m.module, m.method,
-  m.cpu_ns, m.exclusive_ns, m.wait_ns, m.ready_ns, m.wait_sum_ns, m.ready_sum_ns,
+  m.cpu_ns, CASE WHEN ({sampled}) > 0 THEN 'samples' WHEN m.kind <> 'tag' THEN 'context_switches' END AS cpu_source,
+  m.exclusive_ns, m.wait_ns, m.ready_ns, m.wait_sum_ns, m.ready_sum_ns,
   m.ready_sum_ns / nullif(m.ready_count, 0) AS ready_avg_ns, m.switches, m.threads, m.depth,
   {}, {}, m.last_ns - m.first_ns AS duration_ns,
   m.module_path, v.file_version, v.product_name, v.company, v.product_version, v.description,

@@ -2,8 +2,8 @@
 //!
 //! All have the columns of [`COLUMNS`] in that order.
 
-use super::cpu::SAMPLED;
 use super::cpu_fact;
+use super::cpu_source::{SAMPLED, SAMPLED_EVENTS};
 use super::method::By;
 use super::sql::ProcessQuery;
 use crate::range::Range;
@@ -20,6 +20,19 @@ pub(super) struct Rows {
     pub from: String,
 }
 
+/// More than 0 if the trace has a busy sample, of stacks whose single samples a summary does not hold.
+const SAMPLED_OF_STACKS: &str =
+    "SELECT (SELECT count(*) FROM cpu_sample WHERE NOT is_idle) + (SELECT count(*) FROM cpu_stack)";
+
+/// What is more than 0 if CPU of the rows is from samples.
+pub(super) fn sampled(by: By, time: Range) -> &'static str {
+    match by {
+        By::Method if time.is_unlimited() => SAMPLED,
+        By::Method | By::Module => SAMPLED_OF_STACKS,
+        By::Thread => SAMPLED_EVENTS,
+    }
+}
+
 /// Rows of methods, modules or threads.
 pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     match by {
@@ -31,7 +44,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
         }
         By::Thread => {
             let facts = cpu_fact::rows(time, processes);
-            Rows { with: format!("WITH {facts},\n{THREADS}\n"), from: threads() }
+            let threads_of = THREADS.replace("EVENTS", SAMPLED_EVENTS);
+            Rows { with: format!("WITH {facts},\n{threads_of}\n"), from: threads() }
         }
     }
 }
@@ -134,7 +148,7 @@ added AS (
 ),
 recorded AS (
   SELECT (SELECT count(*) FROM context_switch) > 0 AS has_switches,
-    (SELECT count(*) FROM cpu_sample) + (SELECT count(*) FROM cpu_stack) > 0 AS has_samples
+    ({SAMPLED_OF_STACKS}) > 0 AS has_samples
 )
 "
     )
@@ -164,7 +178,7 @@ fn framed(by: By) -> String {
 
 /// Sums by thread.
 const THREADS: &str = "recorded AS (
-  SELECT (SELECT count(*) FROM context_switch) > 0 AS has_switches, (SELECT count(*) FROM cpu_sample) > 0 AS has_samples
+  SELECT (SELECT count(*) FROM context_switch) > 0 AS has_switches, (EVENTS) > 0 AS has_samples
 ),
 added AS (
   SELECT process_key, thread_key,

@@ -14,6 +14,7 @@ pub mod cores;
 pub mod cpu;
 mod cpu_fact;
 mod cpu_range;
+pub mod cpu_source;
 pub mod disk;
 mod disk_range;
 pub mod dns;

@@ -53,8 +53,12 @@ rows! {
 
     /// A module, over all processes.
     pub struct ModuleShare {
+        /// `module`, `dotnet` for methods of .NET that were compiled at run time and lie in no module, or `unknown` for addresses in none.
+        kind: String,
         /// File name; missing for code that lies in none.
         module: Option<String>,
+        /// Its path: files of one name in several folders are several modules.
+        module_path: Option<String>,
         /// Sampled CPU with its code innermost.
         exclusive_ns: i64,
     }
@@ -209,6 +213,18 @@ UNION ALL SELECT 11, 'registry', count(*) FROM registry_key
 UNION ALL SELECT 12, 'standby', count(*) FROM standby
 ) WHERE n > 0 ORDER BY at";
 
+/// CPU of each module, by path whatever its case, since Windows does not tell cases of paths apart. Only code that .NET compiled at run
+/// time has a name without a file: names of native functions come from the symbols of a module.
+const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
+FROM (
+  SELECT module, module_path, exclusive_ns,
+    CASE WHEN module IS NOT NULL THEN 'module' WHEN starts_with(method, '+') OR starts_with(method, '0x') THEN 'unknown' ELSE 'dotnet' END AS kind
+  FROM cpu_method
+) m
+GROUP BY kind, lower(coalesce(module_path, module))
+HAVING sum(exclusive_ns) > 0
+ORDER BY exclusive_ns DESC, kind, module_path, module";
+
 const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,
        (SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process) > 0 AS has_samples,
@@ -228,10 +244,7 @@ impl Overview {
         let by_time = DiskRequest { level: WHOLE_PATH, sort: DiskSort::TotalTime, ..DiskRequest::default() };
         let files = answered(by_time.ask(session))?.map_or_else(Vec::new, |disk| disk.groups);
         let files = files.into_iter().flat_map(|group| group.rows).collect();
-        let modules = format!(
-            "SELECT module, sum(exclusive_ns) AS exclusive_ns FROM cpu_method GROUP BY module
-HAVING sum(exclusive_ns) > 0 ORDER BY 2 DESC, 1 LIMIT {top}"
-        );
+        let modules = format!("{MODULES} LIMIT {top}");
         let methods = format!(
             "SELECT p.name AS process, p.pid, c.module, c.method, c.exclusive_ns, c.cpu_ns, c.wait_ns
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key

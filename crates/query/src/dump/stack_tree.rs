@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::call_tree::{CallTree, Fold, Line};
 use super::cpu::{check, check_waits};
+use super::cpu_source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
 use super::group::Top;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
 use super::{Error, FromRows, Result, ask, cpu_fact, has_rows};
@@ -103,6 +104,8 @@ rows! {
         tid: Option<i64>,
         /// Stack; missing if none was recorded.
         stack_id: Option<i64>,
+        /// What `value_ns` is computed from, see [`CpuSource`].
+        source: String,
         /// What it weighs.
         value_ns: i64,
         /// Samples, or intervals.
@@ -123,6 +126,8 @@ pub struct TreeRow {
     pub tid: Option<i64>,
     /// `cpu`, `wait` or `ready`.
     pub metric: &'static str,
+    /// What it is computed from, see [`CpuSource`]: waits and times ready always from context switches.
+    pub source: &'static str,
     /// `top_down`, `bottom_up`, `callers` or `callees`.
     pub tree: &'static str,
     /// Number of the node in its tree, from 0.
@@ -139,7 +144,7 @@ pub struct TreeRow {
     pub folded: i64,
     /// What stacks through the node weigh.
     pub inclusive_ns: i64,
-    /// What stacks weigh that end at the node.
+    /// What ran in the method of the node itself; in trees of callers of their roots.
     pub exclusive_ns: i64,
     /// Samples with a stack through the node; waits or times ready.
     pub samples: i64,
@@ -162,6 +167,8 @@ pub struct TreeGroup {
     pub process_stop_ns: Option<i64>,
     /// Thread id, in trees of threads.
     pub tid: Option<i64>,
+    /// What the weights are computed from.
+    pub source: CpuSource,
     /// What all its stacks weigh; of a butterfly those with the method.
     pub total_ns: i64,
     /// Its nodes, each before what is below it; callers before callees.
@@ -176,14 +183,19 @@ impl StackTreeRequest {
         conditions.extend(self.processes.conditions());
         let by_thread = self.by == TreeBy::Thread;
         let (with, source) = if self.is_answered_by_sums() {
-            (String::new(), SUMS.to_owned())
+            (String::new(), SUMS.replace("SAMPLED", SAMPLED))
         } else {
             (format!("WITH {}\n", cpu_fact::rows(self.time, &self.processes)), self.facts(by_thread))
+        };
+        let source_name = match self.metric {
+            Metric::Cpu if self.is_answered_by_sums() => column(SAMPLED, "source"),
+            Metric::Cpu => column(SAMPLED_EVENTS, "source"),
+            Metric::Wait | Metric::Ready => "'context_switches' AS source".to_owned(),
         };
         let tid = if by_thread { "t.tid" } else { "CAST(NULL AS INT) AS tid" };
         let thread = if by_thread { "\nLEFT JOIN thread t ON t.thread_key = s.thread_key" } else { "" };
         format!(
-            "{with}SELECT s.process_key, {PROCESS_COLUMNS}, s.thread_key, {tid}, s.stack_id, s.value_ns, s.samples
+            "{with}SELECT s.process_key, {PROCESS_COLUMNS}, s.thread_key, {tid}, s.stack_id, {source_name}, s.value_ns, s.samples
 FROM ({source}
 ) s
 LEFT JOIN process p ON p.process_key = s.process_key{thread}{}
@@ -206,7 +218,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         let (value, samples) = match self.metric {
             Metric::Cpu => {
                 let (run, runs) = interval("run");
-                let has_samples = "(SELECT count(*) FROM cpu_sample) > 0";
+                let has_samples = format!("({SAMPLED_EVENTS}) > 0");
                 (
                     format!("CASE WHEN {has_samples} THEN coalesce(sum(cpu_ns), 0) ELSE {run} END"),
                     format!("CASE WHEN {has_samples} THEN count(cpu_ns) ELSE {runs} END"),
@@ -277,6 +289,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     /// The trees of stacks that belong together; none if no stack has the method of a butterfly.
     fn group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
         let first = rows.first()?;
+        let source = CpuSource::named(&first.source).unwrap_or(CpuSource::ContextSwitches);
         let (process_key, group) = match self.by {
             TreeBy::All => (None, StackRow::default()),
             _ => (first.process_key, first.clone()),
@@ -292,6 +305,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 process: group.process.clone(),
                 tid: group.tid,
                 metric: self.metric.name(),
+                source: source.name(),
                 tree,
                 ..TreeRow::default()
             };
@@ -304,6 +318,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             process_start_ns: group.process_start_ns,
             process_stop_ns: group.process_stop_ns,
             tid: group.tid,
+            source,
             total_ns,
             rows: all,
         };
@@ -322,12 +337,18 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             let innermost_first = names.stack(row.stack_id);
             let outermost_first = || innermost_first.iter().rev().copied();
             match (&self.shape, &mut fitting) {
-                (Shape::BottomUp, _) => up.add(innermost_first, row.value_ns, row.samples),
+                (Shape::BottomUp, _) => {
+                    up.add_callers(innermost_first, row.value_ns, row.value_ns, row.samples);
+                }
                 (_, None) => down.add(outermost_first(), row.value_ns, row.samples),
                 (_, Some(fitting)) => {
                     let fits = |name: &u32| fitting.has(*name, names);
                     let Some(at) = innermost_first.iter().rposition(fits) else { continue };
-                    up.add(innermost_first.iter().skip(at).copied(), row.value_ns, row.samples);
+                    let method = innermost_first.get(at);
+                    // A method that calls itself is in the middle by its outermost frame, and runs in its innermost one.
+                    let own = if innermost_first.first() == method { row.value_ns } else { 0 };
+                    let callers = innermost_first.iter().skip(at).copied();
+                    up.add_callers(callers, row.value_ns, own, row.samples);
                     let callees = innermost_first.iter().take(at + 1).rev().copied();
                     down.add(callees, row.value_ns, row.samples);
                 }
@@ -346,7 +367,7 @@ const SUMS: &str = "
   SELECT process_key, CAST(NULL AS INT) AS thread_key, stack_id, cpu_ns AS value_ns, samples FROM cpu_stack
   UNION ALL
   SELECT process_key, CAST(NULL AS INT), stack_id, sum(run_ns), count(*) FROM context_switch
-  WHERE run_ns IS NOT NULL AND (SELECT count(*) FROM cpu_stack) = 0
+  WHERE run_ns IS NOT NULL AND (SAMPLED) = 0
   GROUP BY process_key, stack_id";
 
 /// Which methods fit a filter, each looked at once.

@@ -135,9 +135,11 @@ rows! {
         segment_bytes: i64,
         /// Retransmissions of both sides.
         retransmits: i64,
-        /// Those of the other side.
+        /// Those of this side: what it sent again.
+        own_retransmits: i64,
+        /// Those of the other side: what was received again.
         client_retransmits: i64,
-        /// Those of this side, of the packets sent.
+        /// `own_retransmits` of the packets sent.
         retransmit_percent: Option<f64>,
         /// Sum of the delays.
         retransmit_ns: i64,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::TableSource;
 use super::class_methods;
-use super::columns::{Get, boolean, int32, int64};
+use super::columns::{Get, boolean, int32, int64, text};
 use super::cpu::idle_process;
 use super::idle::{Idle, Spans};
 use super::process::ranges;
@@ -12,7 +12,7 @@ use super::speeds::{Cores, Speeds};
 use super::states::States;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Row};
+use crate::table::{ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Diagnostic, Row};
 
 /// CPU of a process on one kind of core.
 #[derive(Debug, Default)]
@@ -103,16 +103,18 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let idle = idle_process(source)?;
     let cores = Cores::read(source)?;
     let mut states = States::default();
-    let times = idle_times(source, idle, &cores, &mut states)?;
-    states.events(source)?;
-    states.write(sink)?;
     let speeds = Speeds::read(source)?;
     let mut sums: BTreeMap<(Option<i32>, Option<i32>), Sum> = BTreeMap::new();
+    let mut busy = BTreeSet::new();
     sampled(source, &mut |sample| {
+        busy.extend(sample.cpu);
         let sum = sums.entry((sample.process, cores.class(sample.cpu))).or_default();
         sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, &cores, &speeds);
     })?;
     let has_samples = !sums.is_empty();
+    let times = idle_times(source, idle, &cores, &busy, &mut states)?;
+    states.events(source)?;
+    states.write(sink)?;
     let mut priorities = BTreeMap::new();
     switched(source, idle, &mut |stay| {
         let class = cores.class(stay.cpu);
@@ -238,16 +240,50 @@ impl IdleTimes {
     }
 }
 
+/// Times in which processors of each class, of a higher one, or any were idle, while they are collected.
+struct IdleSpans {
+    classes: Vec<Option<i32>>,
+    own: BTreeMap<Option<i32>, Spans>,
+    faster: BTreeMap<Option<i32>, Spans>,
+    any: Spans,
+}
+
+impl IdleSpans {
+    fn new(cores: &Cores) -> Self {
+        let classes = cores.classes().into_iter().collect();
+        Self { classes, own: BTreeMap::new(), faster: BTreeMap::new(), any: Spans::default() }
+    }
+
+    /// Adds a time in which a processor of that class was idle.
+    fn add(&mut self, class: Option<i32>, start: i64, end: i64) {
+        self.own.entry(class).or_default().add(start, end);
+        self.any.add(start, end);
+        for lower in self.classes.iter().filter(|lower| lower.is_some() && **lower < class) {
+            self.faster.entry(*lower).or_default().add(start, end);
+        }
+    }
+
+    fn finish(self) -> IdleTimes {
+        let finish = |spans: BTreeMap<Option<i32>, Spans>| {
+            spans.into_iter().map(|(class, spans)| (class, spans.finish())).collect()
+        };
+        IdleTimes { own: finish(self.own), faster: finish(self.faster), any: self.any.finish() }
+    }
+}
+
 /// Reads the stays of idle threads: when each kind of core was idle, and in which states.
+///
+/// A processor that never switched while others did was idle from the first to the last moment that switches of others reach over, unless
+/// a sample found it busy, or events were lost, among which its switches may have been.
 fn idle_times(
     source: &dyn TableSource,
     idle: Option<i32>,
     cores: &Cores,
+    busy: &BTreeSet<i32>,
     states: &mut States,
 ) -> Result<IdleTimes, SinkError> {
-    let classes = cores.classes();
-    let (mut own, mut any) = (BTreeMap::<Option<i32>, Spans>::new(), Spans::default());
-    let mut faster = BTreeMap::<Option<i32>, Spans>::new();
+    let mut spans = IdleSpans::new(cores);
+    let (mut switched, mut recorded) = (BTreeSet::new(), None);
     let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "prev_c_state"];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
@@ -255,25 +291,43 @@ fn idle_times(
         let (run, state) = (int64(batch, "run_ns")?, int32(batch, "prev_c_state")?);
         for row in 0..batch.num_rows() {
             let Some(cpu) = cpu.get(row) else { continue };
+            switched.insert(cpu);
+            let stay = interval(in_ns.get(row), out_ns.get(row), run.get(row));
+            if let Some((start, end)) = stay {
+                recorded =
+                    Some(recorded.map_or((start, end), |(a, b): (i64, i64)| (a.min(start), b.max(end))));
+            }
             if process.get(row) != idle || idle.is_none() {
                 states.woke(cpu, in_ns.get(row), state.get(row));
                 continue;
             }
-            let Some((start, end)) = interval(in_ns.get(row), out_ns.get(row), run.get(row)) else {
-                continue;
-            };
+            let Some((start, end)) = stay else { continue };
             states.slept(cpu, start, end);
-            let class = cores.class(Some(cpu));
-            own.entry(class).or_default().add(start, end);
-            any.add(start, end);
-            for lower in classes.iter().filter(|lower| lower.is_some() && **lower < class) {
-                faster.entry(*lower).or_default().add(start, end);
-            }
+            spans.add(cores.class(Some(cpu)), start, end);
         }
         Ok(())
     })?;
-    let finish = |spans: BTreeMap<Option<i32>, Spans>| {
-        spans.into_iter().map(|(class, spans)| (class, spans.finish())).collect()
-    };
-    Ok(IdleTimes { own: finish(own), faster: finish(faster), any: any.finish() })
+    let silent: Vec<i32> = cores.all().filter(|cpu| !switched.contains(cpu) && !busy.contains(cpu)).collect();
+    if let Some((start, end)) = recorded.filter(|_| idle.is_some() && !silent.is_empty())
+        && !is_incomplete(source)?
+    {
+        for cpu in silent {
+            states.slept(cpu, start, end);
+            spans.add(cores.class(Some(cpu)), start, end);
+        }
+    }
+    Ok(spans.finish())
+}
+
+/// Whether events are missing from the trace: lost by the recorder, or damaged.
+fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
+    let mut found = false;
+    source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
+        let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
+        let is_gap = |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
+        found |= (0..batch.num_rows())
+            .any(|row| severity.get(row) == Some("error") || kind.get(row).is_some_and(is_gap));
+        Ok(())
+    })?;
+    Ok(found)
 }

@@ -34,6 +34,11 @@ impl Cores {
         Ok(cores)
     }
 
+    /// The processors.
+    pub(super) fn all(&self) -> impl Iterator<Item = i32> {
+        self.kinds.keys().copied()
+    }
+
     pub(super) fn classes(&self) -> BTreeSet<Option<i32>> {
         self.kinds.values().map(|(class, _)| *class).collect()
     }

@@ -6,8 +6,8 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuIdleState,
-    CpuMethodClass, CpuSample, Frame, Lbr, LbrMethod, Method, Module, Pmc, PmcCounter, PmcSample, PmcThread,
-    Process, Row, Stack, Table,
+    CpuMethodClass, CpuSample, Diagnostic, Frame, Lbr, LbrMethod, Method, Module, Pmc, PmcCounter, PmcSample,
+    PmcThread, Process, Row, Stack, Table,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -213,6 +213,38 @@ fn without_samples_stays_are_cpu_and_without_kinds_there_is_one() {
         &["process_key", "priority", "run_faster_idle_ns", "ready_ns", "ready_idle_ns"],
     );
     assert_eq!(priorities, ["1 4 0 20 20", "2 - 0 0 0", "2 8 0 5 5"]);
+}
+
+#[test]
+fn a_processor_that_never_switched_was_idle() {
+    let core = |cpu, class| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
+    let with = |more: Batches| {
+        let mut tables = example();
+        tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);
+        // Processor 2 is of the fastest class, and nothing was ever switched there.
+        tables.push(rows(&[core(0, 1), core(1, 0), core(2, 2)]));
+        tables.extend(more);
+        derived(&tables)
+    };
+    let columns = ["process_key", "efficiency_class", "run_ns", "run_faster_idle_ns", "ready_any_idle_ns"];
+    let priorities = |more: Batches| read(&with(more), CpuClassPriority::TABLE, &columns);
+    // It was idle from 0 to 80, in which the switches of the others lie.
+    let idle = ["1 0 50 50 20", "2 0 5 5 0", "2 1 20 20 0", "2 1 20 20 5"];
+    assert_eq!(priorities(vec![]), idle);
+    let states = read(&with(vec![]), CpuCoreState::TABLE, &["cpu", "state", "duration_ns"]);
+    assert_eq!(states, ["0 2 40", "1 1 25", "2 - 80"]);
+    // A sample found it busy, or its switches may have been lost: nothing is known of it.
+    let unknown = ["1 0 50 30 20", "2 0 5 5 0", "2 1 20 0 0", "2 1 20 0 5"];
+    let busy = CpuSample { ts_ns: 50, cpu: 2, process_key: Some(2), weight_ns: 10, ..CpuSample::default() };
+    assert_eq!(priorities(vec![rows(&[busy])]), unknown);
+    for (severity, kind) in [("warning", "lost_buffers"), ("warning", "missing_buffers"), ("error", "damage")]
+    {
+        let gap = Diagnostic { severity: severity.into(), kind: kind.into(), ..Diagnostic::default() };
+        assert_eq!(priorities(vec![rows(&[gap])]), unknown, "{kind}");
+    }
+    let harmless =
+        Diagnostic { severity: "warning".into(), kind: "not_closed".into(), ..Diagnostic::default() };
+    assert_eq!(priorities(vec![rows(&[harmless])]), idle);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod import;
 mod made;
 mod net;
 mod objects;
+mod other_programs;
 mod registry;
 mod rules;
 mod schedule;

@@ -172,6 +172,11 @@ impl Common {
         let numbers = self.numbers.numbers();
         if self.no_digit_sep { numbers.ungrouped() } else { numbers }
     }
+
+    /// Whether text has the units and digits of ETWAnalyzer.
+    pub(super) const fn is_etwanalyzer(&self) -> bool {
+        self.numbers.is_etwanalyzer()
+    }
 }
 
 /// Heading of the options that change how an answer is printed.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use etwkit_query::Session;
 use etwkit_query::dump::cpu::{CpuAnswer, CpuRow, CpuSort, CpuTotal, check_waits};
+use etwkit_query::dump::cpu_source::{CpuSource, check_comparable};
 use etwkit_query::dump::trace::TraceInfo;
 
 use super::below::below;
@@ -13,7 +14,7 @@ use super::method::module;
 use super::output::{
     Answered, Columns, Lines, ask_from_zero, rows_of, show_sql, streamed_from_zero, written,
 };
-use super::text::Text;
+use super::text::{Text, cpu_word};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -33,6 +34,7 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let (common, zero) = (&args.common, &request.zero);
     if args.merge {
         let answers = ask_from_zero(common, COMMAND, zero, printer, question)?;
+        check_comparable(answers.iter().map(|one| (one.answer.source(), one.info.file_name.as_str())))?;
         let rows = rows_of(&answers, |answer| &answer.rows);
         return written(common, printer, rows, |lines| merged(args, &answers, lines));
     }
@@ -44,7 +46,7 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         question,
         |answer| answer.rows.iter().collect(),
         |one, lines| {
-            all.add(args, &one.info, one.answer.total);
+            all.add(args, &one.info, (one.answer.source(), one.answer.total));
             each(args, one, lines)
         },
     )?;
@@ -56,24 +58,39 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
 #[derive(Default)]
 pub(super) struct AllExtracts {
     extracts: usize,
+    /// How many of them have CPU from samples, and from context switches.
+    sampled: usize,
+    switched: usize,
     total: CpuTotal,
     /// Writes numbers as the first extract does.
     text: Option<Text>,
 }
 
 impl AllExtracts {
-    pub(super) fn add(&mut self, args: &CpuArgs, info: &TraceInfo, total: CpuTotal) {
+    pub(super) fn add(
+        &mut self,
+        args: &CpuArgs,
+        info: &TraceInfo,
+        (source, total): (Option<CpuSource>, CpuTotal),
+    ) {
         self.text.get_or_insert_with(|| Text::new(&args.common, None, info));
         self.extracts += 1;
+        self.sampled += usize::from(source == Some(CpuSource::Samples));
+        self.switched += usize::from(source == Some(CpuSource::ContextSwitches));
         self.total = self.total.plus(total);
     }
 
     /// Writes them, if they are of several.
     pub(super) fn write(&self, args: &CpuArgs, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-        match &self.text {
-            Some(text) if self.extracts > 1 => all_extracts(args, text, self.total, lines),
-            _ => Ok(()),
+        let Some(text) = self.text.as_ref().filter(|_| self.extracts > 1) else { return Ok(()) };
+        if self.sampled > 0 && self.switched > 0 && args.shows_sums() {
+            return lines.heading(&format!(
+                "All extracts: not summed up, since CPU is sampled in {} and time on processors from context switches in {}",
+                self.sampled, self.switched
+            ));
         }
+        let source = if self.switched > 0 { CpuSource::ContextSwitches } else { CpuSource::Samples };
+        all_extracts(args, text, (Some(source), self.total), lines)
     }
 }
 
@@ -100,14 +117,16 @@ fn each(
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), info);
-    let sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
+    let of = (answer.source(), answer.total);
+    let sums = if args.shows_sums() { sums(&text, of, args.sort_by) } else { String::new() };
     lines.file(info, &text, &sums)?;
+    name_source(answer.source(), "", lines)?;
     // Sums of processes are the rows themselves.
     if args.show_total.as_deref() == Some("total") {
         return Ok(());
     }
     let shown: Vec<Shown<'_>> = answer.rows.iter().map(|row| Shown::new(args, info, row)).collect();
-    print(args, answer.total, &shown, lines)
+    print(args, of, &shown, lines)
 }
 
 /// One list over all extracts: processes of one name stand together, ascending by what they have together; each row names its trace and how it
@@ -133,7 +152,9 @@ fn merged(args: &CpuArgs, answers: &[Answered<CpuAnswer>], lines: &mut Lines<'_,
         let by_sum = sum(a).total_cmp(&sum(b)).then_with(|| a.row.process.cmp(&b.row.process));
         by_sum.then_with(|| a.row.sort_value.total_cmp(&b.row.sort_value))
     });
-    let total = CpuAnswer::new(shown.iter().map(|shown| shown.row.clone()).collect()).total;
+    let all = CpuAnswer::new(shown.iter().map(|shown| shown.row.clone()).collect());
+    let total = (all.source(), all.total);
+    name_source(all.source(), "", lines)?;
     print(args, total, &shown, lines)?;
     let Some(first) = answers.first() else { return Ok(()) };
     all_extracts(args, &Text::new(&args.common, None, &first.info), total, lines)
@@ -152,11 +173,11 @@ fn newest(answers: &[Answered<CpuAnswer>]) -> HashMap<Option<&str>, i64> {
 
 fn print(
     args: &CpuArgs,
-    total: CpuTotal,
+    (source, total): (Option<CpuSource>, CpuTotal),
     rows: &[Shown<'_>],
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let printed = columns(args, total.wait_ns.is_some(), rows)?.lines(rows.iter());
+    let printed = columns(args, (source, total.wait_ns.is_some()), rows)?.lines(rows.iter());
     let mut printed = printed.iter();
     printed.next().into_iter().try_for_each(|titles| lines.line(titles))?;
     for (row, line) in rows.iter().zip(printed) {
@@ -169,7 +190,7 @@ fn print(
 fn all_extracts(
     args: &CpuArgs,
     text: &Text,
-    total: CpuTotal,
+    total: (Option<CpuSource>, CpuTotal),
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     if !args.shows_sums() {
@@ -180,12 +201,13 @@ fn all_extracts(
 
 fn columns<'a>(
     args: &'a CpuArgs,
-    has_waits: bool,
+    (source, has_waits): (Option<CpuSource>, bool),
     rows: &[Shown<'a>],
 ) -> anyhow::Result<Columns<'a, Shown<'a>>> {
     let has_ready = has_waits && !args.no_ready;
     let mut columns = Columns::new();
-    columns.number("Cpu", "CPU ms", true, |s: &Shown<'a>| s.text.ms(s.row.cpu_ns));
+    let title = format!("{} ms", cpu_word(source));
+    columns.number("Cpu", &title, true, |s: &Shown<'a>| s.text.ms(s.row.cpu_ns));
     columns.number("Wait", "Wait ms", has_waits, |s| s.text.maybe_ms(s.row.wait_ns));
     columns.number("Ready", "Ready ms", has_ready, |s| s.text.maybe_ms(s.row.ready_ns));
     columns.number("Switches", "Switches", has_waits, |s| s.text.maybe_int(s.row.switches));
@@ -221,9 +243,23 @@ fn columns<'a>(
     Ok(columns)
 }
 
+/// Says below the heading of an extract that its CPU is not sampled; `more` is what rows are of then.
+pub(super) fn name_source(
+    source: Option<CpuSource>,
+    more: &str,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    match source {
+        Some(CpuSource::ContextSwitches) => lines.line(&format!(
+            "  no CPU was sampled: running is time on processors, from context switches{more}"
+        )),
+        Some(CpuSource::Samples) | None => Ok(()),
+    }
+}
+
 /// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
-pub(super) fn sums(text: &Text, total: CpuTotal, sort: CpuSort) -> String {
-    let mut parts = vec![format!("CPU {} ms", text.ms(total.cpu_ns))];
+pub(super) fn sums(text: &Text, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSort) -> String {
+    let mut parts = vec![format!("{} {} ms", cpu_word(source), text.ms(total.cpu_ns))];
     if let Some(wait) = total.wait_ns {
         parts.push(format!("wait {} ms", text.ms(wait)));
         parts.extend(total.ready_ns.map(|ready| format!("ready {} ms", text.ms(ready))));

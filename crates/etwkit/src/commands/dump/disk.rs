@@ -34,9 +34,6 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("flush", Some(DiskOperation::Flush)),
 ];
 
-/// Bytes of a MB.
-const MB: i64 = 1_000_000;
-
 #[derive(Debug, Args)]
 pub(crate) struct DiskArgs {
     #[command(flatten)]
@@ -129,21 +126,21 @@ impl DiskArgs {
         let time = |ns: i64| text.s(ns, 5);
         let mut columns = Columns::new();
         columns.number("ReadTime", "Read s", true, move |row: &Shown<'a, DiskRow>| time(row.read_service_ns));
-        columns.number("ReadSize", "MB", true, |row| text.size(row.read_bytes, MB));
-        columns.number("ReadThroughput", "MB/s", true, |row| {
+        columns.number("ReadSize", "Read MB", true, |row| text.mb(row.read_bytes));
+        columns.number("ReadThroughput", "Read MB/s", true, |row| {
             text.throughput(row.read_bytes, row.read_service_ns)
         });
         columns.number("ReadCount", "Reads", self.details, |row| text.int(row.reads));
         columns.number("WriteTime", "Write s", true, move |row| time(row.write_service_ns));
-        columns.number("WriteSize", "MB", true, |row| text.size(row.write_bytes, MB));
-        columns.number("WriteThroughput", "MB/s", true, |row| {
+        columns.number("WriteSize", "Write MB", true, |row| text.mb(row.write_bytes));
+        columns.number("WriteThroughput", "Write MB/s", true, |row| {
             text.throughput(row.write_bytes, row.write_service_ns)
         });
         columns.number("WriteCount", "Writes", self.details, |row| text.int(row.writes));
         columns.number("FlushTime", "Flush s", true, move |row| time(row.flush_service_ns));
         columns.number("FlushCount", "Flushes", self.details, |row| text.int(row.flushes));
         columns.number("PercentActive", "Active %", true, |row| text.fixed(row.active_percent, 1));
-        columns.number("TotalSize", "Total MB", self.details, |row| text.size(row.total_bytes, MB));
+        columns.number("TotalSize", "Total MB", self.details, |row| text.mb(row.total_bytes));
         columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
         columns.number("MaxTime", "Longest s", self.details, move |row| time(row.max_io_ns));
         columns.word("File", "Trace", self.merge, |row| row.file.to_owned());
@@ -166,9 +163,9 @@ fn sums(text: &Text, total: &DiskTotal) -> String {
         "{} s, read {} s {} MB, write {} s {} MB, flush {} s",
         text.s(total.total_service_ns, 3),
         text.s(total.read_service_ns, 3),
-        text.size(total.read_bytes, MB),
+        text.mb(total.read_bytes),
         text.s(total.write_service_ns, 3),
-        text.size(total.write_bytes, MB),
+        text.mb(total.write_bytes),
         text.s(total.flush_service_ns, 3),
     )
 }

@@ -50,9 +50,6 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("fs-control", Some("fs_control")),
 ];
 
-/// Bytes of a KB.
-const KB: i64 = 1024;
-
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
     #[command(flatten)]
@@ -153,17 +150,26 @@ impl FileArgs {
 
     fn columns<'a>(&'a self, text: &'a Text) -> anyhow::Result<Columns<'a, Shown<'a, FileRow>>> {
         let time = |ns: i64| text.s(ns, 5);
-        let more = self.details;
+        let (more, kb) = (self.details, text.kb_name());
         let mut columns = Columns::new();
-        columns.number("ReadSize", "Read KB", true, |row: &Shown<'a, FileRow>| text.size(row.read_bytes, KB));
-        columns.number("ReadMaxPos", "Up to KB", more, |row| text.size(row.read_max_position_bytes, KB));
+        columns.number("ReadSize", &format!("Read {kb}"), true, |row: &Shown<'a, FileRow>| {
+            text.kb(row.read_bytes)
+        });
+        columns.number("ReadMaxPos", &format!("Read up to {kb}"), more, |row| {
+            text.kb(row.read_max_position_bytes)
+        });
         columns.number("ReadDuration", "Read s", true, move |row| time(row.read_ns));
-        columns.number("ReadThroughput", "MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
+        columns
+            .number("ReadThroughput", "Read MB/s", more, |row| text.throughput(row.read_bytes, row.read_ns));
         columns.number("ReadCount", "Reads", true, |row| text.int(row.reads));
-        columns.number("WriteSize", "Write KB", true, |row| text.size(row.write_bytes, KB));
-        columns.number("WriteMaxPos", "Up to KB", more, |row| text.size(row.write_max_position_bytes, KB));
+        columns.number("WriteSize", &format!("Write {kb}"), true, |row| text.kb(row.write_bytes));
+        columns.number("WriteMaxPos", &format!("Write up to {kb}"), more, |row| {
+            text.kb(row.write_max_position_bytes)
+        });
         columns.number("WriteDuration", "Write s", true, move |row| time(row.write_ns));
-        columns.number("WriteThroughput", "MB/s", more, |row| text.throughput(row.write_bytes, row.write_ns));
+        columns.number("WriteThroughput", "Write MB/s", more, |row| {
+            text.throughput(row.write_bytes, row.write_ns)
+        });
         columns.number("WriteCount", "Writes", true, |row| text.int(row.writes));
         columns
             .number("OpenCloseDuration", "Open+close s", true, move |row| time(row.open_ns + row.close_ns));
@@ -202,11 +208,12 @@ impl FileArgs {
 }
 
 fn sums(text: &Text, total: &FileTotal) -> String {
+    let kb = text.kb_name();
     format!(
-        "{} s, read {} KB, write {} KB, open+close {} s, {} operations",
+        "{} s, read {} {kb}, write {} {kb}, open+close {} s, {} operations",
         text.s(total.total_ns, 3),
-        text.size(total.read_bytes, KB),
-        text.size(total.write_bytes, KB),
+        text.kb(total.read_bytes),
+        text.kb(total.write_bytes),
         text.s(total.open_close_ns, 3),
         text.int(total.total_count),
     )

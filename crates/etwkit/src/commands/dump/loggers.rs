@@ -6,7 +6,7 @@ use etwkit_query::range::Unit;
 
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Columns, listed, show_sql};
-use super::text::{Text, id};
+use super::text::{Text, id, rounded};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -55,8 +55,8 @@ impl LoggersArgs {
         columns.number("LostRealTime", "Lost in real time", false, |row| {
             text.maybe_int(row.real_time_buffers_lost)
         });
-        columns.number("BufferSize", "Buffer KB", true, |row| {
-            row.buffer_size_bytes.map(|bytes| text.size(bytes, 1024)).unwrap_or_default()
+        columns.number("BufferSize", "Buffer KiB", true, |row| {
+            row.buffer_size_bytes.map(|bytes| text.int(rounded(bytes, 1024))).unwrap_or_default()
         });
         columns.number("EventBufferSize", "Buffer size", false, |row| text.maybe_int(row.event_buffer_size));
         columns.number("MinBuffers", "Min", false, |row| text.maybe_int(row.minimum_buffers));

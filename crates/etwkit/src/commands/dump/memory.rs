@@ -133,7 +133,7 @@ fn changed(answers: &mut [Answered<Vec<MemoryRow>>], least: i64) {
 fn print(args: &MemoryArgs, one: &Answered<Vec<MemoryRow>>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
     let text = Text::new(&args.common, Some(&args.processes), &one.info);
     lines.file(&one.info, &text, "")?;
-    let mib = |bytes: i64| text.size(bytes, MIB);
+    let mib = |bytes: i64| text.mib(bytes);
     let maybe = |bytes: Option<i64>| bytes.map(mib).unwrap_or_default();
     let mut columns = Columns::new();
     columns.number("Time", &text.times.title(), true, |row: &MemoryRow| text.times.write(row.ts_ns));
@@ -181,7 +181,7 @@ fn of_machine(args: &MemoryArgs, request: &MemoryRequest, printer: &mut Printer<
         for one in &answers {
             let text = Text::new(&args.common, None, &one.info);
             lines.file(&one.info, &text, "")?;
-            let mib = |bytes: i64| text.size(bytes, MIB);
+            let mib = |bytes: i64| text.mib(bytes);
             let maybe = |bytes: Option<i64>| bytes.map_or_else(|| "?".to_owned(), mib);
             let mut columns = Columns::new();
             columns.number("Time", &text.times.title(), true, |row: &MachineRow| text.times.write(row.ts_ns));

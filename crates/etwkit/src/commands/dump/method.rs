@@ -2,15 +2,16 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::cpu::check_waits;
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::method::{MethodAnswer, MethodRow};
 use etwkit_query::time_format::TimeWriter;
 
 use super::below::below;
-use super::cpu::{AllExtracts, sums};
+use super::cpu::{AllExtracts, name_source, sums};
 use super::cpu_args::{By, CpuArgs};
 use super::first_last::in_format;
 use super::output::{Answered, Columns, Lines, show_sql, streamed_from_zero};
-use super::text::Text;
+use super::text::{Text, cpu_word};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -33,7 +34,7 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         question,
         |answer| answer.processes.iter().flat_map(|process| &process.rows).collect(),
         |one, lines| {
-            all.add(args, &one.info, one.answer.total);
+            all.add(args, &one.info, (one.answer.source(), one.answer.total));
             print(args, one, lines)
         },
     )?;
@@ -44,11 +45,20 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
 fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
     let (info, answer) = (&one.info, &one.answer);
     let text = Text::new(&args.common, Some(&args.processes), info);
-    let file_sums = if args.shows_sums() { sums(&text, answer.total, args.sort_by) } else { String::new() };
+    let source = answer.source();
+    let file_sums =
+        if args.shows_sums() { sums(&text, (source, answer.total), args.sort_by) } else { String::new() };
     lines.file(info, &text, &file_sums)?;
+    let more = match args.by {
+        By::Thread => "",
+        By::Process | By::Method | By::Module => {
+            "; here that of the stays that began with the code in their stack"
+        }
+    };
+    name_source(source, more, lines)?;
     let text = text.moved(&args.zero.zero());
     let (shows_rows, shows_processes) = args.shows();
-    let columns = columns(args, &text, answer.total.wait_ns.is_some())?;
+    let columns = columns(args, &text, (source, answer.total.wait_ns.is_some()))?;
     // One table, so that columns of all processes have one width.
     let printed = columns.lines(answer.processes.iter().flat_map(|process| process.rows.iter()));
     let mut printed = printed.iter();
@@ -61,7 +71,9 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
             && let Some(row) = group.rows.first()
         {
             let sums = match args.show_total.as_deref() {
-                Some("process" | "method") => format!("  [{}]", sums(&text, group.total, args.sort_by)),
+                Some("process" | "method") => {
+                    format!("  [{}]", sums(&text, (source, group.total), args.sort_by))
+                }
                 _ => String::new(),
             };
             let priority = row.process_priority.filter(|_| args.details && !args.no_priority);
@@ -80,11 +92,19 @@ fn print(args: &CpuArgs, one: &Answered<MethodAnswer>, lines: &mut Lines<'_, '_>
     Ok(())
 }
 
-fn columns<'a>(args: &'a CpuArgs, text: &'a Text, has_waits: bool) -> anyhow::Result<Columns<'a, MethodRow>> {
+fn columns<'a>(
+    args: &'a CpuArgs,
+    text: &'a Text,
+    (source, has_waits): (Option<CpuSource>, bool),
+) -> anyhow::Result<Columns<'a, MethodRow>> {
     let has_ready = has_waits && !args.no_ready;
     let has_times = args.details;
     let mut columns = Columns::new();
-    columns.number("Cpu", "CPU ms", true, |row: &MethodRow| text.ms(row.cpu_ns));
+    let title = format!("{} ms", cpu_word(source));
+    columns.number("Cpu", &title, true, |row: &MethodRow| {
+        // CPU of a stack tag is not known without samples.
+        row.cpu_source.as_ref().map(|_| text.ms(row.cpu_ns)).unwrap_or_default()
+    });
     columns.number("Exclusive", "Exclusive ms", has_times || args.by == By::Module, |row| {
         text.maybe_ms(row.exclusive_ns)
     });

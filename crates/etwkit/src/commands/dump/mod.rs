@@ -58,7 +58,7 @@ mod wait_args;
 
 use args::{Dump, DumpArgs};
 pub(crate) use test_args::TestSelectionArgs;
-pub(crate) use text::rounded;
+pub(crate) use text::{cpu_word, rounded};
 
 use crate::exit::Exit;
 use crate::printer::Printer;

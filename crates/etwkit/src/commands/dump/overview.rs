@@ -14,6 +14,7 @@ use super::overview_contents;
 use super::text::rounded;
 use crate::exit::Exit;
 use crate::extracts::{extract_of, is_trace, open_extracts};
+use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table, grouped};
 
 /// Rows of each list if no option says otherwise.
@@ -114,9 +115,11 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
         (false, false) => return Ok(()),
     };
     let right = Align::Right;
-    let mut columns = vec![("process", Align::Left), ("CPU ms", right), ("% of machine", right)];
+    // Without samples it is time on processors, which is something else than sampled CPU.
+    let cpu = if r.has_samples { "CPU ms" } else { "running ms" };
+    let mut columns = vec![("process", Align::Left), (cpu, right), ("% of machine", right)];
     if r.has_switches {
-        columns.extend([("waiting ms", right), ("ready ms", right), ("switches", right)]);
+        columns.extend([("wait ms", right), ("ready ms", right), ("switches", right)]);
     }
     let mut table = Table::new(&columns);
     let seen_ns =
@@ -135,12 +138,13 @@ fn processes(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<(
         row
     };
     overview.processes.iter().for_each(|p| table.row(row(p)));
-    printer.heading(&format!("Processes by CPU, from {source}"))?;
+    let what = if r.has_samples { "CPU" } else { "time on a processor" };
+    printer.heading(&format!("Processes by {what}, from {source}"))?;
     printer.table(&table)?;
     let busy = percent(overview.cpu_ns);
     printer.line(&format!("  all processes: {} ms, {busy} % of the machine", ms(overview.cpu_ns)))?;
     if r.has_switches {
-        printer.line("  waiting and ready: time in which at least one thread of the process did so")?;
+        printer.line("  wait and ready: time in which at least one thread of the process did so")?;
     }
     Ok(())
 }
@@ -149,10 +153,16 @@ fn modules(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()>
     if overview.modules.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new(&[("module", Align::Left), ("own CPU ms", Align::Right)]);
+    let mut table =
+        Table::new(&[("module", Align::Left), ("own CPU ms", Align::Right), ("path", Align::Left)]);
     for module in &overview.modules {
-        let name = module.module.as_deref().unwrap_or("code in no module").to_owned();
-        table.row([name, ms(module.exclusive_ns)]);
+        let name = match module.module.as_deref() {
+            Some(name) => name,
+            None if module.kind == "dotnet" => ".NET methods compiled at run time",
+            None => "code in no module",
+        };
+        let path = module.module_path.clone().unwrap_or_default();
+        table.row([name.to_owned(), ms(module.exclusive_ns), path]);
     }
     printer.heading("Modules by CPU of their own code")?;
     Ok(printer.table(&table)?)
@@ -170,7 +180,7 @@ fn methods(overview: &Overview, printer: &mut Printer<'_>) -> anyhow::Result<()>
         ("CPU with callees ms", right),
     ];
     if overview.recording.has_switches {
-        columns.push(("waiting ms", right));
+        columns.push(("wait ms", right));
     }
     let mut table = Table::new(&columns);
     for m in &overview.methods {
@@ -202,18 +212,18 @@ fn files(files: &[DiskRow], printer: &mut Printer<'_>) -> anyhow::Result<()> {
         ("file", Align::Left),
         ("disk ms", right),
         ("operations", right),
-        ("read KB", right),
-        ("written KB", right),
+        ("read MB", right),
+        ("written MB", right),
     ]);
     for f in files {
         let name = f.path.clone().unwrap_or_else(|| "flushes, and files without a name".to_owned());
-        let kb = |bytes: i64| grouped_signed(rounded(bytes, 1000));
+        let mb = |bytes: i64| Numbers::default().thousandths(rounded(bytes, 1000));
         table.row([
             name,
             ms(f.total_service_ns),
             grouped_signed(f.reads + f.writes + f.flushes),
-            kb(f.read_bytes),
-            kb(f.write_bytes),
+            mb(f.read_bytes),
+            mb(f.write_bytes),
         ]);
     }
     Ok(printer.table(&table)?)

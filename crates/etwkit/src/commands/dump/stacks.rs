@@ -6,9 +6,10 @@ use etwkit_query::dump::stack_tree::{Metric, Shape, StackTreeRequest, TreeBy, Tr
 use etwkit_query::range::Unit;
 
 use super::args::{range, word};
+use super::cpu::name_source;
 use super::cpu_args::{By, CpuArgs};
 use super::output::{Columns, Lines, show_sql, streamed};
-use super::text::{ProcessText, Text};
+use super::text::{ProcessText, Text, cpu_word};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -91,6 +92,10 @@ pub(super) fn run(args: &CpuArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         |one, lines| {
             let text = Text::new(&args.common, Some(&args.processes), &one.info);
             lines.file(&one.info, &text, "")?;
+            if args.stacks.metric == Metric::Cpu {
+                let more = "; here that of the stays that began with the stack";
+                name_source(one.answer.first().map(|tree| tree.source), more, lines)?;
+            }
             print(args, &text, &one.answer, lines)
         },
     )
@@ -126,7 +131,7 @@ fn print(args: &CpuArgs, text: &Text, trees: &[TreeGroup], lines: &mut Lines<'_,
 
 fn heading(args: &CpuArgs, text: &Text, tree: &TreeGroup) -> String {
     let title = match args.stacks.metric {
-        Metric::Cpu => "CPU",
+        Metric::Cpu => cpu_word(Some(tree.source)),
         Metric::Wait => "wait",
         Metric::Ready => "ready",
     };

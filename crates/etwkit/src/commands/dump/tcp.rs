@@ -44,8 +44,14 @@ fn columns<'a>(args: &'a TcpArgs, text: &'a Text) -> anyhow::Result<Columns<'a, 
         TcpSort::TotalCount => text.int(row.total_packets),
         _ => bytes(row.total_bytes),
     });
-    columns.number("RetransCount", "Retransmits", true, |row| text.int(row.retransmits));
-    columns.number("RetransPercent", "%", true, |row| text.maybe_fixed(row.retransmit_percent, 0));
+    // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of this one.
+    let (both, each) = (args.common.is_etwanalyzer(), !args.common.is_etwanalyzer());
+    let (percent, digits) = if both { ("%", 0) } else { ("% of sent", 1) };
+    columns.number("RetransCount", "Retransmits", both, |row| text.int(row.retransmits));
+    columns.number("OwnRetransCount", "Sent again", each, |row| text.int(row.own_retransmits));
+    columns
+        .number("RetransPercent", percent, true, move |row| text.maybe_fixed(row.retransmit_percent, digits));
+    columns.number("ClientRetransCount", "Received again", each, |row| text.int(row.client_retransmits));
     columns.number("RetransDelay", "Delay ms", true, |row| text.ms(row.retransmit_ns));
     columns.number("RetransMin", "Min ms", more, |row| text.maybe_ms(row.retransmit_min_ns));
     columns.number("RetransMax", "Max ms", more, |row| text.maybe_ms(row.retransmit_max_ns));

@@ -3,6 +3,7 @@
 use etwkit_analysis::wait::{WaitRow, WaitSum};
 use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::dns::DnsQueryRow;
 use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
@@ -36,6 +37,8 @@ use crate::numbers::Numbers;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text {
     numbers: Numbers,
+    /// Sizes have the units of ETWAnalyzer, and no fraction.
+    is_etwanalyzer: bool,
     pub(super) times: TimeWriter,
     process_times: Option<ProcessFormat>,
     process_writer: TimeWriter,
@@ -124,6 +127,7 @@ impl Text {
         };
         Self {
             numbers: common.numbers(),
+            is_etwanalyzer: common.is_etwanalyzer(),
             times: TimeWriter::new(common.time_format, common.time_digits, info.clock()),
             process_times,
             process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
@@ -191,20 +195,46 @@ impl Text {
         number.map(|number| self.fixed(number, digits)).unwrap_or_default()
     }
 
-    /// Bytes in whole units of that size, rounded half to even.
-    pub(super) fn size(&self, bytes: i64, unit: i64) -> String {
-        self.int(rounded(bytes, unit))
+    /// Bytes of transfers in MB of 10⁶ bytes.
+    pub(super) fn mb(&self, bytes: i64) -> String {
+        self.sized(bytes, 1_000_000)
     }
 
-    /// Bytes with the largest unit that fits: `1.5 KB`.
+    /// Bytes of transfers in [`kb_name`](Self::kb_name).
+    pub(super) fn kb(&self, bytes: i64) -> String {
+        self.sized(bytes, if self.is_etwanalyzer { 1024 } else { 1000 })
+    }
+
+    /// kB of 1000 bytes; the KB of ETWAnalyzer has 1024.
+    pub(super) const fn kb_name(&self) -> &'static str {
+        if self.is_etwanalyzer { "KB" } else { "kB" }
+    }
+
+    /// Bytes of memory in MiB of 2²⁰ bytes.
+    pub(super) fn mib(&self, bytes: i64) -> String {
+        self.sized(bytes, 1 << 20)
+    }
+
+    /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes nothing.
+    fn sized(&self, bytes: i64, unit: i64) -> String {
+        if self.is_etwanalyzer {
+            return self.int(rounded(bytes, unit));
+        }
+        self.numbers.thousandths(rounded(bytes.saturating_mul(1000), unit))
+    }
+
+    /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
     pub(super) fn bytes(&self, bytes: i64) -> String {
-        self.numbers.bytes(bytes)
+        let units = if self.is_etwanalyzer { ["KB", "MB", "GB", "TB"] } else { ["KiB", "MiB", "GiB", "TiB"] };
+        self.numbers.bytes(bytes, units)
     }
 
-    /// MB per second, without fraction; 0 where no time passed.
+    /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts it to whole ones.
     pub(super) fn throughput(&self, bytes: i64, ns: i64) -> String {
-        let per_second = if ns > 0 { i128::from(bytes) * 1000 / i128::from(ns) } else { 0 };
-        self.int(i64::try_from(per_second).unwrap_or(i64::MAX))
+        // Thousandths of a MB are kB: bytes for each microsecond are MB for each second.
+        let per_second = if ns > 0 { i128::from(bytes) * 1_000_000 / i128::from(ns) } else { 0 };
+        let kb = i64::try_from(per_second).unwrap_or(i64::MAX);
+        if self.is_etwanalyzer { self.int(kb / 1000) } else { self.numbers.thousandths(kb) }
     }
 
     /// `name(pid)` with marks of start and end.
@@ -238,6 +268,14 @@ impl Text {
                 [start_text, stop_text, length].into_iter().flatten().collect()
             }
         }
+    }
+}
+
+/// What CPU times are called: without samples they are time on processors, which is something else.
+pub(crate) const fn cpu_word(source: Option<CpuSource>) -> &'static str {
+    match source {
+        Some(CpuSource::ContextSwitches) => "Running",
+        Some(CpuSource::Samples) | None => "CPU",
     }
 }
 

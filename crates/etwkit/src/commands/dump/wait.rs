@@ -78,7 +78,15 @@ fn sum_columns<'a>(
     let is_by_code = matches!(by, WaitBy::Method | WaitBy::Module);
     columns.word("Method", if by == WaitBy::Module { "Module" } else { "Method" }, is_by_code, code);
     let is_by_end = matches!(by, WaitBy::Readying | WaitBy::ReadyingThread);
-    columns.word("Readying", "Ended by", is_by_end, readying);
+    // Only sums by what ended waits have one; others asked for with --column have none, which is not the same as preempted.
+    columns.word(
+        "Readying",
+        "Ended by",
+        is_by_end,
+        move |row| {
+            if is_by_end { readying(row) } else { String::new() }
+        },
+    );
     columns.word("Process", "Process", true, |row| text.process_line(row.into()));
     columns.choose(args.common.column.as_deref())?;
     Ok(columns)

@@ -143,6 +143,7 @@ impl WaitArgs {
             max: range("max", self.max.as_deref(), Unit::Milliseconds)?,
             sort: self.sort_by,
             top,
+            ..WaitRequest::default()
         })
     }
 

@@ -1,5 +1,6 @@
 //! Extracts asked in SQL, against what independent programs know of the same traces.
 
+mod agreement;
 mod calls;
 mod counters;
 mod dotnet;

@@ -391,3 +391,15 @@ fn paths_of_processes_add_up() {
     }
     assert!(paths > 50 || !has_all(), "{paths}");
 }
+
+/// Sums that are not by what ended waits say nothing of it, even where all columns are asked for.
+#[test]
+fn who_ended_waits_is_told_only_of_sums_by_that() {
+    let trace = crate::support::trace("sched-5.etl");
+    let told = |by: &str| crate::support::run(&["dump", "wait", "--by", by, "--column", "*", &trace]).out;
+    for by in ["process", "thread", "reason"] {
+        let text = told(by);
+        assert!(text.contains("Ended by") && !text.contains("(preempted)"), "{by}: {text}");
+    }
+    assert!(told("readying").contains("(preempted)"), "{}", told("readying"));
+}

@@ -4,6 +4,7 @@ use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::FromRows;
 use etwkit_query::dump::cpu::CpuRequest;
+use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::method::{By, MethodRequest, MethodRow};
 use etwkit_query::range::Range;
 use etwkit_trace::derive::derive;
@@ -215,6 +216,14 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
         let mut found: Vec<(&str, i64)> = rows.iter().map(|row| (row.name.as_str(), row.cpu_ns)).collect();
         found.sort_unstable();
         assert_eq!(found, [("b", 5), ("main", 23), ("wait", 18)]);
+        assert!(rows.iter().all(|row| row.cpu_source.as_deref() == Some("context_switches")));
+        let sampled = ask(&example(), &MethodRequest { time, ..MethodRequest::default() });
+        assert!(sampled.iter().all(|row| row.cpu_source.as_deref() == Some("samples")));
+        for (session, source) in [(without_samples(), "context_switches"), (example(), "samples")] {
+            let answer = CpuRequest { time, ..CpuRequest::default() }.ask(&session).unwrap();
+            assert_eq!(answer.rows[0].cpu_source, source);
+            assert_eq!(answer.source().map(CpuSource::name), Some(source));
+        }
     }
 }
 

@@ -47,7 +47,7 @@ fn top_down_a_method_that_calls_itself_goes_deeper() {
 #[test]
 fn bottom_up_the_roots_are_what_ran() {
     let request = StackTreeRequest { shape: Shape::BottomUp, ..StackTreeRequest::default() };
-    let expected = ["a 5 0 1", " a 5 0 1", "  main 5 5 1", "b 5 0 1", " main 5 5 1"];
+    let expected = ["a 5 5 1", " a 5 0 1", "  main 5 0 1", "b 5 5 1", " main 5 0 1"];
     assert_eq!(only_tree(&example(), &request), expected);
 }
 
@@ -60,10 +60,11 @@ fn a_butterfly_counts_a_stack_once() {
     // `a` calls itself: the outer one is the middle, the inner one a callee.
     let trees = ask(&example(), &of("a"));
     assert_eq!(trees[0].total_ns, 5);
-    assert_eq!(text(&trees[0]), ["a 5 0 1", " main 5 5 1", "a 5 0 1", " a 5 5 1"]);
+    assert_eq!(text(&trees[0]), ["a 5 5 1", " main 5 0 1", "a 5 0 1", " a 5 5 1"]);
     let names: Vec<&str> = trees[0].rows.iter().map(|row| row.tree).collect();
     assert_eq!(names, ["callers", "callers", "callees", "callees"]);
-    assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 10 2");
+    // `main` has callees alone: nothing ran in it.
+    assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 0 2");
     assert!(ask(&example(), &of("nothing")).is_empty());
 }
 
@@ -123,6 +124,14 @@ fn without_samples_cpu_is_run_time_by_the_stack_of_the_switch_in() {
     );
     let in_range = StackTreeRequest { time: Range { min: 55, max: 75 }, ..StackTreeRequest::default() };
     assert_eq!(only_tree(&session, &in_range), ["main 8 0 2", " wait 8 8 2"]);
+    for request in [StackTreeRequest::default(), in_range] {
+        let trees = ask(&session, &request);
+        assert!(trees[0].rows.iter().all(|row| row.source == "context_switches"), "{:?}", trees[0].rows);
+    }
+    let sampled = ask(&example(), &StackTreeRequest::default());
+    assert!(sampled[0].rows.iter().all(|row| row.source == "samples"));
+    let waits = ask(&example(), &StackTreeRequest { metric: Metric::Wait, ..StackTreeRequest::default() });
+    assert_eq!(waits[0].rows[0].source, "context_switches");
 }
 
 #[test]

@@ -145,7 +145,9 @@ fn a_row_has_what_was_sent_and_received() {
     assert_eq!((row.received_packets, row.received_bytes), (3, 900));
     assert_eq!((row.total_packets, row.total_bytes), (9, 4900));
     assert_eq!((row.retransmits, row.client_retransmits, row.retransmit_ns), (3, 1, 900 * MS));
-    assert!((row.retransmit_percent.unwrap() - 200.0 / 6.0).abs() < 1e-9);
+    // The share is that of what this side sent again.
+    assert_eq!(row.own_retransmits, 2);
+    assert!((row.retransmit_percent.unwrap() - 100.0 * row.own_retransmits as f64 / 6.0).abs() < 1e-9);
     assert_eq!(
         (row.retransmit_min_ns, row.retransmit_max_ns, row.retransmit_median_ns),
         (Some(200 * MS), Some(400 * MS), Some(3e8))
