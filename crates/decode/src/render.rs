@@ -39,8 +39,9 @@ impl Renderer<'_> {
     /// All fields of a payload as an object, in the order of the schema (a repeated name gets `#2`), and
     /// whether the payload was long enough for all of them.
     ///
-    /// Numbers stay numbers (NaN and infinities become text), addresses and hexadecimal types lower-case
-    /// hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits.
+    /// Values that have a name are shown by it, bits by the names of those that are set. Other numbers stay numbers
+    /// (NaN and infinities become text), addresses and hexadecimal types lower-case hexadecimal text, FILETIMEs UTC
+    /// text, binaries hexadecimal digits. Ticks of 0 are no time.
     #[must_use]
     pub fn object(&self, plan: &Plan, payload: &[u8]) -> (Map<String, Value>, bool) {
         let mut cursor = Cursor::new(payload);
@@ -143,6 +144,9 @@ impl Renderer<'_> {
             (Out::String, _) if bytes.len() == 2 => return Value::from(utf16_text(bytes)),
             _ => {}
         }
+        if let Some(name) = name_of(field, bytes) {
+            return Value::from(name);
+        }
         match field.ty {
             Type::Null => Value::Null,
             Type::UnicodeString
@@ -175,6 +179,8 @@ impl Renderer<'_> {
             Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
             Type::SystemTime => Value::from(systemtime_text(bytes)),
             Type::Ticks => match self.clock {
+                // What did not happen yet; a trace that starts at tick 0 has real zeros.
+                Some(clock) if unsigned == 0 && clock.t0 != 0 => Value::Null,
                 Some(clock) => Value::from(clock.nanoseconds(unsigned.cast_signed())),
                 None => Value::from(unsigned.cast_signed()),
             },
@@ -192,6 +198,27 @@ impl Renderer<'_> {
     fn binary(&self, bytes: &[u8]) -> Value {
         Value::from(hex_digits(bytes.get(..self.limits.binary).unwrap_or(bytes)))
     }
+}
+
+/// The name that a map has for an integer.
+fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
+    let map = field.map.as_ref()?;
+    let is_integer = matches!(
+        field.ty,
+        Type::Int8
+            | Type::UInt8
+            | Type::Int16
+            | Type::UInt16
+            | Type::Int32
+            | Type::UInt32
+            | Type::Int64
+            | Type::UInt64
+            | Type::HexInt32
+            | Type::HexInt64
+            | Type::Bool32
+            | Type::Pointer
+    );
+    if is_integer { map.name(widen(bytes, false)) } else { None }
 }
 
 /// Up to 8 little-endian bytes as a number, filled with the sign if asked for.

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Extract, Input, JsonInput, convert, default_target, import_json,
+    ConvertError, ConvertOptions, Described, Extract, Input, JsonInput, convert, default_target, import_json,
 };
 
 use crate::interrupt::Stoppable;
@@ -26,21 +26,26 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const MAX_BYTES: u64 = 20_000_000_000;
 
 /// The extract of a trace: the one that is there, else a new one. Returns whether it is new.
-pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<(PathBuf, bool)> {
-    cached(trace, &input.source_hash()?, Detail::Full, &|target| {
+pub(crate) fn extract_of(
+    trace: &Path,
+    input: &Input,
+    described: &Described,
+) -> anyhow::Result<(PathBuf, bool)> {
+    cached(trace, &input.source_hash()?, described, Detail::Full, &|target| {
         let stoppable = Stoppable::begin();
         let mut progress = |_| {
             if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let names = symbols::names_beside(trace, &|_, _| {});
-        let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
+        let options =
+            ConvertOptions { names: Some(&names), described: Some(described), ..ConvertOptions::default() };
         convert(input, target, options, &mut progress).map(|_| ())
     })
 }
 
 /// The same for an extract of ETWAnalyzer.
 pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<(PathBuf, bool)> {
-    cached(json, &input.source_hash()?, Detail::Summary, &|target| {
+    cached(json, &input.source_hash()?, &Described::default(), Detail::Summary, &|target| {
         import_json(input, target, false).map(|_| ())
     })
 }
@@ -48,13 +53,14 @@ pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<(PathB
 fn cached(
     source: &Path,
     hash: &str,
+    described: &Described,
     detail: Detail,
     make: &dyn Fn(&Path) -> Result<(), ConvertError>,
 ) -> anyhow::Result<(PathBuf, bool)> {
     let folder = folder()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let target = folder.join(name(source, hash));
-    if Extract::same_source(&target, hash, detail).is_some() {
+    let target = folder.join(name(source, &described.with_source(hash)));
+    if Extract::same_source_as(&target, hash, detail, described.hash()).is_some() {
         touch(&target);
         return Ok((target, false));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, derive_again, is_current, is_json_extract};
+use etwkit_extract::{Described, Extract, derive_again, is_current, is_json_extract};
 use etwkit_query::{Options, Session, Source};
 
 use crate::printer::Printer;
@@ -36,15 +36,15 @@ pub(crate) fn open_shared(
     shelf.session(paths, &options, || {
         let mut sources = Vec::new();
         for path in paths {
-            sources.push(source(path, notes)?);
+            sources.push(source(path, shelf, notes)?);
         }
         Ok(Session::new(sources, &options)?)
     })
 }
 
 /// The rows of what an argument names.
-pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Source> {
-    Ok(Source::from(open(&noted_extract_of(path, notes)?, notes)?))
+pub(crate) fn source(path: &Path, shelf: &Shelf, notes: &mut Vec<String>) -> anyhow::Result<Source> {
+    Ok(Source::from(open(&noted_extract_of(path, &shelf.described(), notes)?, notes)?))
 }
 
 /// Options of one of so many sessions that are asked at a time: each has its share of processors and memory.
@@ -76,14 +76,15 @@ fn open(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Extract> {
 
 /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of ETWAnalyzer became.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
-    noted_extract_of(path, printer.notes())
+    let described = printer.shelf().described();
+    noted_extract_of(path, &described, printer.notes())
 }
 
-fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
+fn noted_extract_of(path: &Path, described: &Described, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
     let (doing, (extract, is_new)) = if is_json_extract(path) {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
-        ("extracted", cache::extract_of(path, &input::open_plain(path)?)?)
+        ("extracted", cache::extract_of(path, &input::open_plain(path)?, described)?)
     } else {
         return Ok(path.to_owned());
     };

@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod compat;
 mod console;
+mod descriptions;
 mod exit;
 mod extracts;
 mod input;
@@ -37,6 +38,8 @@ pub use sanitize::{json_text, text};
 pub use style::Colors;
 
 use cli::{Cli, Command};
+use descriptions::DescriptionArgs;
+use etwkit_extract::Described;
 use printer::{Printer, WriteError};
 use report::Errors;
 use rules::NameArgs;
@@ -150,10 +153,13 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.choose_colors(cli.color);
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
+    let described = cli.command.descriptions().map(DescriptionArgs::read).transpose()?.unwrap_or_default();
     let shelf = printer.shelf();
     shelf.name_processes(names);
+    shelf.describe_events(described);
     let answered = run_command(cli, printer);
     shelf.name_processes(None);
+    shelf.describe_events(Described::default());
     answered
 }
 

@@ -35,6 +35,7 @@ fn hint(error: &anyhow::Error) -> Option<&str> {
     of_extract
         .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
+        .or_else(|| error.downcast_ref().map(etwkit_extract::DescribeError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))

@@ -12,12 +12,15 @@
 //!
 //! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`import_json`]).
 //!
+//! Files that describe events, which the user names beside a trace, are read here, too ([`Described`]).
+//!
 //! This crate knows files and archives; it does not know what the events mean.
 
 #![deny(unsafe_code)]
 
 mod archive;
 mod convert;
+mod describe;
 mod error;
 mod hash;
 mod json7z;
@@ -40,6 +43,7 @@ pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
     derive_with_tags, has_tags, is_current, name_again,
 };
+pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};
 pub use json7z::{
     FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, looks_like_json_extract,

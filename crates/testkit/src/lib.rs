@@ -67,7 +67,7 @@ pub fn samples() -> Vec<Sample> {
     let Some(root) = traces() else { return Vec::new() };
     let mut truths = truth_files(&root.join("truth"));
     truths.extend(truth_files(&root.join("made/info")));
-    truths.iter().map(|truth| sample(&root, truth)).collect()
+    truths.iter().filter_map(|truth| sample(&root, truth)).collect()
 }
 
 /// The JSON files of a folder, sorted.
@@ -87,8 +87,12 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn sample(root: &Path, path: &Path) -> Sample {
+/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read it.
+fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
+    if truth["_meta"]["schema"] != "etwkit-truth-1" {
+        return None;
+    }
     let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
     let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
@@ -99,7 +103,7 @@ fn sample(root: &Path, path: &Path) -> Sample {
         found.unwrap_or_else(|| panic!("{name}, of {}, is missing", path.display()))
     });
     let files = files.collect();
-    Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth }
+    Some(Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth })
 }
 
 /// Every `.etl` file of the folder of sample traces, sorted.

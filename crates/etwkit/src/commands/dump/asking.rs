@@ -98,7 +98,7 @@ fn ask_group<A>(
             asked.push(Asked { name, notes, answer });
             continue;
         }
-        match source(path, &mut notes) {
+        match source(path, shelf, &mut notes) {
             Ok(source) => {
                 if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
                     together.ask(common, at_a_time, known, question, &mut asked);
