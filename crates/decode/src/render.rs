@@ -367,6 +367,46 @@ mod tests {
     }
 
     #[test]
+    fn values_with_a_name_are_shown_by_it() {
+        let map = |bitmap, entries: &[(u64, &str)]| {
+            let entries = entries.iter().map(|(value, name)| (*value, (*name).into())).collect();
+            Some(std::sync::Arc::new(crate::schema::ValueMap { bitmap, entries }))
+        };
+        let kind =
+            Field { map: map(false, &[(1, "One"), (0xFFFF_FFFF, "All")]), ..Field::new("k", Type::Int32) };
+        let bits = Field { map: map(true, &[(1, "A"), (4, "C")]), ..Field::new("b", Type::HexInt32) };
+        let list = Field { count: Count::Fixed(2), ..kind.clone() };
+        let slot = Field { slot: Some(0), map: map(false, &[(2, "Two")]), ..Field::new("n", Type::UInt8) };
+        let counted = Field { count: Count::Slot(0), ..Field::new("c", Type::UInt8) };
+        let payload = [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0, 13, 0, 0, 0, 2, 8, 9];
+        check(vec![list, kind.clone(), bits], 0, &payload, r#"{"k":["One","All"],"k#2":7,"b":"A|C|0x8"}"#);
+        // A value that a count refers to keeps its meaning.
+        check(vec![slot, counted], 1, &[2, 8, 9], r#"{"n":"Two","c":[8,9]}"#);
+    }
+
+    #[test]
+    fn ticks_of_zero_are_no_time() {
+        let schema = Schema {
+            provider: Guid::ZERO,
+            provider_name: None,
+            name: "x".into(),
+            source: Source::Kernel,
+            fields: vec![Field::new("t", Type::Ticks), Field::new("u", Type::Ticks)],
+            slots: 0,
+        };
+        let plan = Plan::new(schema, 8);
+        let of = |t0: i64| {
+            let kind = etwkit_etl::clock::ClockType::Qpc;
+            let clock = Clock { kind, frequency: 10_000_000, t0, start: 0 };
+            let payload = [0i64.to_le_bytes(), (t0 + 10).to_le_bytes()].concat();
+            let renderer = Renderer { clock: Some(&clock), limits: Limits::NONE };
+            Value::Object(renderer.object(&plan, &payload).0).to_string()
+        };
+        assert_eq!(of(929_670_664_718), r#"{"t":null,"u":1000}"#);
+        assert_eq!(of(0), r#"{"t":0,"u":1000}"#, "a trace that begins at tick 0");
+    }
+
+    #[test]
     fn structs_without_bytes_cannot_cost_time() {
         let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
         let nothing = (0..200).map(|i| Field::new(format!("f{i}"), Type::Null));

@@ -1,4 +1,5 @@
-//! Files that describe events, which the user names beside a trace: formats of WPP messages, manifests of providers.
+//! Files that describe events, which the user names beside a trace: formats of WPP messages, manifests of
+//! providers.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -86,7 +87,8 @@ impl DescribeError {
 }
 
 impl Described {
-    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation manifests. What later files say wins.
+    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation manifests. What later
+    /// files say wins.
     ///
     /// # Errors
     /// [`DescribeError`] of the first file that is of no use.
@@ -203,7 +205,8 @@ mod tests {
 
     const TMF: &str =
         "744151fd-b3f4-32e6-38eb-0fd11e3fb62d made // SRC=a.c MJ= MN=\n#typev a_c1 10 \"%0hello\"\n";
-    const MANIFEST: &str = r#"<provider name="Made" guid="{744151fd-b3f4-32e6-38eb-0fd11e3fb62d}"><event value="1"/></provider>"#;
+    const MANIFEST: &str = r#"<provider name="Made" guid="{744151fd-b3f4-32e6-38eb-0fd11e3fb62d}">
+        <event value="1"/></provider>"#;
 
     fn message(read: Result<Described, DescribeError>, folder: &Path) -> String {
         let error = read.unwrap_err();

@@ -17,7 +17,8 @@ use crate::describe::Wrong;
 use crate::schema::{Schema, Source, ValueMap};
 
 /// What such a file looks like, for errors.
-pub(crate) const HINT: &str = "an instrumentation manifest (.man) as `mc` and `wevtutil im` take it: <instrumentationManifest> with a <provider>";
+pub(crate) const HINT: &str = "an instrumentation manifest (.man) as `mc` and `wevtutil im` take it: \
+     <instrumentationManifest> with a <provider>";
 
 /// What a manifest says of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -137,6 +137,10 @@ impl Pieces {
 
     /// Reads what stands behind a percent sign; returns what follows it.
     fn escape<'f>(&mut self, behind: &'f str, dialect: Dialect) -> &'f str {
+        if let Some(rest) = behind.strip_prefix('0') {
+            // It stands for what a printer puts in front of each line. Digits behind it are text: `%00x%10!x!`.
+            return rest;
+        }
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
         if digits > 0 {
             let most = if dialect == Dialect::Manifest { 2 } else { 4 };
@@ -174,10 +178,7 @@ impl Pieces {
             Some((spec, rest)) => (Spec::parse(spec), rest),
             None => (None, rest),
         };
-        // Number 0 stands for what a printer puts in front of each line.
-        if number != 0 {
-            self.push(Piece::Value(number, spec));
-        }
+        self.push(Piece::Value(number, spec));
         rest
     }
 }

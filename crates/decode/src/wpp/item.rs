@@ -50,7 +50,8 @@ pub(super) enum Item {
 /// Finds the names of an enumeration: those of its values, or of the bits that its values are.
 pub(super) type Enums<'a> = dyn Fn(&str, bool) -> Option<Arc<ValueMap>> + 'a;
 
-/// Sets type and names of a field by the word that a TMF file has for it, `ItemLong` or `ItemListByte(Low,APC,DPC)`.
+/// Sets type and names of a field by the word that a TMF file has for it: `ItemLong`,
+/// `ItemListByte(Low,APC,DPC)`.
 pub(super) fn set(field: &mut Field, word: &str, enums: &Enums<'_>) -> Item {
     let (name, inside) = word
         .split_once('(')

@@ -211,7 +211,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The format up to the quotation mark that ends it, and what stands behind that. The format may contain such marks.
+/// The format up to the quotation mark that ends it, and what stands behind that. The format may contain such
+/// marks.
 fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
     let ends = |behind: &str| {
         let behind = behind.trim_start();

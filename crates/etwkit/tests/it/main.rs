@@ -12,6 +12,7 @@ mod chosen;
 mod colors;
 mod compat;
 mod console;
+mod described;
 mod dump;
 mod dump_small;
 mod dump_window;

@@ -144,8 +144,8 @@ rows! {
 /// What an event says: its text where a file has one for it, else its fields.
 fn message(prefix: &str) -> String {
     format!(
-        "CASE WHEN {prefix}described_by IN ('manifest', 'tmf') AND {prefix}message IS NOT NULL THEN {prefix}message \
-         ELSE fields_text({prefix}fields) END"
+        "CASE WHEN {prefix}described_by IN ('manifest', 'tmf') AND {prefix}message IS NOT NULL \
+         THEN {prefix}message ELSE fields_text({prefix}fields) END"
     )
 }
 

@@ -45,13 +45,15 @@ tables! {
         task: i32;
         /// GUID of the activity that the event is part of; null if it names none.
         activity_id: Option<Arc<str>>;
-        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format), `eventsource` (a manifest that the
-        /// program wrote into the trace), `eventinfo` (what the merge step wrote), `manifest` or `tmf` (a file that was named when the
-        /// trace was extracted), `kernel` or `template` (built in); null if nothing does.
+        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format),
+        /// `eventsource` (a manifest that the program wrote into the trace), `eventinfo` (what the merge step
+        /// wrote), `manifest` or `tmf` (a file that was named when the trace was extracted), `kernel` or
+        /// `template` (built in); null if nothing does.
         described_by: Option<&'static str>;
         /// The text of the event with its values put in; null if what describes it has none.
         message: Option<String>;
-        /// Decoded fields as a JSON object, values that have a name by their name; null if the layout is not known.
+        /// Decoded fields as a JSON object, values that have a name by their name; null if the layout is not
+        /// known.
         fields: Option<String>;
         /// Bytes that could not be decoded; null if all could, and with `--no-payload`.
         payload: Option<Vec<u8>>;
