@@ -218,7 +218,7 @@ impl Decoder {
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }
-        let Some(key) = Key::of(event.identity()) else { return self.built_in(event) };
+        let Some(key) = Key::of(event.identity()) else { return self.built_in_plan(event) };
         let given = self.given.find(key).map(|described| Arc::clone(described.plan(event)));
         let own = self.described.get(&key).map(|described| Arc::clone(described.plan(event)));
         let payload = event.payload();
@@ -227,12 +227,14 @@ impl Decoder {
                 return Some(Arc::clone(plan));
             }
         }
-        let built_in = self.built_in(event);
+        let built_in = self.built_in_plan(event);
         let fits = built_in.as_ref().is_some_and(|plan| plan.locate(payload, &mut self.spans));
         if fits { built_in } else { given.or(own).or(built_in) }
     }
 
-    fn built_in(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
+    /// The plan that the built-in tables have for an event, whatever else describes it.
+    #[must_use]
+    pub fn built_in_plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
         self.tables.plan(event.identity(), event.pointer_size(), event.payload())
     }
 

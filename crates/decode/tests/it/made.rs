@@ -38,6 +38,7 @@ impl Record {
     }
 
     /// Makes it an event of another provider.
+    #[allow(dead_code, reason = "other crates that share this file have no use for it")]
     pub(crate) fn set_provider(&mut self, provider: Guid) {
         self.bytes[24..40].copy_from_slice(&provider.to_bytes());
     }

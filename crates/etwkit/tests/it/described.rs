@@ -41,11 +41,16 @@ fn messages_have_text_and_number_in_events_and_extracts() {
     assert_eq!(told[0]["event"], "main/WppStrEmitter_cpp27");
     assert_eq!(told[0]["fields"].to_string(), r#"{"names[i]":"alpha","i":0}"#);
     assert_eq!(told[0]["source"], "tmf");
+    let counted = run(&["events", "--count", "--tmf", &tmf, &file]).out;
+    assert!(
+        counted.contains("744151fd-b3f4-32e6-38eb-0fd11e3fb62d") && counted.contains("findneedle"),
+        "{counted}"
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("a.etwx").to_str().unwrap().to_owned();
     let extract = |options: &[&str]| {
-        let answer = run(&[&["extract", "--out", &target], options, &[&file]].concat());
+        let answer = run(&[&["extract", "--out", &target], options, &[file.as_str()]].concat());
         assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
         answer.out
     };

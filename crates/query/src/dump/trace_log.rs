@@ -141,6 +141,10 @@ rows! {
     }
 }
 
+/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user, who names
+/// them because he wants to see their events.
+const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
+
 /// What an event says: its text where a file has one for it, else its fields.
 fn message(prefix: &str) -> String {
     format!(
@@ -154,9 +158,7 @@ impl TraceLogRequest {
     fn events(&self) -> String {
         let mut conditions = Vec::new();
         if !self.all_events {
-            // Files describe events only where the user asked for them.
-            conditions
-                .push("e.described_by IN ('tracelogging', 'eventsource', 'manifest', 'tmf')".to_owned());
+            conditions.push(format!("e.described_by IN ({OWN})"));
         }
         conditions.extend(self.processes.conditions());
         conditions.extend(self.providers.as_ref().and_then(Providers::condition));
@@ -256,7 +258,7 @@ ORDER BY {order}, provider_guid",
     }
 
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
-        let own = if self.all_events { "" } else { " WHERE described_by IN ('tracelogging', 'eventsource')" };
+        let own = if self.all_events { String::new() } else { format!(" WHERE described_by IN ({OWN})") };
         let counts: Vec<super::Count> =
             ask(session, &format!("SELECT count(*) AS rows FROM generic_event{own}"))?;
         if counts.iter().all(|count| count.rows == 0) {
