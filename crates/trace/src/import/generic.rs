@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use etwkit_decode::clr::{self, Origin};
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_decode::{Decoder, Plan};
+use etwkit_decode::{Decoder, Plan, Source};
 use etwkit_etl::bytes::{u32_at, u64_at};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Guid, Identity, RawEvent};
@@ -126,7 +126,9 @@ impl Generic {
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         self.incomplete += u64::from(!is_complete);
-        let message = self.decoder.text(event, plan, &fields);
+        // The texts that a trace brings along mostly list the fields again: a fifth more room for nothing new.
+        let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
+        let message = if is_named { self.decoder.text(event, plan, &fields) } else { None };
         Decoded { fields: Some(Value::Object(fields).to_string()), message, payload: raw }
     }
 

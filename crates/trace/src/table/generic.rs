@@ -50,7 +50,7 @@ tables! {
         /// wrote), `manifest` or `tmf` (a file that was named when the trace was extracted), `kernel` or
         /// `template` (built in); null if nothing does.
         described_by: Option<&'static str>;
-        /// The text of the event with its values put in; null if what describes it has none.
+        /// The text of the event with its values put in, where a file that was named has one; else null.
         message: Option<String>;
         /// Decoded fields as a JSON object, values that have a name by their name; null if the layout is not
         /// known.
