@@ -1,4 +1,5 @@
-//! Manifests of EventSource providers: XML, chunks of it in the order in which a trace has them, and payloads of their events.
+//! Manifests of EventSource providers: XML, chunks of it in the order in which a trace has them, and payloads of their events. The XML
+//! is read as a file that a user names, too.
 //!
 //! Layout of an input: shape (1 byte). Even: XML of a whole manifest, which is also cut into chunks. Odd, again and again: kind (1
 //! byte), thread (1 byte), number of chunks and of this chunk (1 byte each), XML or payload behind its length (2 bytes).
@@ -33,7 +34,9 @@ fuzz_target!(|data: &[u8]| {
         made::add(&mut trace, 0, event);
     };
     if input.u8().is_multiple_of(2) {
-        let manifest = eventsource::parse(PROVIDER, &String::from_utf8_lossy(input.0));
+        let text = String::from_utf8_lossy(input.0);
+        std::hint::black_box(etwkit_decode::manifest::read(&text)).ok();
+        let manifest = eventsource::parse(PROVIDER, &text);
         let parts: Vec<&[u8]> = input.0.chunks(700).take(60).collect();
         for (part, number) in parts.iter().zip(0..) {
             event(CHUNK, 0, &chunk(parts.len() as u8, number, part));

@@ -1,8 +1,9 @@
 //! Raw events → typed fields.
 //!
 //! A [`schema::Schema`] says which fields a payload has. It comes from the built-in tables or from the trace
-//! itself (TraceLogging metadata, EventSource manifests, EventInfo records), is compiled once into a
-//! [`plan::Plan`], and then reads any number of payloads.
+//! itself (TraceLogging metadata, EventSource manifests, EventInfo records) or from files that the user names
+//! (manifests, formats of WPP messages), is compiled once into a [`plan::Plan`], and then reads any number of
+//! payloads.
 //!
 //! This crate knows nothing of processes; it sees one event at a time.
 
@@ -11,6 +12,7 @@
 pub mod bounds;
 pub mod clr;
 pub mod decoder;
+pub mod describe;
 pub mod dns;
 pub mod element;
 pub mod eventinfo;
@@ -18,6 +20,8 @@ pub mod eventsource;
 pub mod hook_events;
 pub mod intype;
 pub mod kernel;
+pub mod manifest;
+pub mod message;
 pub mod named;
 pub mod plan;
 pub mod render;
@@ -25,13 +29,15 @@ pub mod schema;
 pub mod session_events;
 pub mod socket;
 pub mod standby;
+pub mod status;
 pub mod tables;
 pub mod tcpip;
 pub mod tracelogging;
 pub mod win32k;
+pub mod wpp;
 
 pub use bounds::Problems;
-pub use decoder::Decoder;
+pub use decoder::{Decoder, Descriptions};
 pub use plan::{Plan, Spans};
 pub use schema::{Count, Field, Length, Schema, Source, Type};
 pub use tables::Tables;

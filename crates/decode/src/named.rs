@@ -47,11 +47,16 @@ impl<const N: usize> NamedFields<N> {
         if let Some(found) = own.as_ref().and_then(|plan| self.by_plan(plan, event.payload(), &read)) {
             return Some(found);
         }
-        let plan = decoder.plan(event)?;
-        if own.is_some_and(|own| Arc::ptr_eq(&own, &plan)) {
-            return None;
+        let is = |plan: &Option<Arc<Plan>>, other: &Arc<Plan>| {
+            plan.as_ref().is_some_and(|plan| Arc::ptr_eq(plan, other))
+        };
+        let best = decoder.plan(event).filter(|plan| !is(&own, plan));
+        if let Some(found) = best.as_ref().and_then(|plan| self.by_plan(plan, event.payload(), &read)) {
+            return Some(found);
         }
-        self.by_plan(&plan, event.payload(), &read)
+        // A description may fit and still lack the fields that are needed.
+        let built_in = decoder.built_in_plan(event).filter(|plan| !is(&own, plan) && !is(&best, plan))?;
+        self.by_plan(&built_in, event.payload(), &read)
     }
 
     fn by_plan<T>(

@@ -39,8 +39,9 @@ impl Renderer<'_> {
     /// All fields of a payload as an object, in the order of the schema (a repeated name gets `#2`), and
     /// whether the payload was long enough for all of them.
     ///
-    /// Numbers stay numbers (NaN and infinities become text), addresses and hexadecimal types lower-case
-    /// hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits.
+    /// Values that have a name are shown by it, bits by the names of those that are set. Other numbers stay numbers
+    /// (NaN and infinities become text), addresses and hexadecimal types lower-case hexadecimal text, FILETIMEs UTC
+    /// text, binaries hexadecimal digits. Ticks of 0 are no time.
     #[must_use]
     pub fn object(&self, plan: &Plan, payload: &[u8]) -> (Map<String, Value>, bool) {
         let mut cursor = Cursor::new(payload);
@@ -143,6 +144,9 @@ impl Renderer<'_> {
             (Out::String, _) if bytes.len() == 2 => return Value::from(utf16_text(bytes)),
             _ => {}
         }
+        if let Some(name) = name_of(field, bytes) {
+            return Value::from(name);
+        }
         match field.ty {
             Type::Null => Value::Null,
             Type::UnicodeString
@@ -175,6 +179,8 @@ impl Renderer<'_> {
             Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
             Type::SystemTime => Value::from(systemtime_text(bytes)),
             Type::Ticks => match self.clock {
+                // What did not happen yet; a trace that starts at tick 0 has real zeros.
+                Some(clock) if unsigned == 0 && clock.t0 != 0 => Value::Null,
                 Some(clock) => Value::from(clock.nanoseconds(unsigned.cast_signed())),
                 None => Value::from(unsigned.cast_signed()),
             },
@@ -192,6 +198,27 @@ impl Renderer<'_> {
     fn binary(&self, bytes: &[u8]) -> Value {
         Value::from(hex_digits(bytes.get(..self.limits.binary).unwrap_or(bytes)))
     }
+}
+
+/// The name that a map has for an integer.
+fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
+    let map = field.map.as_ref()?;
+    let is_integer = matches!(
+        field.ty,
+        Type::Int8
+            | Type::UInt8
+            | Type::Int16
+            | Type::UInt16
+            | Type::Int32
+            | Type::UInt32
+            | Type::Int64
+            | Type::UInt64
+            | Type::HexInt32
+            | Type::HexInt64
+            | Type::Bool32
+            | Type::Pointer
+    );
+    if is_integer { map.name(widen(bytes, false)) } else { None }
 }
 
 /// Up to 8 little-endian bytes as a number, filled with the sign if asked for.
@@ -337,6 +364,46 @@ mod tests {
             &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0],
             r#"{"s":"S-1-5-18"}"#,
         );
+    }
+
+    #[test]
+    fn values_with_a_name_are_shown_by_it() {
+        let map = |bitmap, entries: &[(u64, &str)]| {
+            let entries = entries.iter().map(|(value, name)| (*value, (*name).into())).collect();
+            Some(std::sync::Arc::new(crate::schema::ValueMap { bitmap, entries }))
+        };
+        let kind =
+            Field { map: map(false, &[(1, "One"), (0xFFFF_FFFF, "All")]), ..Field::new("k", Type::Int32) };
+        let bits = Field { map: map(true, &[(1, "A"), (4, "C")]), ..Field::new("b", Type::HexInt32) };
+        let list = Field { count: Count::Fixed(2), ..kind.clone() };
+        let slot = Field { slot: Some(0), map: map(false, &[(2, "Two")]), ..Field::new("n", Type::UInt8) };
+        let counted = Field { count: Count::Slot(0), ..Field::new("c", Type::UInt8) };
+        let payload = [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0, 13, 0, 0, 0, 2, 8, 9];
+        check(vec![list, kind.clone(), bits], 0, &payload, r#"{"k":["One","All"],"k#2":7,"b":"A|C|0x8"}"#);
+        // A value that a count refers to keeps its meaning.
+        check(vec![slot, counted], 1, &[2, 8, 9], r#"{"n":"Two","c":[8,9]}"#);
+    }
+
+    #[test]
+    fn ticks_of_zero_are_no_time() {
+        let schema = Schema {
+            provider: Guid::ZERO,
+            provider_name: None,
+            name: "x".into(),
+            source: Source::Kernel,
+            fields: vec![Field::new("t", Type::Ticks), Field::new("u", Type::Ticks)],
+            slots: 0,
+        };
+        let plan = Plan::new(schema, 8);
+        let of = |t0: i64| {
+            let kind = etwkit_etl::clock::ClockType::Qpc;
+            let clock = Clock { kind, frequency: 10_000_000, t0, start: 0 };
+            let payload = [0i64.to_le_bytes(), (t0 + 10).to_le_bytes()].concat();
+            let renderer = Renderer { clock: Some(&clock), limits: Limits::NONE };
+            Value::Object(renderer.object(&plan, &payload).0).to_string()
+        };
+        assert_eq!(of(929_670_664_718), r#"{"t":null,"u":1000}"#);
+        assert_eq!(of(0), r#"{"t":0,"u":1000}"#, "a trace that begins at tick 0");
     }
 
     #[test]

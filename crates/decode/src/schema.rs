@@ -246,19 +246,20 @@ impl Field {
         }
     }
 
-    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]`, `guid[4]`.
+    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]:string`, `guid[4]`.
     #[must_use]
     pub fn type_name(&self) -> String {
         let mut text = self.ty.name().to_owned();
-        match self.out {
-            Out::Natural => {}
-            Out::Boolean => text.push_str(":boolean"),
-            Out::String => text.push_str(":string"),
-        }
         match self.count {
             Count::One => {}
             Count::Fixed(n) => text.push_str(&format!("[{n}]")),
             Count::Slot(_) | Count::Prefixed | Count::Rest => text.push_str("[]"),
+        }
+        // It says how the array as a whole is shown, so it stands behind the brackets.
+        match self.out {
+            Out::Natural => {}
+            Out::Boolean => text.push_str(":boolean"),
+            Out::String => text.push_str(":string"),
         }
         text
     }
@@ -273,6 +274,10 @@ pub enum Source {
     EventSource,
     /// `TRACE_EVENT_INFO` that the merge step wrote into the trace.
     EventInfo,
+    /// Manifest file that the user named.
+    Manifest,
+    /// Trace message format file that the user named.
+    Tmf,
     /// Table of kernel events built into this crate.
     Kernel,
     /// Table of a well-known provider built into this crate.
@@ -287,6 +292,8 @@ impl Source {
             Self::TraceLogging => "tracelogging",
             Self::EventSource => "eventsource",
             Self::EventInfo => "eventinfo",
+            Self::Manifest => "manifest",
+            Self::Tmf => "tmf",
             Self::Kernel => "kernel",
             Self::Template => "template",
         }

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn scalars_arrays_and_output_types() {
-        let fields = b"a\0\x01b\0\x84\x03c\0\x86\x02d\0\x45e\0\x27\x03\0f\0\x86\x07g\0\x0Eh\0\x17";
+        let fields = b"a\0\x01b\0\x84\x03c\0\x86\x02d\0\x45e\0\x27\x03\0f\0\x86\x07g\0\x0Eh\0\x17i\0\xC6\x02j\0\xA4\x03\x02\0";
         assert_eq!(
             types(fields).unwrap(),
             [
@@ -185,7 +185,9 @@ mod tests {
                 "e:int32[3]",
                 "f:uint16",
                 "g:counted_binary",
-                "h:counted_ansi"
+                "h:counted_ansi",
+                "i:uint16[]:string",
+                "j:uint8[2]:boolean"
             ]
         );
     }

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Extract, Input, JsonInput, convert, default_target, derive_into,
+    ConvertError, ConvertOptions, Described, Extract, Input, JsonInput, convert, default_target, derive_into,
     derived_in, import_json, is_current,
 };
 
@@ -42,21 +42,22 @@ pub(crate) struct Cached {
 }
 
 /// The extract of a trace: the one that is there, else a new one.
-pub(crate) fn extract_of(trace: &Path, input: &Input) -> anyhow::Result<Cached> {
-    cached(trace, &input.source_hash()?, Detail::Full, &|target| {
+pub(crate) fn extract_of(trace: &Path, input: &Input, described: &Described) -> anyhow::Result<Cached> {
+    cached(trace, &input.source_hash()?, described, Detail::Full, &|target| {
         let stoppable = Stoppable::begin();
         let mut progress = |_| {
             if stoppable.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let names = symbols::names_beside(trace, &|_, _| {});
-        let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
+        let options =
+            ConvertOptions { names: Some(&names), described: Some(described), ..ConvertOptions::default() };
         convert(input, target, options, &mut progress).map(|_| ())
     })
 }
 
 /// The same for an extract of ETWAnalyzer.
 pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<Cached> {
-    cached(json, &input.source_hash()?, Detail::Summary, &|target| {
+    cached(json, &input.source_hash()?, &Described::default(), Detail::Summary, &|target| {
         import_json(input, target, false).map(|_| ())
     })
 }
@@ -64,15 +65,16 @@ pub(crate) fn import_of(json: &Path, input: &JsonInput) -> anyhow::Result<Cached
 fn cached(
     source: &Path,
     hash: &str,
+    described: &Described,
     detail: Detail,
     make: &dyn Fn(&Path) -> Result<(), ConvertError>,
 ) -> anyhow::Result<Cached> {
     let folder = folder()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let state = state(source);
-    let path = folder.join(name(source, &key(hash, &state)));
+    let path = folder.join(name(source, &key(&described.with_source(hash), &state)));
     let mut notes = Vec::new();
-    if Extract::same_source(&path, hash, detail).is_some() {
+    if Extract::same_source_as(&path, hash, detail, described.hash()).is_some() {
         touch(&path);
         return Ok(Cached { path, is_new: false, notes });
     }

@@ -9,6 +9,7 @@ use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::symbols::SymbolsArgs;
+use crate::descriptions::DescriptionArgs;
 use crate::rules::NameArgs;
 use crate::style::When;
 use crate::symbols::SymbolArgs;
@@ -41,6 +42,14 @@ impl Command {
             Self::CriticalPath(args) => Some(&args.names),
             Self::Sql(args) => Some(&args.names),
             Self::Export(args) => Some(&args.names),
+            _ => None,
+        }
+    }
+
+    /// What describes events, for commands that extract a trace in order to ask for them.
+    pub(crate) fn descriptions(&self) -> Option<&DescriptionArgs> {
+        match self {
+            Self::Dump(args) => args.dump.descriptions(),
             _ => None,
         }
     }
@@ -101,6 +110,7 @@ const EVENTS_EXAMPLE: &str = "\
 Example:
   etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
+  etwkit events --tmf formats --manifest Contoso.man driver.etl
   etwkit events --count slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
 
@@ -174,6 +184,8 @@ pub(crate) struct InfoArgs {
 pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
+    #[command(flatten)]
+    pub(crate) descriptions: DescriptionArgs,
     /// Count all events by header kind, processor, kernel event and provider event
     #[arg(long, conflicts_with_all = ["provider", "name", "process", "range", "limit", "format"])]
     pub(crate) count: bool,
@@ -255,6 +267,8 @@ pub(crate) struct ExtractArgs {
     pub(crate) symbols: SymbolArgs,
     #[command(flatten)]
     pub(crate) tags: TagArgs,
+    #[command(flatten)]
+    pub(crate) descriptions: DescriptionArgs,
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,

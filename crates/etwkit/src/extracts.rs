@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, is_json_extract};
+use etwkit_extract::{
+    ConvertError, Described, Extract, StoreError, derive_again, is_current, is_json_extract,
+};
 use etwkit_query::{Options, Session, Source};
 
 use crate::cache::{self, Cached};
@@ -45,7 +47,7 @@ pub(crate) fn open_shared(
         let (mut sources, mut same) = (Vec::new(), SameTrace::default());
         refuse_twice(paths)?;
         for path in paths {
-            let (source, hash) = source(path, notes).with_context(|| path.display().to_string())?;
+            let (source, hash) = source(path, shelf, notes).with_context(|| path.display().to_string())?;
             same.see(&path.display().to_string(), hash.as_deref(), notes);
             sources.push(source);
         }
@@ -54,8 +56,12 @@ pub(crate) fn open_shared(
 }
 
 /// The rows of what an argument names, and the hash of its trace.
-pub(crate) fn source(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<(Source, Option<String>)> {
-    let extract = open(&noted_extract_of(path, notes)?, notes)?;
+pub(crate) fn source(
+    path: &Path,
+    shelf: &Shelf,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<(Source, Option<String>)> {
+    let extract = open(&noted_extract_of(path, &shelf.described(), notes)?, notes)?;
     let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
     Ok((Source::from(extract), hash))
 }
@@ -150,14 +156,15 @@ fn is_not_writable(error: &ConvertError) -> bool {
 
 /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of ETWAnalyzer became.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
-    noted_extract_of(path, printer.notes())
+    let described = printer.shelf().described();
+    noted_extract_of(path, &described, printer.notes())
 }
 
-fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
+fn noted_extract_of(path: &Path, described: &Described, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
     let (doing, Cached { path: extract, is_new, notes: of_cache }) = if is_json_extract(path) {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
-        ("extracted", cache::extract_of(path, &input::open_plain(path)?)?)
+        ("extracted", cache::extract_of(path, &input::open_plain(path)?, described)?)
     } else {
         return Ok(path.to_owned());
     };

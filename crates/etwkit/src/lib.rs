@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod compat;
 mod console;
+mod descriptions;
 mod exit;
 mod extracts;
 mod gaps;
@@ -38,6 +39,8 @@ pub use sanitize::{json_text, text};
 pub use style::Colors;
 
 use cli::{Cli, Command};
+use descriptions::DescriptionArgs;
+use etwkit_extract::Described;
 use printer::{Printer, WriteError};
 use report::Errors;
 use rules::NameArgs;
@@ -159,8 +162,10 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.choose_colors(cli.color);
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
+    let described = cli.command.descriptions().map(DescriptionArgs::read).transpose()?.unwrap_or_default();
     let shelf = printer.shelf();
     shelf.name_processes(names);
+    shelf.describe_events(described);
     let answered = run_command(cli, printer).and_then(|exit| {
         let asks_rows = matches!(cli.command, Command::Dump(_) | Command::CriticalPath(_));
         if exit == Exit::Nothing && asks_rows {
@@ -169,6 +174,7 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
         Ok(exit)
     });
     shelf.name_processes(None);
+    shelf.describe_events(Described::default());
     answered
 }
 

@@ -62,6 +62,7 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::JsonError::hint))
+        .or_else(|| error.downcast_ref().map(etwkit_extract::DescribeError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))

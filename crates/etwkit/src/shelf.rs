@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use etwkit_extract::Described;
 use etwkit_query::rename::RenameRules;
 use etwkit_query::{Cancel, Options, Session};
 
@@ -17,6 +18,8 @@ pub(crate) struct Shelf {
     cancel: Cancel,
     /// What the command that runs calls processes.
     process_names: Mutex<Names>,
+    /// What describes the events of traces that the command extracts.
+    described: Mutex<Described>,
     /// Extracts that may stay open.
     wanted: Mutex<BTreeSet<PathBuf>>,
     kept: Mutex<Vec<Kept>>,
@@ -55,6 +58,16 @@ impl Shelf {
     /// What sessions call processes.
     pub(crate) fn process_names(&self) -> Names {
         lock(&self.process_names).clone()
+    }
+
+    /// From now on events of traces that are extracted are described by these files.
+    pub(crate) fn describe_events(&self, described: Described) {
+        *lock(&self.described) = described;
+    }
+
+    /// What describes the events of traces that are extracted.
+    pub(crate) fn described(&self) -> Described {
+        lock(&self.described).clone()
     }
 
     /// From now on these stay open once they were asked, and no others.

@@ -16,6 +16,7 @@ use etwkit_trace::table::{
 };
 use etwkit_trace::tags::{self, TagSet};
 
+use crate::describe::Described;
 use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic};
 use crate::names::{self, NameFrom, Naming};
 use crate::pictures::Pictures;
@@ -35,11 +36,20 @@ pub struct ConvertOptions<'a> {
     pub no_overwrite: bool,
     /// Where names of native code come from; without it there are none.
     pub names: Option<&'a NameFrom<'a>>,
+    /// What files say of events.
+    pub described: Option<&'a Described>,
 }
 
 impl Default for ConvertOptions<'_> {
     fn default() -> Self {
-        Self { detail: Detail::Full, range: Range::ALL, keep_payload: true, no_overwrite: false, names: None }
+        Self {
+            detail: Detail::Full,
+            range: Range::ALL,
+            keep_payload: true,
+            no_overwrite: false,
+            names: None,
+            described: None,
+        }
     }
 }
 
@@ -176,7 +186,11 @@ pub fn convert_with_tags(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
     let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
-    let import_options = import::Options { range: options.range, keep_payload: options.keep_payload };
+    let import_options = import::Options {
+        range: options.range,
+        keep_payload: options.keep_payload,
+        descriptions: options.described.map(|described| described.descriptions().clone()).unwrap_or_default(),
+    };
     let mut imported = import::import(input.session(), &import_options, &mut writer, progress).map_err(
         |error| match error {
             ImportError::Read(error) => ConvertError::Read(error),
@@ -206,6 +220,7 @@ pub fn convert_with_tags(
     writer.set_derived(depends_on(sets));
     let mut manifest = manifest_of(input, &imported, options.detail)?;
     manifest.native_names = naming.as_ref().map(Naming::counts);
+    manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }

@@ -12,6 +12,8 @@
 //!
 //! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`import_json`]).
 //!
+//! Files that describe events, which the user names beside a trace, are read here, too ([`Described`]).
+//!
 //! This crate knows files and archives; it does not know what the events mean.
 
 #![deny(unsafe_code)]
@@ -19,6 +21,7 @@
 mod archive;
 mod checksum;
 mod convert;
+mod describe;
 mod error;
 mod hash;
 mod json7z;
@@ -44,6 +47,7 @@ pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
     derive_into, derive_with_tags, has_tags, is_current, is_row_table, name_again,
 };
+pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};
 pub use hash::digest;
 pub use json7z::{

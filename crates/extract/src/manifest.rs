@@ -78,6 +78,10 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
+    /// 16 hexadecimal digits that tell apart the files that described events (`--tmf`, `--manifest`), by their
+    /// content; missing if none were named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descriptions: Option<String>,
     /// The extract of another program that it was made of, instead of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportedFrom>,
@@ -106,6 +110,7 @@ impl Manifest {
             source,
             clock,
             machine,
+            descriptions: None,
             imported_from: None,
             topics: Vec::new(),
             diagnostics: Vec::new(),

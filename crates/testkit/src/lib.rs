@@ -67,7 +67,6 @@ pub fn samples() -> Vec<Sample> {
     let Some(root) = traces() else { return Vec::new() };
     let mut truths = truth_files(&root.join("truth"));
     truths.extend(truth_files(&root.join("made/info")));
-    // Others describe a part of a trace that has a truth of its own.
     truths.iter().filter_map(|truth| sample(&root, truth)).collect()
 }
 
@@ -88,11 +87,14 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The sample that a truth file names; none if it names no files.
+/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read it.
 fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
+    if truth["_meta"]["schema"] != "etwkit-truth-1" {
+        return None;
+    }
     let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
-    let named = truth["_meta"]["files"].as_array()?.iter().map(|file| file["name"].as_str().unwrap());
+    let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
         // What is not there as it is lies in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");

@@ -181,7 +181,7 @@ fn fields_json(fields: &[Field]) -> Value {
 }
 
 /// A field as it lies in the payload. The section shows numbers and bytes, whatever a manifest says of how
-/// to show them.
+/// to show them, and whatever names their values have.
 fn plain(field: &Field) -> Field {
     let (ty, length) = match field.ty {
         Type::Port => (Type::UInt16, field.length),
@@ -189,5 +189,6 @@ fn plain(field: &Field) -> Field {
         Type::Ipv6 => (Type::Binary, Length::Fixed(16)),
         ty => (ty, field.length),
     };
-    Field { ty, length, members: field.members.iter().map(plain).collect(), ..field.clone() }
+    let members = field.members.iter().map(plain).collect();
+    Field { ty, length, members, map: None, ..field.clone() }
 }

@@ -17,6 +17,8 @@
 
 #![forbid(unsafe_code)]
 
+pub use etwkit_decode::{Descriptions, describe, status};
+
 pub mod attribution;
 pub mod counts;
 pub mod derive;

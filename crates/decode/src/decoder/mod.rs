@@ -1,6 +1,7 @@
 //! Which schema an event has.
 
 mod blobs;
+mod given;
 mod records;
 
 use std::sync::Arc;
@@ -12,11 +13,15 @@ use rustc_hash::FxHashMap;
 use crate::bounds::Problems;
 use crate::eventinfo::{self, Decoding};
 use crate::eventsource::{self, CHUNK_ID};
+use crate::manifest::Manifest;
+use crate::message::{Dialect, Template};
 use crate::schema::{Schema, Source, ValueMap};
 use crate::tables::Tables;
-use crate::{Plan, tracelogging};
+use crate::{Plan, Spans, tracelogging, wpp};
 use blobs::Blobs;
+pub use given::Descriptions;
 use records::Records;
+use serde_json::{Map, Value};
 
 /// Finds the plan of any event.
 ///
@@ -34,6 +39,9 @@ pub struct Decoder {
     keywords: FxHashMap<Guid, ValueMap>,
     problems: Problems,
     tables: Tables,
+    /// What the user knows of events.
+    given: Arc<Descriptions>,
+    spans: Spans,
 }
 
 /// What the first pass collects.
@@ -43,13 +51,15 @@ struct Observed {
     records: Records,
 }
 
-/// A kind of event that the trace describes; the GUID is that of the provider or of the class.
+/// A kind of event that something describes; the GUID is that of the provider, of the class or of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
     /// Provider, id, version.
     Manifest(Guid, u16, u8),
     /// Class, opcode, version.
     Classic(Guid, u8, u16),
+    /// Source file of a program, number.
+    Message(Guid, u16),
 }
 
 impl Key {
@@ -57,7 +67,8 @@ impl Key {
         match identity {
             Identity::Manifest { provider, id, version, .. } => Some(Self::Manifest(provider, id, version)),
             Identity::Classic { class, opcode, version } => Some(Self::Classic(class, opcode, version)),
-            Identity::Kernel { .. } | Identity::Message { .. } => None,
+            Identity::Message { guid, number } => Some(Self::Message(guid, number)),
+            Identity::Kernel { .. } => None,
         }
     }
 }
@@ -66,12 +77,27 @@ impl Key {
 #[derive(Debug)]
 struct Described {
     plans: [Arc<Plan>; 2],
-    message: Option<Box<str>>,
+    text: Option<Text>,
+}
+
+/// What the text of an event is made of.
+#[derive(Debug)]
+enum Text {
+    /// A format with the numbers of fields.
+    Fields(Template),
+    /// A message of WPP.
+    Wpp(Box<wpp::Text>),
 }
 
 impl Described {
-    fn new(schema: Schema, message: Option<Box<str>>) -> Self {
-        Self { plans: plans(schema), message }
+    fn new(schema: Schema, message: Option<&str>) -> Self {
+        let template = message.filter(|text| !text.trim().is_empty());
+        let template = template.map(|text| Template::parse(text, Dialect::Manifest));
+        Self { plans: plans(schema), text: template.map(Text::Fields) }
+    }
+
+    fn plan(&self, event: &RawEvent<'_>) -> &Arc<Plan> {
+        by_pointer_size(&self.plans, event.pointer_size())
     }
 
     fn source(&self) -> Source {
@@ -94,6 +120,17 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Knows what files say of events, too.
+    #[must_use]
+    pub fn with(given: Arc<Descriptions>) -> Self {
+        Self { given, ..Self::default() }
+    }
+
+    /// From now on knows what files say of events.
+    pub fn give(&mut self, given: Arc<Descriptions>) {
+        self.given = given;
     }
 
     /// Learns from an event; to be called for every event of the trace.
@@ -159,12 +196,12 @@ impl Decoder {
     }
 
     /// Manifests of the providers themselves win over what the merge step wrote.
-    fn add_manifests(&mut self, manifests: Vec<(Guid, eventsource::Manifest)>) {
+    fn add_manifests(&mut self, manifests: Vec<(Guid, Manifest)>) {
         for (provider, manifest) in manifests {
             self.keywords.insert(provider, manifest.keywords);
             for event in manifest.events {
                 let key = Key::Manifest(provider, event.id, event.version);
-                self.described.insert(key, Described::new(event.schema, event.message));
+                self.described.insert(key, Described::new(event.schema, event.message.as_deref()));
             }
         }
     }
@@ -172,29 +209,37 @@ impl Decoder {
     /// The plan of an event, from whatever describes it; `None` if nothing does, then its payload is raw
     /// bytes.
     ///
-    /// In this order: its own metadata, the manifest of its provider, the built-in tables, EventInfo.
+    /// In this order: its own metadata; files that the user named; the manifest of its provider in the trace, else
+    /// EventInfo; the built-in tables. A description that asks for more bytes than the payload has gives way to a
+    /// later one that fits, since layouts differ from one version of Windows to the next.
     #[inline]
     #[must_use]
     pub fn plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }
-        let described = self.described(event).cloned();
-        if described.as_ref().is_some_and(|plan| plan.schema().source == Source::EventSource) {
-            return described;
+        let Some(key) = Key::of(event.identity()) else { return self.built_in_plan(event) };
+        let given = self.given.find(key).map(|described| Arc::clone(described.plan(event)));
+        let own = self.described.get(&key).map(|described| Arc::clone(described.plan(event)));
+        let payload = event.payload();
+        for plan in [&given, &own].into_iter().flatten() {
+            if plan.locate(payload, &mut self.spans) {
+                return Some(Arc::clone(plan));
+            }
         }
-        self.built_in(event).or(described)
+        let built_in = self.built_in_plan(event);
+        let fits = built_in.as_ref().is_some_and(|plan| plan.locate(payload, &mut self.spans));
+        if fits { built_in } else { given.or(own).or(built_in) }
     }
 
-    /// Built-in tables come behind manifests of the providers themselves and before EventInfo, which depends on
-    /// the machine that merged the trace.
-    fn built_in(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
+    /// The plan that the built-in tables have for an event, whatever else describes it.
+    #[must_use]
+    pub fn built_in_plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
         self.tables.plan(event.identity(), event.pointer_size(), event.payload())
     }
 
     fn described(&self, event: &RawEvent<'_>) -> Option<&Arc<Plan>> {
-        let described = self.described.get(&Key::of(event.identity())?)?;
-        Some(by_pointer_size(&described.plans, event.pointer_size()))
+        Some(self.described.get(&Key::of(event.identity())?)?.plan(event))
     }
 
     /// The plan of an event of the modern kind that the trace itself describes: by its own metadata, the
@@ -212,17 +257,32 @@ impl Decoder {
         if id == CHUNK_ID { None } else { self.described(event) }
     }
 
-    /// The text of an event with inserts `%1`, `%2` and so on for its fields, if the trace has one.
+    /// The text of an event with its values put in, if what describes it has one. `plan` and `fields` are those of
+    /// the event.
     #[must_use]
-    pub fn message(&self, event: &RawEvent<'_>) -> Option<&str> {
-        self.described.get(&Key::of(event.identity())?)?.message.as_deref()
+    pub fn text(
+        &mut self,
+        event: &RawEvent<'_>,
+        plan: &Arc<Plan>,
+        fields: &Map<String, Value>,
+    ) -> Option<String> {
+        let key = Key::of(event.identity())?;
+        // The plan says which description counts.
+        let mut described = [self.given.find(key), self.described.get(&key)].into_iter().flatten();
+        let described = described.find(|described| Arc::ptr_eq(described.plan(event), plan))?;
+        match described.text.as_ref()? {
+            Text::Fields(template) => Some(template.with_fields(fields)),
+            Text::Wpp(text) => Some(text.of(event, plan, &mut self.spans)),
+        }
     }
 
-    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as the
-    /// built-in tables have it.
+    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as files of
+    /// the user or the built-in tables have it.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
-        self.own_provider_name(provider).or_else(|| self.tables.name(provider).map(Arc::from))
+        let known =
+            || self.given.provider_name(provider).or_else(|| self.tables.name(provider).map(Arc::from));
+        self.own_provider_name(provider).or_else(known)
     }
 
     /// Name of a provider as far as the trace itself has it.
@@ -231,10 +291,10 @@ impl Decoder {
         self.names.get(&provider).cloned()
     }
 
-    /// Keywords of a provider whose manifest is in the trace.
+    /// Keywords of a provider whose manifest is in the trace or was named.
     #[must_use]
     pub fn keywords(&self, provider: Guid) -> Option<&ValueMap> {
-        self.keywords.get(&provider)
+        self.keywords.get(&provider).or_else(|| self.given.keywords(provider))
     }
 
     /// Descriptions in the trace that could not be used.

@@ -117,7 +117,7 @@ impl Records {
                 problems.over_limit += 1;
                 continue;
             }
-            all.push((key, Described::new(schema, message.map(Into::into))));
+            all.push((key, Described::new(schema, message.as_deref())));
         }
         for (provider, info) in &self.named {
             name(*provider, info);

@@ -3,54 +3,23 @@
 //! Each chunk is an event with the id [`CHUNK_ID`]; the layout is that of `ManifestEnvelope` in the sources of
 //! .NET. A provider writes its manifest whenever a session enables it, in every process that has it.
 
-mod build;
 mod chunks;
-mod xml;
 
 use std::hash::Hasher;
-use std::sync::Arc;
 
 use etwkit_etl::{Guid, RawEvent};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::bounds::{Budget, Problems, cost};
-use crate::schema::{Schema, ValueMap};
+use crate::bounds::{Budget, Problems};
+use crate::manifest::{self, Manifest};
 
 pub use chunks::{CHUNK_ID, Chunk};
 
-/// What a manifest says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Manifest {
-    /// Name of the provider.
-    pub name: Option<Arc<str>>,
-    /// Its keywords: bits and names.
-    pub keywords: ValueMap,
-    /// Its events.
-    pub events: Vec<ManifestEvent>,
-    /// Events that could not be used because they refer to something the manifest does not have.
-    pub broken_events: u64,
-}
-
-/// An event of a manifest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManifestEvent {
-    /// Event id.
-    pub id: u16,
-    /// Version of the layout.
-    pub version: u8,
-    /// Its fields.
-    pub schema: Schema,
-    /// Text with inserts `%1`, `%2` and so on for the fields.
-    pub message: Option<Box<str>>,
-}
-
 /// Reads the XML of a manifest; `None` if it is none. Events belong to `provider`, whatever GUID the XML
 /// names: it is the one in the headers.
-///
-/// Entities other than the five of XML itself are refused, so that nothing can expand.
 #[must_use]
 pub fn parse(provider: Guid, text: &str) -> Option<Manifest> {
-    build::manifest(provider, &xml::read(text).ok()?)
+    manifest::of_provider(provider, text)
 }
 
 /// A manifest that is complete.
@@ -120,7 +89,7 @@ impl Collector {
                 None
             }
             Some(manifest) => {
-                problems.manifest_events += manifest.broken_events;
+                problems.manifest_events += manifest.broken_events.len() as u64;
                 Some(Complete { manifest, written })
             }
         };
@@ -138,18 +107,6 @@ impl Collector {
         // The rest of the key decides ties, so that the result does not depend on the order of a hash table.
         all.sort_by_key(|(written, key, _)| (*written, *key));
         all.into_iter().map(|(_, key, manifest)| (key.0, manifest)).collect()
-    }
-}
-
-impl Manifest {
-    /// Bytes of memory, roughly.
-    fn cost(&self) -> usize {
-        let events = self.events.iter().map(|event| {
-            let message = event.message.as_ref().map_or(0, |text| text.len());
-            size_of::<ManifestEvent>() + event.schema.name.len() + message + cost(&event.schema.fields)
-        });
-        let keywords = self.keywords.entries.iter().map(|(_, name)| 32 + name.len());
-        events.chain(keywords).sum()
     }
 }
 

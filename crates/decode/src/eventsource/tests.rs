@@ -29,7 +29,7 @@ fn one_template(data: &str) -> Option<Vec<Field>> {
         "",
     );
     let manifest = read(&text)?;
-    assert_eq!(manifest.events.len() as u64 + manifest.broken_events, 1);
+    assert_eq!(manifest.events.len() + manifest.broken_events.len(), 1);
     Some(manifest.events.into_iter().next()?.schema.fields)
 }
 
@@ -100,7 +100,7 @@ fn events_that_refer_to_nothing_are_left_out() {
     let events = r#"<event value="1" template="Lost"/><event value="70000"/><event/><event value="2"/>
         <event value="3" version="256"/>"#;
     let manifest = read(&document(events, "", "", "")).unwrap();
-    assert_eq!((manifest.events.len(), manifest.broken_events), (1, 4));
+    assert_eq!((manifest.events.len(), manifest.broken_events.len()), (1, 4));
     let many = r#"<data name="d" inType="win:UInt8"/>"#.repeat(crate::bounds::MAX_FIELDS + 1);
     assert!(one_template(&many).is_none());
 }

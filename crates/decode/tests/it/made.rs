@@ -37,6 +37,12 @@ impl Record {
         Self { kind: HeaderKind::Event64, time, bytes }
     }
 
+    /// Makes it an event of another provider.
+    #[allow(dead_code, reason = "other crates that share this file have no use for it")]
+    pub(crate) fn set_provider(&mut self, provider: Guid) {
+        self.bytes[24..40].copy_from_slice(&provider.to_bytes());
+    }
+
     /// The event.
     pub(crate) fn raw(&self) -> RawEvent<'_> {
         RawEvent {

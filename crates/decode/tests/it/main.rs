@@ -7,6 +7,8 @@
     missing_docs
 )]
 
+mod described;
+mod hostile;
 mod made;
 mod net;
 mod observing;

@@ -131,6 +131,50 @@ fn manifests_of_the_provider_win_over_event_info() {
     assert_eq!(decoder.provider_name(PROVIDER).as_deref(), Some("Made"));
 }
 
+/// One rule for all front ends: what the trace says comes first, and gives way only where the payload is too short
+/// for it.
+#[test]
+fn event_info_wins_over_built_in_tables_where_it_fits() {
+    let runtime = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+    let class = etwkit_decode::eventinfo::CLASS;
+    // One property, an array of 30 numbers of 4 bytes.
+    let mut described = info(0, runtime.to_bytes(), (4, 0, 0), "");
+    described.truncate(112);
+    described[68] = 0;
+    described[100] = 1;
+    described[104] = 1;
+    described.extend([0x20u32, 0].map(u32::to_le_bytes).concat());
+    described.extend([8u16, 0, 0, 0, 30, 0, 0, 0].map(u16::to_le_bytes).concat());
+    let record = classic(class, 32, 0, &described);
+    let mut decoder = Decoder::new();
+    decoder.observe(&classic_event(&record));
+    decoder.finish_observing();
+    let mut source = |payload: usize| {
+        let mut event = Record::event(1, (4, 0, 0), &vec![0; payload]);
+        event.set_provider(runtime);
+        decoder.plan(&event.raw()).map(|plan| plan.schema().source)
+    };
+    assert_eq!(source(120), Some(Source::EventInfo));
+    assert_eq!(source(92), Some(Source::Template), "the payload of GCHeapStats");
+    assert_eq!(source(10), Some(Source::EventInfo), "neither fits");
+}
+
+/// Windows 7 writes a pointer where the manifest has 4 bytes, Windows 10 the 4 bytes.
+#[test]
+fn the_size_of_the_payload_tells_how_long_a_connection_id_is() {
+    let network = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");
+    for (id, short) in [(10, 36), (11, 28), (15, 44), (27, 52), (42, 28), (58, 52)] {
+        for size in [short, short + 4] {
+            let mut event = Record::event(1, (id, 0, 0), &vec![7; size]);
+            event.set_provider(network);
+            let plan = Decoder::new().plan(&event.raw()).unwrap();
+            let mut spans = etwkit_decode::Spans::default();
+            assert!(plan.locate(event.raw().payload(), &mut spans), "event {id} of {size} bytes");
+            assert_eq!(spans.end(), size, "event {id}");
+        }
+    }
+}
+
 #[test]
 fn classes_of_the_repository_are_found_by_opcode() {
     let (class, made) = (etwkit_decode::eventinfo::CLASS, Guid::from_bytes([9; 16]));

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
-use etwkit_decode::Decoder;
+use etwkit_decode::{Decoder, Descriptions};
 use etwkit_etl::{Guid, Identity, RawEvent};
 use etwkit_trace::counts::Counts;
 
@@ -18,6 +19,11 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// Knows what files say of events.
+    pub(super) fn with(descriptions: Arc<Descriptions>) -> Self {
+        Self { decoder: Decoder::with(descriptions), ..Self::default() }
+    }
+
     /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
     #[inline]
     pub(super) fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {

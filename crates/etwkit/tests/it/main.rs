@@ -14,6 +14,7 @@ mod colors;
 mod compat;
 mod console;
 mod cuts;
+mod described;
 mod dump;
 mod dump_small;
 mod dump_window;

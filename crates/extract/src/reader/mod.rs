@@ -66,14 +66,29 @@ impl Extract {
         Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables, fingerprint })
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail: what `no_overwrite` keeps.
+    /// The complete extract of that trace at `path`, if there is one with that detail for which no files described
+    /// events: what `no_overwrite` keeps.
     #[must_use]
     pub fn same_source(path: &Path, hash: &str, detail: Detail) -> Option<Self> {
+        Self::same_source_as(path, hash, detail, None)
+    }
+
+    /// The complete extract of that trace at `path`, if there is one with that detail for which files with this
+    /// content described events (see [`Described::hash`](crate::Described::hash)).
+    #[must_use]
+    pub fn same_source_as(
+        path: &Path,
+        hash: &str,
+        detail: Detail,
+        descriptions: Option<&str>,
+    ) -> Option<Self> {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
         // One of an older version lacks what newer ones keep: it would tell that nothing was recorded.
         let is_current = manifest.format_version >= manifest::VERSION;
-        (manifest.source.hash == hash && manifest.detail == detail && is_current).then_some(extract)
+        let is_same = manifest.source.hash == hash && manifest.detail == detail;
+        let same_files = manifest.descriptions.as_deref() == descriptions;
+        (is_same && same_files && is_current).then_some(extract)
     }
 
     /// Whether it lies in an archive, to which nothing can be added.

@@ -200,8 +200,10 @@ impl Writer {
             write_json(&folder, &of_derived)?;
         }
         write_json(partial.content(), &manifest)?;
+        let descriptions = manifest.descriptions.as_deref();
         if options.no_overwrite
-            && Extract::same_source(&target, &manifest.source.hash, manifest.detail).is_some()
+            && Extract::same_source_as(&target, &manifest.source.hash, manifest.detail, descriptions)
+                .is_some()
         {
             return Ok(Written { path: target, kept: true, tables: Vec::new() });
         }

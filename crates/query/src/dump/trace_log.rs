@@ -124,7 +124,7 @@ rows! {
         keyword: i64,
         /// What describes it: `tracelogging`, `eventsource`, …
         described_by: Option<String>,
-        /// Fields as text.
+        /// Its text where a file has one for it, else its fields as text.
         message: Option<String>,
         /// Fields as a JSON object.
         fields: Option<String>,
@@ -141,12 +141,24 @@ rows! {
     }
 }
 
+/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user, who names
+/// them because he wants to see their events.
+const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
+
+/// What an event says: its text where a file has one for it, else its fields.
+fn message(prefix: &str) -> String {
+    format!(
+        "CASE WHEN {prefix}described_by IN ('manifest', 'tmf') AND {prefix}message IS NOT NULL \
+         THEN {prefix}message ELSE fields_text({prefix}fields) END"
+    )
+}
+
 impl TraceLogRequest {
     /// Single events that fit.
     fn events(&self) -> String {
         let mut conditions = Vec::new();
         if !self.all_events {
-            conditions.push("e.described_by IN ('tracelogging', 'eventsource')".to_owned());
+            conditions.push(format!("e.described_by IN ({OWN})"));
         }
         conditions.extend(self.processes.conditions());
         conditions.extend(self.providers.as_ref().and_then(Providers::condition));
@@ -155,12 +167,12 @@ impl TraceLogRequest {
         conditions.extend(
             self.message
                 .as_deref()
-                .map(|filter| format!("wildcard_match(fields_text(e.fields), {})", quoted(filter))),
+                .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
         );
         let limit = self.max_count.map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
         format!(
             "SELECT e.ts_ns, e.cpu, e.process_key, {PROCESS_COLUMNS}, t.tid, e.provider, e.provider_guid, e.name AS event, e.event_id,
-  e.level, e.opcode, e.keyword, e.described_by, e.fields, e.stack_id
+  e.level, e.opcode, e.keyword, e.described_by, e.message, e.fields, e.stack_id
 FROM generic_event e
 LEFT JOIN process p ON p.process_key = e.process_key
 LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
@@ -214,7 +226,11 @@ ORDER BY {order}, provider_guid",
     /// The question for each event, in the order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
-        format!("SELECT *, fields_text(fields) AS message\nFROM (\n{}\n)\nORDER BY ts_ns, cpu", self.events())
+        format!(
+            "SELECT * EXCLUDE (message), {} AS message\nFROM (\n{}\n)\nORDER BY ts_ns, cpu",
+            message(""),
+            self.events()
+        )
     }
 
     /// Asks for sums by provider and process.
@@ -242,7 +258,7 @@ ORDER BY {order}, provider_guid",
     }
 
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
-        let own = if self.all_events { "" } else { " WHERE described_by IN ('tracelogging', 'eventsource')" };
+        let own = if self.all_events { String::new() } else { format!(" WHERE described_by IN ({OWN})") };
         let counts: Vec<super::Count> =
             ask(session, &format!("SELECT count(*) AS rows FROM generic_event{own}"))?;
         if counts.iter().all(|count| count.rows == 0) {

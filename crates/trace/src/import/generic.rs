@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use etwkit_decode::clr::{self, Origin};
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_decode::{Decoder, Plan};
+use etwkit_decode::{Decoder, Plan, Source};
 use etwkit_etl::bytes::{u32_at, u64_at};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Guid, Identity, RawEvent};
@@ -23,6 +23,13 @@ struct Names {
     provider: Option<Arc<str>>,
     name: Option<Arc<str>>,
     described_by: Option<&'static str>,
+}
+
+/// What an event says.
+struct Decoded {
+    fields: Option<String>,
+    message: Option<String>,
+    payload: Option<Vec<u8>>,
 }
 
 /// Decodes whatever no other importer takes.
@@ -70,7 +77,7 @@ impl Generic {
         let of_pid = ids.pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
         let process = of_pid.or_else(|| of_thread.and_then(|who| who.process));
         let names = self.names(event, plan.as_ref());
-        let (fields, payload) = self.fields(event, plan.as_deref(), context);
+        let Decoded { fields, message, payload } = self.fields(event, plan.as_ref(), context);
         let descriptor = event.descriptor();
         let row = Box::new(GenericEvent {
             ts_ns,
@@ -80,7 +87,7 @@ impl Generic {
             provider_guid: names.guid,
             provider: names.provider,
             name: names.name,
-            event_id: descriptor.id.into(),
+            event_id: event_id(event),
             version: event.version().into(),
             opcode: event.opcode().into(),
             level: event.level().into(),
@@ -88,6 +95,7 @@ impl Generic {
             task: descriptor.task.into(),
             activity_id: event.activity_id().map(|id| self.activity(id)),
             described_by: names.described_by,
+            message,
             fields,
             payload,
             stack_id: None,
@@ -106,24 +114,22 @@ impl Generic {
         }
     }
 
-    /// The fields as JSON, and the payload if it could not be decoded to its end.
-    fn fields(
-        &mut self,
-        event: &RawEvent<'_>,
-        plan: Option<&Plan>,
-        context: &Context<'_>,
-    ) -> (Option<String>, Option<Vec<u8>>) {
+    /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its end.
+    fn fields(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &Context<'_>) -> Decoded {
         let payload = event.payload();
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
         let Some(plan) = plan else {
             self.unknown += 1;
-            return (None, raw());
+            return Decoded { fields: None, message: None, payload: raw() };
         };
         let renderer = Renderer { clock: Some(context.clock), limits: Limits::NONE };
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         self.incomplete += u64::from(!is_complete);
-        (Some(Value::Object(fields).to_string()), raw)
+        // The texts that a trace brings along mostly list the fields again: a fifth more room for nothing new.
+        let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
+        let message = if is_named { self.decoder.text(event, plan, &fields) } else { None };
+        Decoded { fields: Some(Value::Object(fields).to_string()), message, payload: raw }
     }
 
     fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Names {
@@ -172,6 +178,14 @@ fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
         Identity::Manifest { provider, .. } => provider,
         Identity::Classic { class, .. } => class,
         Identity::Message { guid, .. } => guid,
+    }
+}
+
+/// Id of the event; messages of WPP have a number in its place.
+fn event_id(event: &RawEvent<'_>) -> i32 {
+    match event.identity() {
+        Identity::Message { number, .. } => number.into(),
+        _ => event.descriptor().id.into(),
     }
 }
 

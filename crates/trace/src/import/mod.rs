@@ -53,7 +53,9 @@ mod walk;
 mod win32k;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use etwkit_decode::Descriptions;
 use etwkit_etl::Session;
 use etwkit_etl::session::Walk;
 
@@ -65,18 +67,20 @@ use crate::summary::Recorded;
 use crate::table::{Diagnostic, Trace};
 
 /// What is extracted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Rows outside are left out: points in time that lie outside, operations that began outside, and stays of threads that do not
     /// reach into it. Stays and waits that reach beyond are told as if the trace began and ended with the range.
     pub range: Range,
     /// Whether bytes that could not be decoded are kept.
     pub keep_payload: bool,
+    /// What files say of events.
+    pub descriptions: Arc<Descriptions>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { range: Range::ALL, keep_payload: true }
+        Self { range: Range::ALL, keep_payload: true, descriptions: Arc::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The second walk: every event goes to the importer of its topic.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
@@ -90,7 +91,8 @@ pub(super) fn walk(
         return Err(ImportError::EmptyRange { duration_s: duration_ns as f64 / 1e9 });
     }
     collected.directory.stacks.freeze();
-    let decoder = std::mem::take(&mut collected.decoder);
+    let mut decoder = std::mem::take(&mut collected.decoder);
+    decoder.give(Arc::clone(&options.descriptions));
     let c = &*collected;
     let ids = first_methods(&c.methods);
     let stacks = Stacks::new(&c.directory, &c.methods, (&ids, &c.assemblies), &c.directory.stacks);

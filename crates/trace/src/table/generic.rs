@@ -25,13 +25,13 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread, if known.
         thread_key: Option<i32>, "key";
-        /// GUID of the provider or, for classic events, of the class.
+        /// GUID of the provider, for classic events of the class, for messages of WPP of the source file.
         provider_guid: Arc<str>;
         /// Name of the provider, if known.
         provider: Option<Arc<str>>;
         /// Name of the event, if known.
         name: Option<Arc<str>>;
-        /// Event id; 0 for classic events.
+        /// Event id, for messages of WPP their number; 0 for classic events.
         event_id: i32;
         /// Version.
         version: i32;
@@ -45,10 +45,15 @@ tables! {
         task: i32;
         /// GUID of the activity that the event is part of; null if it names none.
         activity_id: Option<Arc<str>>;
-        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format), `eventsource` (a manifest that the
-        /// program wrote into the trace), `eventinfo` (what the merge step wrote), `kernel` or `template` (built in); null if nothing does.
+        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format),
+        /// `eventsource` (a manifest that the program wrote into the trace), `eventinfo` (what the merge step
+        /// wrote), `manifest` or `tmf` (a file that was named when the trace was extracted), `kernel` or
+        /// `template` (built in); null if nothing does.
         described_by: Option<&'static str>;
-        /// Decoded fields as a JSON object; null if the layout is not known.
+        /// The text of the event with its values put in, where a file that was named has one; else null.
+        message: Option<String>;
+        /// Decoded fields as a JSON object, values that have a name by their name; null if the layout is not
+        /// known.
         fields: Option<String>;
         /// Bytes that could not be decoded; null if all could, and with `--no-payload`.
         payload: Option<Vec<u8>>;

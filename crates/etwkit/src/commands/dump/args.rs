@@ -11,6 +11,7 @@ use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
 use super::test_args::TestSelectionArgs;
+use crate::descriptions::DescriptionArgs;
 use crate::numbers::{NumberArgs, Numbers};
 use crate::out_file::Replace;
 use crate::rules::NameArgs;
@@ -101,6 +102,17 @@ pub(crate) enum Dump {
     Version(super::version::VersionArgs),
     /// What threads waited for, and who ended it: sums, single waits, chains of waits
     Wait(super::wait_args::WaitArgs),
+}
+
+impl Dump {
+    /// What describes the events that are asked for.
+    pub(crate) const fn descriptions(&self) -> Option<&DescriptionArgs> {
+        match self {
+            Self::TraceLog(args) => Some(&args.descriptions),
+            Self::Region(args) => Some(&args.descriptions),
+            _ => None,
+        }
+    }
 }
 
 /// What to read and how to print.

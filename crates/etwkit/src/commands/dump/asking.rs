@@ -121,7 +121,7 @@ fn ask_group<A>(
             }
             continue;
         }
-        match source(path, &mut notes) {
+        match source(path, shelf, &mut notes) {
             Ok((source, hash)) => {
                 if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
                     together.ask(asking, at_a_time, known, question, &mut asked);

@@ -10,6 +10,7 @@ use etwkit_query::range::Unit;
 use super::args::{Common, ProcessFilters, TopArgs, range, word};
 use super::output::{Answered, Columns, Lines, show_sql, streamed};
 use super::text::{ProcessText, Text, id};
+use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -30,6 +31,8 @@ const SORTS: &[(&str, Sort)] = &[
 pub(crate) struct RegionArgs {
     #[command(flatten)]
     common: Common,
+    #[command(flatten)]
+    pub(super) descriptions: DescriptionArgs,
     #[command(flatten)]
     processes: ProcessFilters,
     #[command(flatten)]

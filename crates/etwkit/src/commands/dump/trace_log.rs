@@ -13,6 +13,7 @@ use super::cut::Cut;
 use super::output::{Answered, Columns, Lines, ask, listed, show_sql, written};
 use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::Text;
+use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -34,6 +35,8 @@ const ROWS: &[(&str, By)] = &[("provider", By::Provider), ("kind", By::Kind), ("
 pub(crate) struct TraceLogArgs {
     #[command(flatten)]
     common: Common,
+    #[command(flatten)]
+    pub(super) descriptions: DescriptionArgs,
     #[command(flatten)]
     processes: ProcessFilters,
     #[command(flatten)]

@@ -3,35 +3,38 @@
 use std::ops::ControlFlow;
 
 use etwkit_decode::Decoder;
-use etwkit_etl::{Order, RawEvent, Session};
+use etwkit_etl::{Identity, Order, RawEvent, Session};
 use etwkit_extract::Input;
 use etwkit_trace::directory::{Directory, DirectoryBuilder};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::damage;
 use super::filter::Filter;
-use super::row::{Row, Rows};
+use super::row::{Decoded, Row, Rows};
 use crate::cli::{EventsArgs, EventsFormat};
 use crate::exit::Exit;
 use crate::input;
-use crate::printer::{Printer, WriteError, csv_cell};
+use crate::printer::{Printer, WriteError, csv_cell, grouped};
 
-/// Columns of the CSV form; the last one is a JSON object.
-const CSV_COLUMNS: &str =
-    "ts_ns,cpu,pid,process,tid,provider,event,id,version,opcode,level,keyword,provider_guid,complete,fields";
+/// Columns of the CSV form; `fields` is a JSON object, `counters` a list with blanks between.
+const CSV_COLUMNS: &str = "ts_ns,cpu,pid,process,tid,provider,event,id,version,opcode,level,keyword,provider_guid,\
+     complete,fields,message,counters";
 
 pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let described = args.descriptions.read()?;
     let input = input::open(&args.traces)?;
     let session = input.session();
     let filter = Filter::new(args, session.clock())?;
     let format = if args.json { EventsFormat::Json } else { args.format };
-    let (decoder, directory, last) = first_pass(session)?;
+    let (mut decoder, directory, last) = first_pass(session)?;
+    decoder.give(described.descriptions().clone());
     let mut list = List {
         rows: Rows::new(decoder, directory, session.clock()),
         filter,
         format,
         limit: args.limit.unwrap_or(u64::MAX),
         printed: 0,
+        without_format: 0,
         failure: None,
     };
     printer.add_gaps([damage::gaps(&input, session.damage(), last)]);
@@ -43,6 +46,10 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     let found = damage::of_walk(&input, &walk);
     printer.add_gaps([damage::gaps(&input, &found, last)]);
     end(&input, format, &found, printer)?;
+    if list.without_format > 0 {
+        let n = grouped(list.without_format);
+        printer.note(&format!("messages of WPP without a text: {n}; name their format files with --tmf"));
+    }
     // A trace without an event is an answer; a filter that finds none is not.
     if list.printed > 0 || !list.filter.asks() {
         return Ok(Exit::Answered);
@@ -91,6 +98,8 @@ struct List<'t> {
     format: EventsFormat,
     limit: u64,
     printed: u64,
+    /// Messages of WPP that were printed without their text.
+    without_format: u64,
     failure: Option<WriteError>,
 }
 
@@ -119,6 +128,8 @@ impl List<'_> {
             return ControlFlow::Continue(());
         }
         self.printed += 1;
+        let is_message = matches!(event.identity(), Identity::Message { .. });
+        self.without_format += u64::from(is_message && row.plan.is_none());
         if let Err(failure) = self.print(&row, event, printer) {
             self.failure = Some(failure);
             return ControlFlow::Break(());
@@ -143,18 +154,23 @@ impl List<'_> {
             })
     }
 
-    fn print(&self, row: &Row, event: &RawEvent<'_>, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-        let (fields, complete) = self.rows.fields(row, event);
+    fn print(
+        &mut self,
+        row: &Row,
+        event: &RawEvent<'_>,
+        printer: &mut Printer<'_>,
+    ) -> Result<(), WriteError> {
+        let decoded = self.rows.decoded(row, event);
         match self.format {
-            EventsFormat::Text => printer.line(&text(row, &fields, complete)),
-            EventsFormat::Json => printer.json(&object(row, &fields, complete)),
-            EventsFormat::Csv => printer.line(&csv(row, fields, complete)),
+            EventsFormat::Text => printer.line(&text(row, &decoded)),
+            EventsFormat::Json => printer.json(&object(row, &decoded)),
+            EventsFormat::Csv => printer.line(&csv(row, decoded)),
         }
     }
 }
 
-/// `seconds cpu process(pid) tid provider event name=value …`
-fn text(row: &Row, fields: &Map<String, Value>, complete: bool) -> String {
+/// `seconds cpu process(pid) tid provider event: text name=value …`
+fn text(row: &Row, Decoded { fields, complete, message }: &Decoded) -> String {
     use std::fmt::Write;
     let seconds = row.ts_ns as f64 / 1e9;
     let number = |id: Option<u32>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
@@ -165,6 +181,10 @@ fn text(row: &Row, fields: &Map<String, Value>, complete: bool) -> String {
     match row.event.starts_with(&format!("{}/", row.provider)) {
         true => line.push_str(&format!("  {}", row.event)),
         false => line.push_str(&format!("  {} {}", row.provider, row.event)),
+    }
+    if let Some(message) = message {
+        // A text may have several lines; an event has one.
+        let _ = write!(line, ": {}", message.split_whitespace().collect::<Vec<_>>().join(" "));
     }
     for (name, value) in fields {
         match value {
@@ -179,10 +199,20 @@ fn text(row: &Row, fields: &Map<String, Value>, complete: bool) -> String {
     if !complete {
         line.push_str(" [payload ends early]");
     }
+    if let Some(index) = row.pebs_index {
+        let _ = write!(line, " [PEBS {index}]");
+    }
+    if !row.counters.is_empty() {
+        let _ = write!(line, " [counters {}]", numbers(&row.counters));
+    }
     line
 }
 
-fn object(row: &Row, fields: &Map<String, Value>, complete: bool) -> Value {
+fn numbers(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn object(row: &Row, Decoded { fields, complete, message }: &Decoded) -> Value {
     json!({
         "ts_ns": row.ts_ns,
         "cpu": row.cpu,
@@ -199,11 +229,14 @@ fn object(row: &Row, fields: &Map<String, Value>, complete: bool) -> Value {
         "provider_guid": row.guid.to_string(),
         "source": row.plan.as_ref().map(|plan| plan.schema().source.name()),
         "complete": complete,
+        "message": message,
         "fields": fields,
+        "counters": row.counters,
+        "pebs_index": row.pebs_index,
     })
 }
 
-fn csv(row: &Row, fields: Map<String, Value>, complete: bool) -> String {
+fn csv(row: &Row, Decoded { fields, complete, message }: Decoded) -> String {
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     [
         row.ts_ns.to_string(),
@@ -221,6 +254,8 @@ fn csv(row: &Row, fields: Map<String, Value>, complete: bool) -> String {
         row.guid.to_string(),
         complete.to_string(),
         csv_cell(&crate::sanitize::json_text(&Value::Object(fields).to_string())),
+        csv_cell(&message.unwrap_or_default()),
+        numbers(&row.counters),
     ]
     .join(",")
 }

@@ -21,10 +21,11 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
 }
 
 fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let described = args.descriptions.read()?;
     let input = input::open(&args.traces)?;
     let order = if args.unordered { Order::File } else { Order::Time };
     let mut counted = Counts::default();
-    let mut names = counts::Names::default();
+    let mut names = counts::Names::with(described.descriptions().clone());
     let walk = input.session().for_each(order, |event| {
         let is_new = counted.add(event);
         if !args.json {

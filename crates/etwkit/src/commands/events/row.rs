@@ -35,7 +35,20 @@ pub(super) struct Row {
     pub(super) opcode: u8,
     pub(super) level: u8,
     pub(super) keyword: Option<u64>,
+    /// Counters of the processor that stand in the header, in the order of the trace's configuration.
+    pub(super) counters: Vec<u64>,
+    /// Index of the PEBS record that stands in the header.
+    pub(super) pebs_index: Option<u64>,
     pub(super) plan: Option<Arc<Plan>>,
+}
+
+/// What the payload of an event says.
+pub(super) struct Decoded {
+    pub(super) fields: Map<String, Value>,
+    /// Whether the payload was long enough for all fields.
+    pub(super) complete: bool,
+    /// Text of the event with its values put in, if what describes it has one.
+    pub(super) message: Option<String>,
 }
 
 impl<'t> Rows<'t> {
@@ -66,11 +79,16 @@ impl<'t> Rows<'t> {
             guid,
             provider,
             event: event_name(event, plan.as_deref()),
-            id: descriptor.map(|d| d.id),
+            id: match event.identity() {
+                Identity::Message { number, .. } => Some(number),
+                _ => descriptor.map(|d| d.id),
+            },
             version: event.version(),
             opcode: event.opcode(),
             level: event.level(),
             keyword: descriptor.map(|d| d.keyword),
+            counters: event.pmc_values().collect(),
+            pebs_index: event.pebs_index(),
             plan,
         }
     }
@@ -90,18 +108,19 @@ impl<'t> Rows<'t> {
         (guid, name.unwrap_or_else(|| guid.to_string()))
     }
 
-    /// The decoded fields, and whether the payload was long enough for all of them; the payload in
-    /// hexadecimal digits if nothing describes it.
-    pub(super) fn fields(&self, row: &Row, event: &RawEvent<'_>) -> (Map<String, Value>, bool) {
+    /// The decoded fields and the text that they make; the payload in hexadecimal digits if nothing describes it.
+    pub(super) fn decoded(&mut self, row: &Row, event: &RawEvent<'_>) -> Decoded {
         let renderer = Renderer { clock: Some(self.clock), limits: Limits::NONE };
         if let Some(plan) = &row.plan {
-            return renderer.object(plan, event.payload());
+            let (fields, complete) = renderer.object(plan, event.payload());
+            let message = self.decoder.text(event, plan, &fields);
+            return Decoded { fields, complete, message };
         }
         let mut raw = Map::new();
         if !event.payload().is_empty() {
             raw.insert("payload".to_owned(), Value::from(hex_digits(event.payload())));
         }
-        (raw, true)
+        Decoded { fields: raw, complete: true, message: None }
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Extract, FromJson, NameFrom, Packing, Written, convert,
+    ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written, convert,
     convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
@@ -89,6 +89,7 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let jobs = plan::jobs(args)?;
     let sets = args.tags.sets()?;
+    let described = args.descriptions.read()?;
     let options = ConvertOptions {
         detail: match args.detail {
             Detail::Full => Kept::Full,
@@ -98,6 +99,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         keep_payload: !args.no_payload,
         no_overwrite: args.no_overwrite,
         names: None,
+        described: Some(&described),
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
@@ -170,8 +172,9 @@ fn one(
     }
     let start = Instant::now();
     let input = input::open_paths(&job.traces, &args.traces)?;
+    let descriptions = options.described.and_then(Described::hash);
     if options.no_overwrite
-        && Extract::same_source(&job.target, &input.source_hash()?, options.detail).is_some()
+        && Extract::same_source_as(&job.target, &input.source_hash()?, options.detail, descriptions).is_some()
     {
         return Ok(Outcome::Kept);
     }

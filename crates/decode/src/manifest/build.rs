@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use etwkit_etl::Guid;
 
-use super::xml::{Document, Item, Map, integer};
-use super::{Manifest, ManifestEvent};
+use super::xml::{EventElement, Item, Map, Provider, integer};
+use super::{BrokenEvent, Manifest, ManifestEvent};
 use crate::bounds::{Budget, MAX_FIELDS, cost};
 use crate::intype;
 use crate::schema::{Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
@@ -20,28 +20,35 @@ const OPCODE_INFO: &str = "win:Info";
 const NONE: &str = "win:None";
 
 /// Resolves all names; `None` if the manifest grows too large thereby.
-pub(super) fn manifest(provider: Guid, document: &Document) -> Option<Manifest> {
+pub(super) fn manifest(
+    guid: Guid,
+    provider: &Provider,
+    strings: &HashMap<String, String>,
+    source: Source,
+) -> Option<Manifest> {
     let mut builder = Builder {
+        guid,
+        name: provider.name.as_deref().map(Arc::from),
+        source,
         provider,
-        name: document.provider.as_deref().map(Arc::from),
-        document,
+        strings,
         maps: HashMap::new(),
         budget: Budget::new(MAX_BYTES),
     };
     builder.maps = builder.maps()?;
     let mut templates = HashMap::new();
-    for (tid, items) in &document.templates {
+    for (tid, items) in &provider.templates {
         templates.insert(tid.as_str(), builder.template(items));
     }
     let mut manifest = Manifest { name: builder.name.clone(), ..Manifest::default() };
-    for event in &document.events {
+    for event in &provider.events {
         match builder.event(event, &templates)? {
-            Some(event) => manifest.events.push(event),
-            None => manifest.broken_events += 1,
+            Ok(event) => manifest.events.push(event),
+            Err(broken) => manifest.broken_events.push(broken),
         }
     }
     manifest.keywords.bitmap = true;
-    let keywords = document.keywords.iter().map(|(mask, name)| (*mask, name.as_str().into()));
+    let keywords = provider.keywords.iter().map(|(mask, name)| (*mask, name.as_str().into()));
     manifest.keywords.entries = keywords.collect();
     Some(manifest)
 }
@@ -50,9 +57,11 @@ pub(super) fn manifest(provider: Guid, document: &Document) -> Option<Manifest> 
 type Template = Option<(Vec<Field>, u16)>;
 
 struct Builder<'a> {
-    provider: Guid,
+    guid: Guid,
     name: Option<Arc<str>>,
-    document: &'a Document,
+    source: Source,
+    provider: &'a Provider,
+    strings: &'a HashMap<String, String>,
     maps: HashMap<&'a str, Arc<ValueMap>>,
     budget: Budget,
 }
@@ -60,7 +69,7 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn maps(&mut self) -> Option<HashMap<&'a str, Arc<ValueMap>>> {
         let mut maps = HashMap::new();
-        for (name, Map { bitmap, entries }) in &self.document.maps {
+        for (name, Map { bitmap, entries }) in &self.provider.maps {
             let mut map = ValueMap { bitmap: *bitmap, entries: Vec::with_capacity(entries.len()) };
             for (value, reference) in entries {
                 let text = self.text(reference);
@@ -78,47 +87,60 @@ impl<'a> Builder<'a> {
         'a: 't,
     {
         let id = reference.strip_prefix("$(string.").and_then(|rest| rest.strip_suffix(')'));
-        let found = id.and_then(|id| self.document.strings.get(id));
+        let found = id.and_then(|id| self.strings.get(id));
         found.map_or(reference, String::as_str).trim_end()
     }
 
-    /// An event; the inner `None` if it refers to a template that is missing or broken, the outer one if
-    /// memory for the manifest is used up.
+    /// An event, or what is wrong with it; `None` if memory for the manifest is used up.
     fn event(
         &mut self,
-        event: &HashMap<String, String>,
+        element: &EventElement,
         templates: &HashMap<&str, Template>,
-    ) -> Option<Option<ManifestEvent>> {
+    ) -> Option<Result<ManifestEvent, BrokenEvent>> {
+        let broken = |expected: &'static str, found: Option<&String>| {
+            let found = found.map_or_else(|| "none".to_owned(), |text| format!("{text:?}"));
+            Some(Err(BrokenEvent { at: element.at, expected, found }))
+        };
+        let event = &element.attributes;
         let number = |name: &str| event.get(name).map_or(Some(0), |text| integer(text));
         let id = event.get("value").and_then(|id| integer(id)).and_then(|id| u16::try_from(id).ok());
-        let version = number("version").and_then(|version| u8::try_from(version).ok());
-        let (Some(id), Some(version)) = (id, version) else { return Some(None) };
+        let Some(id) = id else { return broken("an event with a value from 0 to 65535", event.get("value")) };
+        let Some(version) = number("version").and_then(|version| u8::try_from(version).ok()) else {
+            return broken("an event with a version from 0 to 255", event.get("version"));
+        };
         let empty = (Vec::new(), 0);
         let template = match event.get("template") {
             None => Some(&empty),
-            Some(tid) => templates.get(tid.as_str()).and_then(Option::as_ref),
+            Some(tid) => match templates.get(tid.as_str()) {
+                None => return broken("an event with a template that is there", Some(tid)),
+                Some(template) => template.as_ref(),
+            },
         };
-        let Some((fields, slots)) = template else { return Some(None) };
+        let Some((fields, slots)) = template else {
+            let expected =
+                "a template whose types exist, and whose lengths and counts refer to fields before them";
+            return broken(expected, event.get("template"));
+        };
         let name = self.event_name(event, id);
         let message = event.get("message").map(|message| self.text(message));
         let bytes = size_of::<ManifestEvent>() + name.len() + message.map_or(0, str::len) + cost(fields);
         self.budget.take(bytes)?;
         let schema = Schema {
-            provider: self.provider,
+            provider: self.guid,
             provider_name: self.name.clone(),
             name: name.into(),
-            source: Source::EventSource,
+            source: self.source,
             fields: fields.clone(),
             slots: *slots,
         };
-        Some(Some(ManifestEvent { id, version, schema, message: message.map(Into::into) }))
+        Some(Ok(ManifestEvent { id, version, schema, message: message.map(Into::into) }))
     }
 
     fn event_name(&self, event: &HashMap<String, String>, id: u16) -> String {
         let named = |name: &str| event.get(name).map(String::as_str).filter(|n| !n.is_empty() && *n != NONE);
         let Some(task) = named("task") else { return format!("EventID({id})") };
         let opcode = named("opcode").filter(|opcode| {
-            *opcode != OPCODE_INFO && self.document.opcodes.get(*opcode).is_none_or(|value| *value != 0)
+            *opcode != OPCODE_INFO && self.provider.opcodes.get(*opcode).is_none_or(|value| *value != 0)
         });
         match opcode {
             Some(opcode) => format!("{task}/{}", opcode.strip_prefix("win:").unwrap_or(opcode)),

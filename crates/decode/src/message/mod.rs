@@ -1,0 +1,227 @@
+//! Texts of events, into which the values of their fields are put.
+//!
+//! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. Behind a number there may be a
+//! format of `printf`.
+
+pub mod printf;
+
+use printf::{Argument, Spec};
+use serde_json::{Map, Value};
+
+/// Bytes of a text; a longer one is cut, since a format may name a long value again and again.
+pub const MAX_TEXT: usize = 64 << 10;
+
+/// What stands at the end of a text that was cut.
+const CUT: char = '…';
+
+/// A format, cut into its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Template {
+    pieces: Vec<Piece>,
+}
+
+/// A part of a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Stands there as it is.
+    Text(Box<str>),
+    /// The value of a number.
+    Value(u16, Option<Spec>),
+    /// The value of a name: `%!FUNC!`.
+    Named(Box<str>),
+}
+
+/// How formats are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// In manifests: `%n` is the end of a line, `%t` a tab, `%b` a blank; numbers have up to two digits.
+    Manifest,
+    /// In trace message format files: nothing but `%%`, numbers and names.
+    Wpp,
+}
+
+impl Template {
+    /// Reads a format. Whatever it does not understand stands in the text as it is.
+    #[must_use]
+    pub fn parse(format: &str, dialect: Dialect) -> Self {
+        let mut pieces = Pieces::default();
+        let mut rest = format;
+        while let Some((before, behind)) = rest.split_once('%') {
+            pieces.text.push_str(before);
+            rest = pieces.escape(behind, dialect);
+        }
+        pieces.text.push_str(rest);
+        pieces.flush();
+        Self { pieces: pieces.all }
+    }
+
+    /// Whether the text is the same whatever the values are.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(_)))
+    }
+
+    /// The text; `value` gives that of a part that is no text of its own.
+    #[must_use]
+    pub fn text(&self, mut value: impl FnMut(&Piece) -> String) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(own) => text.push_str(own),
+                other => text.push_str(&value(other)),
+            }
+            if text.len() > MAX_TEXT {
+                let end = text.floor_char_boundary(MAX_TEXT);
+                text.truncate(end);
+                text.push(CUT);
+                break;
+            }
+        }
+        text
+    }
+
+    /// The text of a manifest event, given its fields in their order.
+    #[must_use]
+    pub fn with_fields(&self, fields: &Map<String, Value>) -> String {
+        let values: Vec<&Value> = fields.values().collect();
+        let text = self.text(|piece| {
+            let Piece::Value(number, spec) = piece else { return String::new() };
+            let value = usize::from(*number).checked_sub(1).and_then(|at| values.get(at));
+            match value {
+                Some(value) => field_text(value, spec.as_ref()),
+                // The field is missing in a payload that ends early; the reader sees which one.
+                None => format!("%{number}"),
+            }
+        });
+        text.trim_end().to_owned()
+    }
+}
+
+/// A decoded field in a text.
+fn field_text(value: &Value, spec: Option<&Spec>) -> String {
+    if let (Value::Number(number), Some(spec)) = (value, spec) {
+        let argument = number
+            .as_i64()
+            .map(|n| Argument::signed(n, 8))
+            .or_else(|| number.as_u64().map(|n| Argument::unsigned(n, 8)))
+            .or_else(|| number.as_f64().map(Argument::Float));
+        if let Some(argument) = argument {
+            return spec.format(&argument, 8);
+        }
+    }
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(|v| field_text(v, None)).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Piece>,
+    text: String,
+}
+
+impl Pieces {
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.all.push(Piece::Text(std::mem::take(&mut self.text).into()));
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.flush();
+        self.all.push(piece);
+    }
+
+    /// Reads what stands behind a percent sign; returns what follows it.
+    fn escape<'f>(&mut self, behind: &'f str, dialect: Dialect) -> &'f str {
+        if let Some(rest) = behind.strip_prefix('0') {
+            // It stands for what a printer puts in front of each line. Digits behind it are text: `%00x%10!x!`.
+            return rest;
+        }
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 {
+            let most = if dialect == Dialect::Manifest { 2 } else { 4 };
+            let (number, rest) = behind.split_at(digits.min(most));
+            return self.number(number.parse().unwrap_or_default(), rest);
+        }
+        if let Some(rest) = behind.strip_prefix('%') {
+            self.text.push('%');
+            return rest;
+        }
+        match dialect {
+            Dialect::Wpp => {
+                if let Some((name, rest)) = behind.strip_prefix('!').and_then(|rest| rest.split_once('!')) {
+                    self.push(Piece::Named(name.into()));
+                    return rest;
+                }
+            }
+            Dialect::Manifest => {
+                for (escape, text) in
+                    [('n', "\n"), ('r', ""), ('t', "\t"), ('b', " "), ('.', "."), ('!', "!")]
+                {
+                    if let Some(rest) = behind.strip_prefix(escape) {
+                        self.text.push_str(text);
+                        return rest;
+                    }
+                }
+            }
+        }
+        self.text.push('%');
+        behind
+    }
+
+    fn number<'f>(&mut self, number: u16, rest: &'f str) -> &'f str {
+        let (spec, rest) = match rest.strip_prefix('!').and_then(|inside| inside.split_once('!')) {
+            Some((spec, rest)) => (Spec::parse(spec), rest),
+            None => (None, rest),
+        };
+        self.push(Piece::Value(number, spec));
+        rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(format: &str, fields: Value, expected: &str) {
+        let Value::Object(fields) = fields else { panic!("an object") };
+        assert_eq!(Template::parse(format, Dialect::Manifest).with_fields(&fields), expected, "{format}");
+    }
+
+    #[test]
+    fn inserts_of_manifests() {
+        let fields = json!({"name": "cmd.exe", "id": 255, "list": [1, "b"], "on": true, "none": null});
+        check("%1 started%n%twith %2", fields.clone(), "cmd.exe started\n\twith 255");
+        check("%2!08x! %2!d!%% %3|%4|%5", fields.clone(), "000000ff 255% 1, b|true|");
+        check("%1%0", fields.clone(), "cmd.exe");
+        check("100%% of %9 at 5% more%", fields.clone(), "100% of %9 at 5% more%");
+        check("%1!s! %2!no format! %z", fields, "cmd.exe 255 %z");
+    }
+
+    #[test]
+    fn a_long_value_that_is_named_again_and_again_is_cut() {
+        let format = "%1".repeat(10_000);
+        let Value::Object(fields) = json!({"long": "x".repeat(20_000)}) else { panic!("an object") };
+        let text = Template::parse(&format, Dialect::Manifest).with_fields(&fields);
+        assert!(text.len() < MAX_TEXT + 10 && text.ends_with(CUT), "{}", text.len());
+    }
+
+    #[test]
+    fn messages_know_names_and_large_numbers() {
+        let template = Template::parse("%0%!FUNC!: %10!d! 5%% %n", Dialect::Wpp);
+        let pieces: Vec<_> = template.pieces.iter().map(|piece| format!("{piece:?}")).collect();
+        assert_eq!(pieces.len(), 4, "{pieces:?}");
+        assert!(!template.is_constant() && Template::parse("plain %%", Dialect::Wpp).is_constant());
+        let text = template.text(|piece| match piece {
+            Piece::Named(name) => name.to_string(),
+            Piece::Value(number, _) => number.to_string(),
+            Piece::Text(_) => String::new(),
+        });
+        assert_eq!(text, "FUNC: 10 5% %n");
+    }
+}
