@@ -5,21 +5,23 @@
 
 use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
-use etwkit_decode::kernel::process::Process;
+use etwkit_decode::kernel::process::{self, Process};
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::stack;
-use etwkit_decode::kernel::thread::{Thread, Traits};
+use etwkit_decode::kernel::thread::{self, Thread, Traits};
 use etwkit_decode::kernel::{self, Hook, group};
-use etwkit_etl::RawEvent;
+use etwkit_etl::damage::Damage;
+use etwkit_etl::{RawEvent, Session};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mentions::Mentions;
+use crate::gaps::{self, BufferTimes, Gap};
+use crate::mentions::{Mentions, Times};
 use crate::tracker::file_name::FileNameTracker;
 use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
 use crate::tracker::process::{ProcessKey, ProcessTracker};
 use crate::tracker::registry_key::RegistryKeyTracker;
-use crate::tracker::stack::{StackKeys, StackTree};
+use crate::tracker::stack::{StackKeys, StackPart, StackTree};
 use crate::tracker::thread::ThreadTracker;
 use crate::tracker::volume::PathMapper;
 
@@ -57,15 +59,27 @@ pub struct Directory {
     pub first_threads: FxHashMap<u16, u32>,
     /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of programs may have begun
+    /// earlier and ended later.
+    pub kernel_times: Option<(i64, i64)>,
+    /// Where events of processors are missing, by their begin; see [`Directory::find_gaps`].
+    pub gaps: Vec<Gap>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
     /// Process and image events whose layout the header's pointer size did not fit.
     pub layout_fallbacks: u64,
     image_index: ImageIndex,
+    buffer_times: BufferTimes,
     pointer_size: usize,
 }
 
 impl Directory {
+    /// Finds where events of processors are missing, given what the walk that fed the trackers found damaged inside buffers.
+    pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
+        let losses = [session.damage().losses(), damage.losses()].concat();
+        self.gaps = gaps::find(session, &self.buffer_times, &losses);
+    }
+
     /// The process instance of a process id at a raw time.
     #[must_use]
     pub fn process_at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
@@ -196,13 +210,20 @@ impl DirectoryBuilder {
         let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else { return };
         self.kernel.processes = true;
         self.layout_fallbacks += u64::from(read.fallback);
+        let pid = read.event.pid;
         self.processes.add(hook.opcode, event.timestamp, read.event);
+        if hook.opcode == process::opcode::START {
+            self.processes.created(pid, event.thread_id());
+        }
     }
 
     fn thread(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
         self.kernel.threads = true;
         self.add_thread(hook.opcode, event.timestamp, thread);
+        if hook.opcode == thread::opcode::START {
+            self.threads.created(thread.tid, event.thread_id());
+        }
         if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
             self.threads.describe(thread.tid, traits);
         }
@@ -240,7 +261,9 @@ impl DirectoryBuilder {
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        self.stack_keys.define(event.timestamp, key, id);
+        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells whose it is.
+        let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
+        self.stack_keys.define(event.timestamp, key, part, id);
     }
 
     fn provider_event(&mut self, event: &RawEvent<'_>) {
@@ -289,7 +312,7 @@ impl DirectoryBuilder {
         for pid in mentioned {
             self.processes.mention(pid);
         }
-        let (first_threads, first_events) = self.mentions.firsts();
+        let Times { first_threads, first_events, kernel, buffers } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
         let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
@@ -307,9 +330,12 @@ impl DirectoryBuilder {
             dropped_definitions: self.dropped_definitions,
             first_threads,
             first_events,
+            kernel_times: kernel,
+            gaps: Vec::new(),
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,
+            buffer_times: buffers,
             pointer_size,
         }
     }

@@ -21,6 +21,7 @@ mod objects;
 mod registry;
 mod rules;
 mod schedule;
+mod scheduling;
 mod sessions;
 mod tags;
 mod win32k;
