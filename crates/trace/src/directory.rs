@@ -130,8 +130,8 @@ pub struct DirectoryBuilder {
     mentioned: FxHashSet<u32>,
     mentions: Mentions,
     kernel: Seen,
-    /// Events of the provider, kept until it is known whether the kernel logger told the same.
-    provider: Vec<(i64, provider::Event)>,
+    /// Events of the provider with the threads that logged them, kept until it is known whether the kernel logger told the same.
+    provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 
 /// Which kinds of kernel events there were.
@@ -210,28 +210,34 @@ impl DirectoryBuilder {
         let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else { return };
         self.kernel.processes = true;
         self.layout_fallbacks += u64::from(read.fallback);
-        let pid = read.event.pid;
-        self.processes.add(hook.opcode, event.timestamp, read.event);
-        if hook.opcode == process::opcode::START {
-            self.processes.created(pid, event.thread_id());
+        self.add_process(hook.opcode, event.timestamp, event.thread_id(), read.event);
+    }
+
+    /// Takes an event of a process; a start is logged by the thread that creates the process.
+    fn add_process(&mut self, op: u8, timestamp: i64, by: Option<u32>, event: Process) {
+        let pid = event.pid;
+        self.processes.add(op, timestamp, event);
+        if op == process::opcode::START {
+            self.processes.created(pid, by);
         }
     }
 
     fn thread(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
         self.kernel.threads = true;
-        self.add_thread(hook.opcode, event.timestamp, thread);
-        if hook.opcode == thread::opcode::START {
-            self.threads.created(thread.tid, event.thread_id());
-        }
+        self.add_thread(hook.opcode, event.timestamp, event.thread_id(), thread);
         if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
             self.threads.describe(thread.tid, traits);
         }
     }
 
-    fn add_thread(&mut self, op: u8, timestamp: i64, thread: Thread) {
+    /// Takes an event of a thread; a start is logged by the thread that creates it.
+    fn add_thread(&mut self, op: u8, timestamp: i64, by: Option<u32>, thread: Thread) {
         self.mentioned.insert(thread.pid);
         self.threads.add(op, timestamp, thread.pid, thread.tid);
+        if op == thread::opcode::START {
+            self.threads.created(thread.tid, by);
+        }
     }
 
     fn image(&mut self, hook: Hook, event: &RawEvent<'_>) {
@@ -269,7 +275,7 @@ impl DirectoryBuilder {
     fn provider_event(&mut self, event: &RawEvent<'_>) {
         let id = event.descriptor();
         if let Some(read) = provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size()) {
-            self.provider.push((event.timestamp, read));
+            self.provider.push((event.timestamp, event.thread_id(), read));
         }
     }
 
@@ -342,14 +348,14 @@ impl DirectoryBuilder {
 
     fn use_provider_events(&mut self) -> Option<ProcessSource> {
         let mut source = self.kernel.processes.then_some(ProcessSource::KernelLogger);
-        for (timestamp, event) in std::mem::take(&mut self.provider) {
+        for (timestamp, by, event) in std::mem::take(&mut self.provider) {
             match event {
                 provider::Event::Process(op, process) if !self.kernel.processes => {
                     source = Some(ProcessSource::KernelProcess);
-                    self.processes.add(op, timestamp, process);
+                    self.add_process(op, timestamp, by, process);
                 }
                 provider::Event::Thread(op, thread) if !self.kernel.threads => {
-                    self.add_thread(op, timestamp, thread);
+                    self.add_thread(op, timestamp, by, thread);
                 }
                 provider::Event::Image(op, image) if !self.kernel.images => {
                     self.add_image(op, timestamp, None, &image);
