@@ -26,7 +26,8 @@ const DEFAULT_CHAINS: usize = 3;
 pub struct ChainRequest {
     /// Which waits; what they are summed up by is not used.
     pub waits: WaitRequest,
-    /// Whether waits are told that a chain could have followed instead: all others of the readying thread in that time.
+    /// Whether waits are told that a chain could have followed instead: all others of the readying thread in
+    /// that time.
     pub all_waits: bool,
 }
 
@@ -37,7 +38,8 @@ pub struct ChainRow {
     pub chain: i64,
     /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
     pub link: i64,
-    /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root is, see [`RootKind`].
+    /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root
+    /// is, see [`RootKind`].
     pub kind: &'static str,
     /// Process that waited, or that ran at the root.
     pub process_key: Option<i64>,
@@ -55,7 +57,8 @@ pub struct ChainRow {
     pub readied_ns: Option<i64>,
     /// When it was switched in.
     pub in_ns: Option<i64>,
-    /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how long that waited.
+    /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how
+    /// long that waited.
     pub wait_ns: Option<i64>,
     /// How long it was ready behind the wait; of a root with a thread how long that was ready.
     pub ready_ns: Option<i64>,
@@ -96,7 +99,8 @@ pub struct ChainRow {
 pub struct Chain {
     /// Waits, the one that was asked about first.
     pub links: Vec<ChainRow>,
-    /// Waits that explain less than the one that was followed, or than what the thread of the root did, by its number.
+    /// Waits that explain less than the one that was followed, or than what the thread of the root did, by
+    /// its number.
     pub others: Vec<ChainRow>,
     /// What the last of them waited for.
     pub root: ChainRow,
@@ -288,8 +292,8 @@ impl Walker {
         Walk { links, others, end }
     }
 
-    /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones the last. None if it ran or
-    /// was ready for longer than it waited: then that explains more.
+    /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
+    /// the last. None if it ran or was ready for longer than it waited: then that explains more.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
         let inside = |stay: &&Stay| stay.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
         let longest = self.waits(thread, since, to).max_by_key(inside)?;

@@ -6,7 +6,8 @@ use etwkit_query::dump::{Error, ask, has_rows};
 use crate::Result;
 
 etwkit_query::rows! {
-    /// From when to when it is known what threads did: as long as the kernel logger recorded, in the part that was extracted.
+    /// From when to when it is known what threads did: as long as the kernel logger recorded, in the part
+    /// that was extracted.
     pub(crate) struct TraceEnds {
         /// Begin.
         start_ns: i64,

@@ -108,8 +108,8 @@ impl Damage {
         }
     }
 
-    /// Adds a place at which events are missing: in a buffer that begins at that offset of its file, or between
-    /// buffers.
+    /// Adds a place at which events are missing: in a buffer that begins at that offset of its file, or
+    /// between buffers.
     pub fn add_loss(&mut self, place: Place, buffer: u64) {
         if place.bytes > 0 {
             self.losses.push((place.file, buffer));
@@ -140,8 +140,8 @@ impl Damage {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Where events are missing, in no order: file, and offset of the buffer that lost some, or of the bytes that are
-    /// no buffer. Each buffer has a few of these at most.
+    /// Where events are missing, in no order: file, and offset of the buffer that lost some, or of the bytes
+    /// that are no buffer. Each buffer has a few of these at most.
     #[must_use]
     pub fn losses(&self) -> &[(usize, u64)] {
         &self.losses

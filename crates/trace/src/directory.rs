@@ -59,8 +59,8 @@ pub struct Directory {
     pub first_threads: FxHashMap<u16, u32>,
     /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
-    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of programs may have begun
-    /// earlier and ended later.
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
+    /// programs may have begun earlier and ended later.
     pub kernel_times: Option<(i64, i64)>,
     /// Where events of processors are missing, by their begin; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,
@@ -74,7 +74,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Finds where events of processors are missing, given what the walk that fed the trackers found damaged inside buffers.
+    /// Finds where events of processors are missing, given what the walk that fed the trackers found damaged
+    /// inside buffers.
     pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
         let losses = [session.damage().losses(), damage.losses()].concat();
         self.gaps = gaps::find(session, &self.buffer_times, &losses);
@@ -130,7 +131,8 @@ pub struct DirectoryBuilder {
     mentioned: FxHashSet<u32>,
     mentions: Mentions,
     kernel: Seen,
-    /// Events of the provider with the threads that logged them, kept until it is known whether the kernel logger told the same.
+    /// Events of the provider with the threads that logged them, kept until it is known whether the kernel
+    /// logger told the same.
     provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 
@@ -267,7 +269,8 @@ impl DirectoryBuilder {
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells whose it is.
+        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells
+        // whose it is.
         let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
         self.stack_keys.define(event.timestamp, key, part, id);
     }

@@ -1,7 +1,7 @@
 //! Where events of a processor are missing: lost while recording, missing in the file, or damaged.
 //!
-//! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that other
-//! modules need not know how a buffer tells of its losses, they get stretches of time.
+//! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that
+//! other modules need not know how a buffer tells of its losses, they get stretches of time.
 
 use etwkit_decode::kernel::{Hook, group, scheduler};
 use etwkit_etl::session::{BufferEntry, TraceFile};
@@ -73,7 +73,8 @@ impl BufferTimes {
     }
 }
 
-/// The gaps of all processors in files with context switches, by their begin. `losses` are those of the damage.
+/// The gaps of all processors in files with context switches, by their begin. `losses` are those of the
+/// damage.
 #[must_use]
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
     let mut gaps = Vec::new();
@@ -132,8 +133,8 @@ impl<'s> File<'s> {
         cpus.into_iter().for_each(|cpu| self.of_processor(cpu, gaps));
     }
 
-    /// The buffers of a processor in the order in which they were filled, as far as they hold events of the kernel
-    /// logger or should.
+    /// The buffers of a processor in the order in which they were filled, as far as they hold events of the
+    /// kernel logger or should.
     fn chain(&self, cpu: u16) -> Vec<(&'s BufferEntry, Seen)> {
         let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
         let numbered = self.buffers.iter().enumerate().skip(1).map(|(number, buffer)| (buffer, seen(number)));
@@ -162,8 +163,8 @@ impl<'s> File<'s> {
                     gaps.push(Gap { cpu, begin, end: first.max(begin) });
                 }
                 begin = begin.max(last);
-                // Events that are lost while a buffer is current can be missing in front of it or behind it. Where a
-                // buffer was lost, too, the gap in front is known, and it is the one.
+                // Events that are lost while a buffer is current can be missing in front of it or behind it.
+                // Where a buffer was lost, too, the gap in front is known, and it is the one.
                 is_open = flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) == flag::EVENTS_LOST;
             }
             is_open |= self.losses.binary_search(&buffer.offset).is_ok();
@@ -240,8 +241,8 @@ impl<'g> GapWatch<'g> {
         !self.open.is_empty()
     }
 
-    /// The next edge in front of an event of that raw time, if there is one. A gap begins behind all events of the
-    /// time at which it begins.
+    /// The next edge in front of an event of that raw time, if there is one. A gap begins behind all events
+    /// of the time at which it begins.
     #[inline]
     pub fn edge(&mut self, time: i64) -> Option<Edge> {
         if time < self.quiet_until { None } else { self.next_edge(time) }

@@ -1,5 +1,5 @@
-//! What events mention, whatever their order: process ids in payloads, the first thread and event of each processor, and
-//! when each buffer and the kernel logger recorded.
+//! What events mention, whatever their order: process ids in payloads, the first thread and event of each
+//! processor, and when each buffer and the kernel logger recorded.
 
 use etwkit_decode::kernel::disk::{self, DiskIo};
 use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
@@ -11,12 +11,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::gaps::BufferTimes;
 
-/// Groups of events that programs log into sessions of their own, with the headers of the kernel: notifications (WNF), heaps,
-/// critical sections, thread pools.
+/// Groups of events that programs log into sessions of their own, with the headers of the kernel:
+/// notifications (WNF), heaps, critical sections, thread pools.
 const OF_PROGRAMS: [u8; 4] = [0x0D, 0x10, 0x17, 0x1C];
 
-/// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log heap ranges (group 2),
-/// service tags (group 5) and what their loader does (group 20).
+/// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log
+/// heap ranges (group 2), service tags (group 5) and what their loader does (group 20).
 fn is_of_kernel_logger(hook: Hook) -> bool {
     match hook.group {
         group::EVENT_TRACE => false,

@@ -1,12 +1,13 @@
 //! Who ran when, who waited, who was ready: stays of threads on processors.
 //!
-//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that at which it
-//! was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was preempted (it was ready
-//! when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing is known; without T1 waiting and
-//! ready cannot be told apart.
+//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
+//! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
+//! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
+//! is known; without T1 waiting and ready cannot be told apart.
 //!
-//! A thread begins to wait some time before its switch-out is logged, and another processor may make it ready in
-//! between. So the last ready event of a thread that runs counts at T0, unless another one comes behind T0.
+//! A thread begins to wait some time before its switch-out is logged, and another processor may make it ready
+//! in between. So the last ready event of a thread that runs counts at T0, unless another one comes behind
+//! T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
 use etwkit_etl::Session;
@@ -109,9 +110,11 @@ pub struct Run {
     pub cpu: u16,
     /// Since when it is known to have run; `None` where switches are missing although no gap is known.
     pub since: Option<i64>,
-    /// Whether `since` is its switch-in. Else it ran when the processor began to be recorded, or behind a gap.
+    /// Whether `since` is its switch-in. Else it ran when the processor began to be recorded, or behind a
+    /// gap.
     pub is_switched_in: bool,
-    /// When it was switched out, or up to when it is known to have run: the last event before a gap, the end of the trace.
+    /// When it was switched out, or up to when it is known to have run: the last event before a gap, the end
+    /// of the trace.
     pub until: i64,
 }
 
@@ -176,7 +179,8 @@ pub struct Schedule {
     resumed: FxHashMap<u16, i64>,
     out: FxHashMap<u32, Out>,
     early: FxHashMap<u32, Early>,
-    /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is known of waits.
+    /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is
+    /// known of waits.
     open_gaps: u32,
     /// Numbers of ready events that no switch-in will tell.
     released: Vec<u64>,
@@ -256,8 +260,8 @@ impl Schedule {
         self.out.insert(event.old_tid, out);
     }
 
-    /// Whether a ready event of a thread may matter. The first one behind the switch-out of a thread that waits counts;
-    /// those of a preempted thread only move it about.
+    /// Whether a ready event of a thread may matter. The first one behind the switch-out of a thread that
+    /// waits counts; those of a preempted thread only move it about.
     #[must_use]
     pub fn wants_ready(&self, tid: u32) -> bool {
         let counts = |out: &Out| was_waiting(out.state) && (out.readied.is_none() || out.is_early);
@@ -314,8 +318,8 @@ impl Schedule {
         self.seen.contains(&cpu)
     }
 
-    /// Events of a processor are missing from here on: who runs there is not known, nor what any thread waits for. Gives
-    /// who ran there up to the last event.
+    /// Events of a processor are missing from here on: who runs there is not known, nor what any thread waits
+    /// for. Gives who ran there up to the last event.
     pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
         self.seen.insert(gap.cpu);
         self.resumed.remove(&gap.cpu);
@@ -359,8 +363,9 @@ impl Schedule {
 /// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are kept.
 const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
-/// From when on each processor is recorded: from the first event of the kernel logger, which may have been started later
-/// than the session. Where only the latest events were kept, from the first one of each processor.
+/// From when on each processor is recorded: from the first event of the kernel logger, which may have been
+/// started later than the session. Where only the latest events were kept, from the first one of each
+/// processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
     let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);

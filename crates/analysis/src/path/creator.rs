@@ -3,7 +3,8 @@
 use super::Parts;
 
 impl Parts {
-    /// When a thread began, and the thread that created it; `None` where its start is not in the trace or names no thread.
+    /// When a thread began, and the thread that created it; `None` where its start is not in the trace or
+    /// names no thread.
     pub(super) fn creator(&self, thread_key: i32) -> Option<(i64, i32)> {
         let thread = self.threads.get(thread_key)?;
         let creator = i32::try_from(thread.creator_thread_key?).ok()?;

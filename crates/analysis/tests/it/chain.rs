@@ -227,7 +227,8 @@ fn circles_and_endless_chains_end() {
     assert_eq!((long.links.len(), long.root.kind), (64, "too_deep"));
 }
 
-/// The example of docs/numbers/waits.md: 2 reads for long, then waits for a lock for a moment, before it ends the wait of 1.
+/// The example of docs/numbers/waits.md: 2 reads for long, then waits for a lock for a moment, before it ends
+/// the wait of 1.
 fn reader(lock: i64) -> Machine {
     let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
     machine

@@ -17,7 +17,8 @@ pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
     unseen: FxHashMap<u32, i32>,
-    /// When threads that began in the trace were made ready and switched in for the first time, by their keys.
+    /// When threads that began in the trace were made ready and switched in for the first time, by their
+    /// keys.
     first_runs: FxHashMap<i32, (Option<i64>, i64)>,
 }
 
@@ -44,8 +45,8 @@ impl<'d> Identity<'d> {
         Self { directory, clock, unseen: FxHashMap::default(), first_runs: FxHashMap::default() }
     }
 
-    /// Takes when a thread that was not on a processor before was switched in, and when it was first made ready. Only threads that
-    /// began behind `known_since` are new; others may have run before.
+    /// Takes when a thread that was not on a processor before was switched in, and when it was first made
+    /// ready. Only threads that began behind `known_since` are new; others may have run before.
     pub(super) fn first_run(&mut self, tid: u32, readied: Option<i64>, switch_in: i64, known_since: i64) {
         let Some(thread) = self.directory.threads.at(tid, switch_in) else { return };
         let instance = self.directory.threads.instances().get(thread.0 as usize);

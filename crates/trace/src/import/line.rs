@@ -159,7 +159,8 @@ pub(super) struct Attached {
     pub late: u64,
     /// Stacks of context switches that were found by time and thread.
     pub switches_by_thread: u64,
-    /// Stacks of context switches that name another thread: the switch is the only one of that time on that processor.
+    /// Stacks of context switches that name another thread: the switch is the only one of that time on that
+    /// processor.
     pub switches_by_processor: u64,
 }
 
@@ -261,8 +262,8 @@ impl<T> Line<T> {
         if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
     }
 
-    /// Gives a stack to the event of that time: the first one that lacks this half. `cpu` is the processor where the kernel logged
-    /// the stack.
+    /// Gives a stack to the event of that time: the first one that lacks this half. `cpu` is the processor
+    /// where the kernel logged the stack.
     pub(super) fn attach(&mut self, time: i64, whose: Whose, half: Half, stack: Given<'_>, cpu: Option<u16>) {
         if stack.is_empty() {
             return;
@@ -288,8 +289,8 @@ impl<T> Line<T> {
         attached.unattached += 1;
     }
 
-    /// Gives a stack of a thread of which no event of that time waits to the context switch of that time on its processor, if that
-    /// is the only one and lacks this half. Else it may have come before its event.
+    /// Gives a stack of a thread of which no event of that time waits to the context switch of that time on
+    /// its processor, if that is the only one and lacks this half. Else it may have come before its event.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: Given<'_>, cpu: Option<u16>) {
         let seq = cpu.and_then(|cpu| self.switches.get(&(key.0, cpu)).copied()).unwrap_or(NO_SEQ);
         let Self { entries, arena, first, attached, .. } = self;

@@ -140,7 +140,8 @@ impl<'d> Stacks<'d> {
         Some(self.of_halves(place, halves))
     }
 
-    /// Row of the stack whose kernel half is missing, with the address at which the kernel was on top of its user half.
+    /// Row of the stack whose kernel half is missing, with the address at which the kernel was on top of its
+    /// user half.
     pub(super) fn without_kernel_half(&mut self, place: Place, address: u64, user: RawStack) -> i32 {
         self.make_room();
         let innermost = Half { is_keyed: false, id: self.whole.intern(&[address]) };

@@ -167,8 +167,8 @@ impl<'s> Switches<'s> {
         self.stays.insert(event.cpu, Stay { row, switch_in, ready });
     }
 
-    /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be recorded, or switches are
-    /// missing.
+    /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
+    /// recorded, or switches are missing.
     fn switched_out(&mut self, run: Run, counted: Option<Deltas>, context: &mut Context<'_>) {
         let stay = self.stays.remove(&run.cpu);
         let out_ns = context.ns(run.until);
@@ -212,14 +212,16 @@ impl<'s> Switches<'s> {
         write(stay.row, run, origin, time, context);
     }
 
-    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known who was interrupted.
+    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known who
+    /// was interrupted.
     fn interrupted(&mut self, cpu: u16, run: Option<(i64, i64)>) -> Option<i64> {
         let interrupts = self.interrupts.as_mut()?.remove(&cpu);
         let (since, until) = run?;
         Some(interrupts.map_or(0, |interrupts| interrupts.within(since, until)))
     }
 
-    /// Ends what still runs, and tells who waits, at raw time `end` of the kernel logger; rows are written behind `last`.
+    /// Ends what still runs, and tells who waits, at raw time `end` of the kernel logger; rows are written
+    /// behind `last`.
     pub(super) fn finish(mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
         for off in self.schedule.off(end) {
@@ -241,8 +243,8 @@ impl<'s> Switches<'s> {
 /// DPCs that run on threads of their own interrupt nobody.
 const THREADED: &str = "threaded_dpc";
 
-/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends before it, and is a part
-/// of it.
+/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends
+/// before it, and is a part of it.
 #[derive(Debug, Default)]
 struct Interrupts {
     /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.

@@ -66,7 +66,8 @@ tables! {
         stack_id: i32, "key";
         /// Whether a stack was recorded.
         has_stack: bool;
-        /// Whether the stack lacks its kernel half, as `cpu_sample` has it. Null in extracts of earlier versions.
+        /// Whether the stack lacks its kernel half, as `cpu_sample` has it. Null in extracts of earlier
+        /// versions.
         is_stack_incomplete: Option<bool>;
     }
 

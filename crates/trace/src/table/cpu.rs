@@ -23,8 +23,8 @@ tables! {
         priority: Option<i32>;
         /// Whether a stack was recorded.
         has_stack: bool;
-        /// Whether the stack lacks its kernel half, although the sample was taken in the kernel: its address is the innermost frame
-        /// then, directly on the user half. Null in extracts of earlier versions.
+        /// Whether the stack lacks its kernel half, although the sample was taken in the kernel: its address
+        /// is the innermost frame then, directly on the user half. Null in extracts of earlier versions.
         is_stack_incomplete: Option<bool>;
     }
 
@@ -40,24 +40,27 @@ tables! {
         cpu: Option<i32>;
         /// When it was last taken off a processor; null if not in the trace.
         last_out_ns: Option<i64>, "ns";
-        /// When it was made ready, not before `last_out_ns`; of a thread that was not on a processor before in the trace the first time.
-        /// Null if it was preempted or no event told it.
+        /// When it was made ready, not before `last_out_ns`; of a thread that was not on a processor before
+        /// in the trace the first time. Null if it was preempted or no event told it.
         readied_ns: Option<i64>, "ns";
-        /// When it was switched in; null for an open wait, for a thread that ran when the kernel logger began, and behind a gap.
+        /// When it was switched in; null for an open wait, for a thread that ran when the kernel logger
+        /// began, and behind a gap.
         in_ns: Option<i64>, "ns";
-        /// When it was switched out; null for an open wait, for a thread that ran when the kernel logger ended, and before a gap.
+        /// When it was switched out; null for an open wait, for a thread that ran when the kernel logger
+        /// ended, and before a gap.
         out_ns: Option<i64>, "ns";
         /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
         wait_ns: Option<i64>, "ns";
         /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not known.
         ready_ns: Option<i64>, "ns";
-        /// `out_ns` − `in_ns`; from the first event of the kernel logger and up to its last one for threads that ran then, and to the
-        /// edges of gaps. Null where it is not known.
+        /// `out_ns` − `in_ns`; from the first event of the kernel logger and up to its last one for threads
+        /// that ran then, and to the edges of gaps. Null where it is not known.
         run_ns: Option<i64>, "ns";
-        /// Time in `run_ns` in which DPCs and interrupts had the processor, each moment counted once; threaded DPCs, which run on
-        /// threads of their own, are left out. Null if neither was recorded.
+        /// Time in `run_ns` in which DPCs and interrupts had the processor, each moment counted once;
+        /// threaded DPCs, which run on threads of their own, are left out. Null if neither was recorded.
         dpc_isr_ns: Option<i64>, "ns";
-        /// State in which it was taken off: number of `KTHREAD_STATE` (1, 3, 7 ready: it was preempted; 5, 8, 9 waiting).
+        /// State in which it was taken off: number of `KTHREAD_STATE` (1, 3, 7 ready: it was preempted; 5, 8,
+        /// 9 waiting).
         prev_state: Option<i32>;
         /// Why it was taken off: number of `KWAIT_REASON`.
         wait_reason: Option<i32>;

@@ -115,7 +115,8 @@ impl ProcessTracker {
         key
     }
 
-    /// Takes which thread logged the start that was added last for that process id: the one that started the process.
+    /// Takes which thread logged the start that was added last for that process id: the one that started the
+    /// process.
     pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
         let key = self.open.get(&pid).copied();
         if let Some(instance) = key.and_then(|key| self.get_mut(key)) {

@@ -155,8 +155,8 @@ impl StackPart {
     }
 }
 
-/// What stack keys stand for. A key is defined when it dies, and reused; one of the kernel and one of user mode can have the same
-/// value at one time.
+/// What stack keys stand for. A key is defined when it dies, and reused; one of the kernel and one of user
+/// mode can have the same value at one time.
 #[derive(Debug, Default)]
 pub struct StackKeys {
     kernel: FxHashMap<u64, Definitions>,
@@ -194,8 +194,8 @@ impl Definitions {
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order. `part` is told by its outermost frame; one without frames ends
-    /// the meaning of the key in both.
+    /// Takes a definition; those of one key must come in time order. `part` is told by its outermost frame;
+    /// one without frames ends the meaning of the key in both.
     pub fn define(&mut self, timestamp: i64, key: u64, part: Option<StackPart>, stack: StackId) {
         self.count += 1;
         let tables = match part {
@@ -210,7 +210,8 @@ impl StackKeys {
         }
     }
 
-    /// The stack that a reference to a half at that raw time means: the next definition of the key for such a half.
+    /// The stack that a reference to a half at that raw time means: the next definition of the key for such a
+    /// half.
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64, part: StackPart) -> Option<StackId> {
         let table = if part == StackPart::Kernel { &self.kernel } else { &self.user };

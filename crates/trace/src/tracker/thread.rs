@@ -90,7 +90,8 @@ impl ThreadTracker {
         spans.push(Span { pid, begin, end, key });
     }
 
-    /// Takes which thread logged the start that was added last for this thread id: the one that created the thread.
+    /// Takes which thread logged the start that was added last for this thread id: the one that created the
+    /// thread.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
         let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
         if let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) {

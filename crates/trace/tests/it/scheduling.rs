@@ -1,4 +1,5 @@
-//! Who ran, waited and was ready; where nothing is known of it; creators of threads; stacks of switches and samples. Events in, rows out.
+//! Who ran, waited and was ready; where nothing is known of it; creators of threads; stacks of switches and
+//! samples. Events in, rows out.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -144,7 +145,8 @@ fn stack_ids(rows: &Batches, table: &Table, column: &str) -> Vec<Vec<u64>> {
     ids.into_iter().map(|id| id.map(|id| frames(rows, id)).unwrap_or_default()).collect()
 }
 
-/// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out is logged.
+/// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out is
+/// logged.
 #[test]
 fn a_thread_that_is_made_ready_just_before_its_switch_out_keeps_who_made_it_ready() {
     let mut trace = Recording::new();
@@ -220,7 +222,25 @@ fn threads_and_processes_know_who_created_them() {
     assert_eq!(created(120)[2], None);
 }
 
-/// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and ends behind it.
+#[test]
+fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
+    let Some(root) = etwkit_testkit::traces() else { return };
+    let (rows, _) = rows(vec![std::fs::read(root.join("tx_Process.etl")).unwrap()]);
+    let threads = read(&rows, Thread::TABLE, ["thread_key", "process_key"]);
+    let of = |thread| threads.iter().find(|[key, _]| *key == thread).unwrap()[1];
+    let columns = ["start_ns", "creator_thread_key", "parent_process_key"];
+    let started: Vec<_> = read(&rows, Process::TABLE, columns)
+        .into_iter()
+        .filter_map(|[start, creator, parent]| start.map(|_| (creator, parent)))
+        .collect();
+    assert_eq!(started.len(), 4);
+    for (creator, parent) in started {
+        assert!(creator.is_some() && of(creator) == parent, "{creator:?} {parent:?}");
+    }
+}
+
+/// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and
+/// ends behind it.
 #[test]
 fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
     let mut programs = Recording::new();
@@ -298,7 +318,8 @@ fn gaps_of(imported: &Imported) -> i64 {
     imported.diagnostics.iter().find(|d| d.kind == "gap").map_or(0, |d| d.count)
 }
 
-/// The example of `docs/numbers/schedule.md`: no flag tells of the buffer that is missing, only the numbers of the others do.
+/// The example of `docs/numbers/schedule.md`: no flag tells of the buffer that is missing, only the numbers
+/// of the others do.
 #[test]
 fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     let mut file = with_a_gap(|trace| trace.writer.lose_buffer(0).unwrap(), false);

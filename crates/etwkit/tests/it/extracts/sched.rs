@@ -26,8 +26,9 @@ fn running_ready_and_waiting_of_every_thread_process_and_reason_are_the_truth() 
 const SUMS: [&str; 7] =
     ["switches_in", "preempted", "run_us", "run_open_start_us", "run_open_end_us", "wait_us", "ready_us"];
 
-/// Sums by thread or process, of what happened up to a time. The truth knows who ran from the start of the session to its end; ours ran
-/// from the first event of the kernel logger to its last one, so that what lies outside is added.
+/// Sums by thread or process, of what happened up to a time. The truth knows who ran from the start of the
+/// session to its end; ours ran from the first event of the kernel logger to its last one, so that what lies
+/// outside is added.
 fn sums(by: &str, limit_ns: i64) -> String {
     format!(
         "select {by},
