@@ -3,6 +3,9 @@
 //! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that
 //! other modules need not know how a buffer tells of its losses, they get stretches of time.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use etwkit_decode::kernel::{Hook, group, scheduler};
 use etwkit_etl::session::{BufferEntry, TraceFile};
 use etwkit_etl::wire::buffer::flag;
@@ -94,10 +97,13 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
 struct File<'s> {
     buffers: &'s [BufferEntry],
     times: &'s FileTimes,
-    /// Offsets of buffers that lost events, and of bytes that are no buffer.
-    losses: &'s [u64],
-    /// Numbers of all buffers, in order; empty where a merge has rewritten them.
-    numbers: Vec<i64>,
+    /// Offsets of buffers that lost events, in order.
+    damaged: Vec<u64>,
+    /// Offsets of bytes that are no buffer, in order.
+    skipped: Vec<u64>,
+    /// Numbers of all buffers, in order, each with how many are missing in front of it; empty where a merge has
+    /// rewritten them.
+    numbers: Vec<(i64, u64)>,
     /// Whether buffers of any processor may be missing behind the last one.
     lacks_its_end: bool,
 }
@@ -106,55 +112,46 @@ struct File<'s> {
 const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {
-    fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &'s [u64]) -> Self {
+    fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {
         let (header, buffers) = (file.header(), file.buffers());
+        let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
+        let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().partition(|offset| is_buffer(offset));
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
-        // The header buffer has number 0 whatever was overwritten behind it.
-        let mut numbers: Vec<i64> = buffers.iter().skip(1).map(|b| b.header.sequence_number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let is_cut = buffers.last().is_some_and(|last| losses.contains(&last.offset) && last.is_truncated());
+        let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
         let lacks_its_end =
             is_cut || header.end_time == 0 || !wraps && header.buffers_written as usize > buffers.len();
-        Self {
-            buffers,
-            times,
-            losses,
-            numbers: if is_numbered { numbers } else { Vec::new() },
-            lacks_its_end,
-        }
+        let numbers = if is_numbered { numbers(buffers) } else { Vec::new() };
+        Self { buffers, times, damaged, skipped, numbers, lacks_its_end }
     }
 
     fn gaps(&self, gaps: &mut Vec<Gap>) {
-        let mut cpus: Vec<u16> = self.buffers.iter().map(|buffer| buffer.header.cpu()).collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus.into_iter().for_each(|cpu| self.of_processor(cpu, gaps));
-    }
-
-    /// The buffers of a processor in the order in which they were filled, as far as they hold events of the
-    /// kernel logger or should.
-    fn chain(&self, cpu: u16) -> Vec<(&'s BufferEntry, Seen)> {
-        let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
-        let numbered = self.buffers.iter().enumerate().skip(1).map(|(number, buffer)| (buffer, seen(number)));
-        let mut chain: Vec<_> = numbered
-            .filter(|(buffer, seen)| {
-                buffer.header.cpu() == cpu && buffer.header.holds_records() && *seen != Seen::Others
-            })
-            .collect();
-        if !self.numbers.is_empty() {
-            chain.sort_by_key(|(buffer, _)| buffer.header.sequence_number);
+        let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
+        // Those of a processor in the order in which they were filled; without numbers that is the order of the file.
+        let is_numbered = !self.numbers.is_empty();
+        let number = |buffer: &BufferEntry| if is_numbered { buffer.header.sequence_number } else { 0 };
+        buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
+        for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
+            self.of_processor(chain, gaps);
         }
-        chain
     }
 
-    fn of_processor(&self, cpu: u16, gaps: &mut Vec<Gap>) {
-        let chain = self.chain(cpu);
+    /// Buffers that hold events of the kernel logger or should.
+    fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
+        let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
+        let numbered = self.buffers.iter().enumerate().skip(1);
+        numbered
+            .filter(|(_, buffer)| buffer.header.holds_records())
+            .map(move |(number, buffer)| (buffer, seen(number)))
+            .filter(|(_, seen)| *seen != Seen::Others)
+    }
+
+    fn of_processor(&self, chain: &[(&BufferEntry, Seen)], gaps: &mut Vec<Gap>) {
+        let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else { return };
         let mut begin = i64::MIN;
         let mut is_open = false;
         let mut before: Option<&BufferEntry> = None;
-        for (buffer, seen) in chain {
+        for (buffer, seen) in chain.iter().copied() {
             let flags = buffer.header.buffer_flag;
             is_open |=
                 flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0 || self.lies_between(before, buffer);
@@ -167,7 +164,7 @@ impl<'s> File<'s> {
                 // Where a buffer was lost, too, the gap in front is known, and it is the one.
                 is_open = flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) == flag::EVENTS_LOST;
             }
-            is_open |= self.losses.binary_search(&buffer.offset).is_ok();
+            is_open |= self.damaged.binary_search(&buffer.offset).is_ok();
             before = Some(buffer);
         }
         let Some(last) = before else { return };
@@ -178,35 +175,46 @@ impl<'s> File<'s> {
 
     /// Whether a buffer is missing, or was not recognised, between two buffers of one processor.
     fn lies_between(&self, before: Option<&BufferEntry>, buffer: &BufferEntry) -> bool {
-        let first = self.numbers.first().copied().unwrap_or_default();
+        let first = self.numbers.first().map_or(0, |(number, _)| *number);
         let from = before.map_or(first, |before| before.header.sequence_number);
         let after = before.map_or(0, |before| before.offset);
         self.is_number_missing(from, buffer.header.sequence_number) || self.is_skipped(after, buffer.offset)
     }
 
     fn lies_behind(&self, last: &BufferEntry) -> bool {
-        let end = self.numbers.last().copied().unwrap_or_default();
+        let end = self.numbers.last().map_or(0, |(number, _)| *number);
         self.is_number_missing(last.header.sequence_number, end) || self.is_skipped(last.offset, u64::MAX)
     }
 
     fn is_number_missing(&self, from: i64, to: i64) -> bool {
-        let start = self.numbers.partition_point(|number| *number < from);
-        let end = self.numbers.partition_point(|number| *number <= to);
-        let there = self.numbers.get(start..end).unwrap_or_default();
-        there.windows(2).any(|pair| match pair {
-            [a, b] => (2..IMPLAUSIBLE_JUMP).contains(&b.abs_diff(*a)),
-            _ => false,
-        })
+        let missing = |number: i64| {
+            let at = self.numbers.partition_point(|(known, _)| *known < number);
+            self.numbers.get(at).map_or(0, |(_, missing)| *missing)
+        };
+        missing(from) < missing(to)
     }
 
     /// Whether bytes that are no buffer lie between two places.
     fn is_skipped(&self, from: u64, to: u64) -> bool {
-        let start = self.losses.partition_point(|offset| *offset <= from);
-        let between = self.losses.get(start..).unwrap_or_default().iter().take_while(|offset| **offset < to);
-        let is_buffer = |offset: &u64| self.buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
-        let mut between = between;
-        between.any(|offset| !is_buffer(offset))
+        let at = self.skipped.partition_point(|offset| *offset <= from);
+        self.skipped.get(at).is_some_and(|offset| *offset < to)
     }
+}
+
+/// Numbers of buffers, in order, each with how many are missing in front of it.
+fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
+    // The header buffer has number 0 whatever was overwritten behind it.
+    let mut numbers: Vec<i64> = buffers.iter().skip(1).map(|b| b.header.sequence_number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut before = numbers.first().copied().unwrap_or_default();
+    let mut missing = 0u64;
+    let count = |number: i64| {
+        let jump = std::mem::replace(&mut before, number).abs_diff(number);
+        missing += if (2..IMPLAUSIBLE_JUMP).contains(&jump) { jump - 1 } else { 0 };
+        (number, missing)
+    };
+    numbers.into_iter().map(count).collect()
 }
 
 /// An end of a gap.
@@ -223,7 +231,8 @@ pub enum Edge {
 pub struct GapWatch<'g> {
     /// Those that have not begun.
     gaps: &'g [Gap],
-    open: Vec<Gap>,
+    /// Those that have not ended: their end, processor and begin, the earliest end first.
+    open: BinaryHeap<Reverse<(i64, u16, i64)>>,
     /// No edge lies at or before it.
     quiet_until: i64,
 }
@@ -232,7 +241,7 @@ impl<'g> GapWatch<'g> {
     /// Watches gaps that are sorted by their begin.
     #[must_use]
     pub fn new(gaps: &'g [Gap]) -> Self {
-        Self { gaps, open: Vec::new(), quiet_until: i64::MIN }
+        Self { gaps, open: BinaryHeap::new(), quiet_until: i64::MIN }
     }
 
     /// Whether events of a processor are missing now.
@@ -249,26 +258,21 @@ impl<'g> GapWatch<'g> {
     }
 
     fn next_edge(&mut self, time: i64) -> Option<Edge> {
-        let ending = self.open.iter().enumerate().min_by_key(|(_, gap)| gap.end);
-        let ending = ending.map(|(position, gap)| (position, gap.end));
-        let beginning = self.gaps.first().map(|gap| gap.begin);
-        if let Some((position, end)) = ending.filter(|(_, end)| *end <= time)
-            && beginning.is_none_or(|begin| end <= begin)
-        {
-            return Some(Edge::End(self.open.swap_remove(position)));
+        let end = self.open.peek().map_or(i64::MAX, |Reverse((end, ..))| *end);
+        let begin = self.gaps.first().map(|gap| gap.begin);
+        let ends = !self.open.is_empty() && end <= time;
+        if ends && begin.is_none_or(|begin| end <= begin || begin >= time) {
+            let Reverse((end, cpu, begin)) = self.open.pop()?;
+            return Some(Edge::End(Gap { cpu, begin, end }));
         }
         if let Some((gap, rest)) = self.gaps.split_first()
             && gap.begin < time
         {
             self.gaps = rest;
-            self.open.push(*gap);
+            self.open.push(Reverse((gap.end, gap.cpu, gap.begin)));
             return Some(Edge::Begin(*gap));
         }
-        if let Some((position, _)) = ending.filter(|(_, end)| *end <= time) {
-            return Some(Edge::End(self.open.swap_remove(position)));
-        }
-        let begins = beginning.map_or(i64::MAX, |begin| begin.saturating_add(1));
-        self.quiet_until = begins.min(ending.map_or(i64::MAX, |(_, end)| end));
+        self.quiet_until = end.min(begin.map_or(i64::MAX, |begin| begin.saturating_add(1)));
         None
     }
 }
