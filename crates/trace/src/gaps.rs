@@ -115,7 +115,7 @@ impl<'s> File<'s> {
     fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {
         let (header, buffers) = (file.header(), file.buffers());
         let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
-        let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().partition(|offset| is_buffer(offset));
+        let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
         let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;

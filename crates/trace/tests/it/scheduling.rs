@@ -233,10 +233,12 @@ fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
         .into_iter()
         .filter_map(|[start, creator, parent]| start.map(|_| (creator, parent)))
         .collect();
-    assert_eq!(started.len(), 4);
-    for (creator, parent) in started {
-        assert!(creator.is_some() && of(creator) == parent, "{creator:?} {parent:?}");
-    }
+    assert!(started.iter().all(|(creator, _)| creator.is_some()), "{started:?}");
+    // No event describes the thread that started two of them, so that its process is not known.
+    let described: Vec<_> =
+        started.iter().filter_map(|(creator, parent)| of(*creator).map(|of| (Some(of), *parent))).collect();
+    assert_eq!((started.len(), described.len()), (4, 2));
+    assert!(described.iter().all(|(of, parent)| of == parent), "{described:?}");
 }
 
 /// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and
