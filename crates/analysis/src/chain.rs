@@ -26,6 +26,9 @@ const DEFAULT_CHAINS: usize = 3;
 pub struct ChainRequest {
     /// Which waits; what they are summed up by is not used.
     pub waits: WaitRequest,
+    /// Whether waits are told that a chain could have followed instead: all others of the readying thread in
+    /// that time.
+    pub all_waits: bool,
 }
 
 /// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
@@ -35,7 +38,8 @@ pub struct ChainRow {
     pub chain: i64,
     /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
     pub link: i64,
-    /// `wait`, or what the root is, see [`RootKind`].
+    /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root
+    /// is, see [`RootKind`].
     pub kind: &'static str,
     /// Process that waited, or that ran at the root.
     pub process_key: Option<i64>,
@@ -53,7 +57,8 @@ pub struct ChainRow {
     pub readied_ns: Option<i64>,
     /// When it was switched in.
     pub in_ns: Option<i64>,
-    /// Length of the wait; of an open one to the end of the trace.
+    /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how
+    /// long that waited.
     pub wait_ns: Option<i64>,
     /// How long it was ready behind the wait; of a root with a thread how long that was ready.
     pub ready_ns: Option<i64>,
@@ -94,6 +99,9 @@ pub struct ChainRow {
 pub struct Chain {
     /// Waits, the one that was asked about first.
     pub links: Vec<ChainRow>,
+    /// Waits that explain less than the one that was followed, or than what the thread of the root did, by
+    /// its number.
+    pub others: Vec<ChainRow>,
     /// What the last of them waited for.
     pub root: ChainRow,
 }
@@ -105,9 +113,15 @@ impl Chain {
         self.links.first().and_then(|link| link.wait_ns).unwrap_or(0)
     }
 
-    /// All rows: waits, then the root.
+    /// All rows: each wait with the others of its number behind it, the root last.
     pub fn rows(&self) -> impl Iterator<Item = &ChainRow> {
-        self.links.iter().chain([&self.root])
+        let links = self.links.iter().flat_map(|link| std::iter::once(link).chain(self.others_of(link.link)));
+        links.chain(self.others_of(self.root.link)).chain([&self.root])
+    }
+
+    /// The waits that explain less than the wait or root of that number.
+    pub fn others_of(&self, link: i64) -> impl Iterator<Item = &ChainRow> {
+        self.others.iter().filter(move |other| other.link == link)
     }
 }
 
@@ -141,6 +155,7 @@ impl ChainRequest {
             threads: Threads::load(session)?,
             stacks: StackText::new(session)?,
             ends,
+            all_waits: self.all_waits,
         };
         walker.chains(session, &waits)
     }
@@ -171,7 +186,7 @@ enum End {
     Known(RootKind),
     /// A DPC, by its number among those to be told.
     Dpc(usize),
-    /// A thread that did not wait from the first time to the second one.
+    /// A thread that mostly ran or was ready from the first time to the second one.
     Ran {
         by: i32,
         from: i64,
@@ -185,6 +200,21 @@ struct Walker {
     threads: Threads,
     stacks: StackText,
     ends: TraceEnds,
+    all_waits: bool,
+}
+
+/// A wait of a thread that ended the wait of another one, with its place in a chain.
+struct Other {
+    link: i64,
+    thread: i32,
+    stay: Stay,
+}
+
+/// Waits of a chain, others beside them, and where it ends.
+struct Walk {
+    links: Vec<(i32, Stay)>,
+    others: Vec<Other>,
+    end: End,
 }
 
 impl Walker {
@@ -193,22 +223,22 @@ impl Walker {
         let mut walks = Vec::new();
         for (chain, wait) in (1..).zip(waits) {
             let Some((thread, stay)) = self.find(wait) else { continue };
-            let (links, end) = self.walk(thread, &stay, &mut roots);
-            let links: Vec<ChainRow> = (1..)
-                .zip(links)
-                .map(|(link, (thread, stay))| ChainRow { chain, link, ..self.link(thread, &stay) })
-                .collect();
-            walks.push((links, end));
+            let Walk { links, others, end } = self.walk(thread, &stay, &mut roots);
+            let row = |link, thread, stay: &Stay| ChainRow { chain, link, ..self.link(thread, stay) };
+            let links: Vec<ChainRow> =
+                (1..).zip(links).map(|(link, (thread, stay))| row(link, thread, &stay)).collect();
+            let other = |o: Other| ChainRow { kind: "other_wait", ..row(o.link, o.thread, &o.stay) };
+            walks.push((links, others.into_iter().map(other).collect(), end));
         }
         let told = roots.tell(session, &self.stays, &self.stacks)?;
-        let chain = |(links, end): (Vec<ChainRow>, End)| {
+        let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
                 End::Known(kind) => ChainRow { kind: kind.name(), ..ChainRow::default() },
                 End::Dpc(number) => self.ended(told.get(number)),
                 End::Ran { by, from, to, stack } => self.ran(by, from, to, stack),
             };
-            Chain { links, root: ChainRow { chain, link, ..root } }
+            Chain { links, others, root: ChainRow { chain, link, ..root } }
         };
         Ok(walks.into_iter().map(chain).collect())
     }
@@ -221,8 +251,8 @@ impl Walker {
     }
 
     /// The waits of a chain, and where it ends.
-    fn walk(&self, thread: i32, stay: &Stay, roots: &mut Roots) -> (Vec<(i32, Stay)>, End) {
-        let (mut links, mut seen) = (Vec::new(), HashSet::new());
+    fn walk(&self, thread: i32, stay: &Stay, roots: &mut Roots) -> Walk {
+        let (mut links, mut others, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         let (mut thread, mut stay) = (thread, *stay);
         let mut since = stay.last_out().unwrap_or(i64::MIN);
         let end = loop {
@@ -238,7 +268,14 @@ impl Walker {
             if stay.by == NONE {
                 break End::Known(RootKind::NotRecorded);
             }
-            let Some(before) = self.last_wait(stay.by, since, to) else {
+            let longest = self.longest_wait(stay.by, since, to);
+            if self.all_waits {
+                let link = links.len() as i64 + 1;
+                let not_followed = |wait: &&Stay| longest.is_none_or(|longest| longest != **wait);
+                let waits = self.waits(stay.by, since, to).filter(not_followed);
+                others.extend(waits.map(|wait| Other { link, thread: stay.by, stay: *wait }));
+            }
+            let Some(before) = longest else {
                 break End::Ran { by: stay.by, from: since, to, stack: stay.by_stack };
             };
             if seen.contains(&(stay.by, before.last_out())) {
@@ -249,16 +286,23 @@ impl Walker {
             }
             (thread, stay) = (stay.by, before);
         };
-        (links, end)
+        Walk { links, others, end }
     }
 
-    /// The last wait of a thread that was over before `to` and reaches behind `since`.
-    fn last_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
-        let all = self.stays.of(thread);
-        let from = self.stays.position(thread, since);
-        let in_time = all.get(from..)?.iter().take_while(|stay| stay.last_out().is_none_or(|out| out < to));
-        let overlaps = |stay: &&Stay| stay.wait().is_some_and(|(_, end)| end > since && end <= to);
-        in_time.filter(overlaps).last().copied()
+    /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
+    /// the last. None if it ran or was ready for longer than it waited: then that explains more.
+    fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
+        let inside = |stay: &&Stay| stay.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
+        let longest = self.waits(thread, since, to).max_by_key(inside)?;
+        let (run, ready, wait) = sums(&self.stays, thread, (since, to), self.ends.end_ns);
+        (wait >= run.saturating_add(ready)).then_some(*longest)
+    }
+
+    /// The waits of a thread that were over before `to` and reach behind `since`.
+    fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Stay> {
+        let all = self.stays.of(thread).get(self.stays.position(thread, since)..).unwrap_or_default();
+        let in_time = all.iter().take_while(move |stay| stay.last_out().is_none_or(|out| out < to));
+        in_time.filter(move |stay| stay.wait().is_some_and(|(_, end)| end > since && end <= to))
     }
 
     fn link(&self, thread: i32, stay: &Stay) -> ChainRow {
@@ -318,9 +362,9 @@ impl Walker {
         }
     }
 
-    /// A root that is a thread: how long it ran and was ready meanwhile.
+    /// A root that is a thread: how long it ran, was ready and waited meanwhile.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
-        let (run, ready, _) = sums(&self.stays, by, (from, to), self.ends.end_ns);
+        let (run, ready, wait) = sums(&self.stays, by, (from, to), self.ends.end_ns);
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name(),
@@ -328,6 +372,7 @@ impl Walker {
             readied_ns: Some(to),
             run_ns: Some(run),
             ready_ns: Some(ready),
+            wait_ns: Some(wait),
             readying_stack_id: (stack != NONE).then_some(i64::from(stack)),
             ..of_thread(by, self.threads.get(by))
         }

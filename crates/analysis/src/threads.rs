@@ -24,8 +24,8 @@ etwkit_query::rows! {
         start_ns: Option<i64>,
         /// Start of the process, if in the trace.
         process_start_ns: Option<i64>,
-        /// Key of the process that started the process, if known.
-        parent_process_key: Option<i64>,
+        /// Key of the thread that created it, if known.
+        creator_thread_key: Option<i64>,
         /// End of the process, if in the trace.
         process_stop_ns: Option<i64>,
         /// Command line.
@@ -37,12 +37,10 @@ etwkit_query::rows! {
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     all: HashMap<i32, Thread>,
-    /// Threads of each process, those that began first in front.
-    by_process: HashMap<i64, Vec<i32>>,
 }
 
 const COLUMNS: &str = "SELECT t.thread_key, t.tid, t.process_key, p.pid, p.name AS process, t.start_ns, \
-     p.start_ns AS process_start_ns, p.parent_process_key, p.stop_ns AS process_stop_ns, p.command_line
+     p.start_ns AS process_start_ns, t.creator_thread_key, p.stop_ns AS process_stop_ns, p.command_line
 FROM thread t LEFT JOIN process p ON p.process_key = t.process_key";
 
 impl Threads {
@@ -50,33 +48,12 @@ impl Threads {
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let rows: Vec<Thread> = ask(session, COLUMNS)?;
         let key = |thread: &Thread| i32::try_from(thread.thread_key).ok();
-        let all: HashMap<i32, Thread> =
-            rows.into_iter().filter_map(|thread| Some((key(&thread)?, thread))).collect();
-        let mut by_process: HashMap<i64, Vec<i32>> = HashMap::new();
-        for (key, thread) in &all {
-            if let Some(process) = thread.process_key {
-                by_process.entry(process).or_default().push(*key);
-            }
-        }
-        let start = |key: &i32| (all.get(key).and_then(|thread| thread.start_ns), *key);
-        by_process.values_mut().for_each(|threads| threads.sort_by_key(start));
-        Ok(Self { all, by_process })
+        Ok(Self { all: rows.into_iter().filter_map(|thread| Some((key(&thread)?, thread))).collect() })
     }
 
     /// The thread with that key.
     pub(crate) fn get(&self, thread_key: i32) -> Option<&Thread> {
         self.all.get(&thread_key)
-    }
-
-    /// The threads of a process, those that began first in front.
-    pub(crate) fn of_process(&self, process_key: i64) -> &[i32] {
-        self.by_process.get(&process_key).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// The thread with which a process began, if that was in the trace.
-    pub(crate) fn first_of(&self, process_key: i64) -> Option<i32> {
-        let first = *self.of_process(process_key).first()?;
-        self.get(first)?.start_ns.map(|_| first)
     }
 
     /// Whether it is the idle thread of processors, which waits for nothing.

@@ -6,7 +6,8 @@ use etwkit_query::dump::{Error, ask, has_rows};
 use crate::Result;
 
 etwkit_query::rows! {
-    /// Begin and end of the trace, or of the part that was extracted.
+    /// From when to when it is known what threads did: as long as the kernel logger recorded, in the part
+    /// that was extracted.
     pub(crate) struct TraceEnds {
         /// Begin.
         start_ns: i64,
@@ -24,7 +25,8 @@ etwkit_query::rows! {
 impl TraceEnds {
     /// Asks; both are 0 if the extract does not tell.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
-        let sql = "SELECT coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace";
+        let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
+  least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
     }
 }
@@ -54,7 +56,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
     // Where nothing ever waited, nothing had to be made ready.
     let waited: Vec<Count> = ask(
         session,
-        "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state = 5 LIMIT 1)",
+        "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state IN (5, 8, 9) LIMIT 1)",
     )?;
     if waited.iter().any(|count| count.rows > 0) {
         return Err(Error::NotRecorded { what: "events that make threads ready (ReadyThread)", how: HOW });

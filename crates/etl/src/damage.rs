@@ -91,6 +91,7 @@ pub struct Count {
 pub struct Damage {
     counts: BTreeMap<Kind, Count>,
     first: Vec<Place>,
+    losses: Vec<(usize, u64)>,
 }
 
 /// How many places are kept in full; a broken file may have millions.
@@ -107,6 +108,15 @@ impl Damage {
         }
     }
 
+    /// Adds a place at which events are missing: in a buffer that begins at that offset of its file, or
+    /// between buffers.
+    pub fn add_loss(&mut self, place: Place, buffer: u64) {
+        if place.bytes > 0 {
+            self.losses.push((place.file, buffer));
+        }
+        self.add(place);
+    }
+
     /// Adds all of another list.
     pub fn merge(&mut self, other: &Self) {
         for (kind, more) in &other.counts {
@@ -116,6 +126,7 @@ impl Damage {
         }
         let room = KEPT_PLACES.saturating_sub(self.first.len());
         self.first.extend(other.first.iter().take(room).cloned());
+        self.losses.extend_from_slice(&other.losses);
     }
 
     /// Whether nothing is wrong.
@@ -127,6 +138,13 @@ impl Damage {
     /// Counts by kind.
     pub fn counts(&self) -> impl Iterator<Item = (Kind, Count)> + '_ {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// Where events are missing, in no order: file, and offset of the buffer that lost some, or of the bytes
+    /// that are no buffer. Each buffer has a few of these at most.
+    #[must_use]
+    pub fn losses(&self) -> &[(usize, u64)] {
+        &self.losses
     }
 
     /// The first places, at most 100.

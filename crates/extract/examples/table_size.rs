@@ -205,6 +205,7 @@ impl Iterator for Samples {
             is_dpc_isr: random.below(50) == 0,
             priority: Some(8 + random.skewed(6) as i32),
             has_stack: random.below(100) > 0,
+            is_stack_incomplete: Some(false),
         })
     }
 }
@@ -247,6 +248,7 @@ impl Iterator for Switches {
             wait_ns: Some(if has_wait { wait } else { 0 }),
             ready_ns: Some(ready),
             run_ns: Some(out_ns - in_ns),
+            dpc_isr_ns: Some(if random.below(4) == 0 { 1000 + random.skewed(20_000) / 100 * 100 } else { 0 }),
             prev_state: Some(if has_wait { 5 } else { 1 }),
             wait_reason: Some(if has_wait { random.skewed(30) as i32 } else { 0 }),
             stack_id: (thread > 0).then(|| self.stacks.next(random)),

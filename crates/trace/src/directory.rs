@@ -5,21 +5,23 @@
 
 use etwkit_decode::kernel::image::Image;
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
-use etwkit_decode::kernel::process::Process;
+use etwkit_decode::kernel::process::{self, Process};
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::stack;
-use etwkit_decode::kernel::thread::{Thread, Traits};
+use etwkit_decode::kernel::thread::{self, Thread, Traits};
 use etwkit_decode::kernel::{self, Hook, group};
-use etwkit_etl::RawEvent;
+use etwkit_etl::damage::Damage;
+use etwkit_etl::{RawEvent, Session};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mentions::Mentions;
+use crate::gaps::{self, BufferTimes, Gap};
+use crate::mentions::{Mentions, Times};
 use crate::tracker::file_name::FileNameTracker;
 use crate::tracker::image::{ImageIndex, ImageInstance, ImageTracker};
 use crate::tracker::process::{ProcessKey, ProcessTracker};
 use crate::tracker::registry_key::RegistryKeyTracker;
-use crate::tracker::stack::{StackKeys, StackTree};
+use crate::tracker::stack::{StackKeys, StackPart, StackTree};
 use crate::tracker::thread::ThreadTracker;
 use crate::tracker::volume::PathMapper;
 
@@ -57,15 +59,28 @@ pub struct Directory {
     pub first_threads: FxHashMap<u16, u32>,
     /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
+    /// programs may have begun earlier and ended later.
+    pub kernel_times: Option<(i64, i64)>,
+    /// Where events of processors are missing, by their begin; see [`Directory::find_gaps`].
+    pub gaps: Vec<Gap>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
     /// Process and image events whose layout the header's pointer size did not fit.
     pub layout_fallbacks: u64,
     image_index: ImageIndex,
+    buffer_times: BufferTimes,
     pointer_size: usize,
 }
 
 impl Directory {
+    /// Finds where events of processors are missing, given what the walk that fed the trackers found damaged
+    /// inside buffers.
+    pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
+        let losses = [session.damage().losses(), damage.losses()].concat();
+        self.gaps = gaps::find(session, &self.buffer_times, &losses);
+    }
+
     /// The process instance of a process id at a raw time.
     #[must_use]
     pub fn process_at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
@@ -116,8 +131,9 @@ pub struct DirectoryBuilder {
     mentioned: FxHashSet<u32>,
     mentions: Mentions,
     kernel: Seen,
-    /// Events of the provider, kept until it is known whether the kernel logger told the same.
-    provider: Vec<(i64, provider::Event)>,
+    /// Events of the provider with the threads that logged them, kept until it is known whether the kernel
+    /// logger told the same.
+    provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 
 /// Which kinds of kernel events there were.
@@ -196,21 +212,34 @@ impl DirectoryBuilder {
         let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else { return };
         self.kernel.processes = true;
         self.layout_fallbacks += u64::from(read.fallback);
-        self.processes.add(hook.opcode, event.timestamp, read.event);
+        self.add_process(hook.opcode, event.timestamp, event.thread_id(), read.event);
+    }
+
+    /// Takes an event of a process; a start is logged by the thread that creates the process.
+    fn add_process(&mut self, op: u8, timestamp: i64, by: Option<u32>, event: Process) {
+        let pid = event.pid;
+        self.processes.add(op, timestamp, event);
+        if op == process::opcode::START {
+            self.processes.created(pid, by);
+        }
     }
 
     fn thread(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
         self.kernel.threads = true;
-        self.add_thread(hook.opcode, event.timestamp, thread);
+        self.add_thread(hook.opcode, event.timestamp, event.thread_id(), thread);
         if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
             self.threads.describe(thread.tid, traits);
         }
     }
 
-    fn add_thread(&mut self, op: u8, timestamp: i64, thread: Thread) {
+    /// Takes an event of a thread; a start is logged by the thread that creates it.
+    fn add_thread(&mut self, op: u8, timestamp: i64, by: Option<u32>, thread: Thread) {
         self.mentioned.insert(thread.pid);
         self.threads.add(op, timestamp, thread.pid, thread.tid);
+        if op == thread::opcode::START {
+            self.threads.created(thread.tid, by);
+        }
     }
 
     fn image(&mut self, hook: Hook, event: &RawEvent<'_>) {
@@ -240,13 +269,16 @@ impl DirectoryBuilder {
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        self.stack_keys.define(event.timestamp, key, id);
+        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells
+        // whose it is.
+        let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
+        self.stack_keys.define(event.timestamp, key, part, id);
     }
 
     fn provider_event(&mut self, event: &RawEvent<'_>) {
         let id = event.descriptor();
         if let Some(read) = provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size()) {
-            self.provider.push((event.timestamp, read));
+            self.provider.push((event.timestamp, event.thread_id(), read));
         }
     }
 
@@ -289,7 +321,7 @@ impl DirectoryBuilder {
         for pid in mentioned {
             self.processes.mention(pid);
         }
-        let (first_threads, first_events) = self.mentions.firsts();
+        let Times { first_threads, first_events, kernel, buffers } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
         let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
@@ -307,23 +339,26 @@ impl DirectoryBuilder {
             dropped_definitions: self.dropped_definitions,
             first_threads,
             first_events,
+            kernel_times: kernel,
+            gaps: Vec::new(),
             process_source,
             layout_fallbacks: self.layout_fallbacks,
             image_index,
+            buffer_times: buffers,
             pointer_size,
         }
     }
 
     fn use_provider_events(&mut self) -> Option<ProcessSource> {
         let mut source = self.kernel.processes.then_some(ProcessSource::KernelLogger);
-        for (timestamp, event) in std::mem::take(&mut self.provider) {
+        for (timestamp, by, event) in std::mem::take(&mut self.provider) {
             match event {
                 provider::Event::Process(op, process) if !self.kernel.processes => {
                     source = Some(ProcessSource::KernelProcess);
-                    self.processes.add(op, timestamp, process);
+                    self.add_process(op, timestamp, by, process);
                 }
                 provider::Event::Thread(op, thread) if !self.kernel.threads => {
-                    self.add_thread(op, timestamp, thread);
+                    self.add_thread(op, timestamp, by, thread);
                 }
                 provider::Event::Image(op, image) if !self.kernel.images => {
                     self.add_image(op, timestamp, None, &image);

@@ -4,6 +4,7 @@
 //! - [`directory`]: the first pass, which feeds all trackers
 //! - [`drivers`]: which kind a known driver is
 //! - [`events`]: the events that the trace describes itself
+//! - [`gaps`]: where events of a processor are missing
 //! - [`schedule`]: who ran, waited and was ready
 //! - [`attribution`]: the process and thread of any event
 //! - [`import`]: events → rows of tables
@@ -26,6 +27,7 @@ pub mod directory;
 pub mod drivers;
 pub mod events;
 mod first_walk;
+pub mod gaps;
 pub mod health;
 pub mod import;
 mod interner;

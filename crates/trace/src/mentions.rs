@@ -1,4 +1,5 @@
-//! What events mention, whatever their order: process ids in payloads, and the first thread and event of each processor.
+//! What events mention, whatever their order: process ids in payloads, the first thread and event of each
+//! processor, and when each buffer and the kernel logger recorded.
 
 use etwkit_decode::kernel::disk::{self, DiskIo};
 use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
@@ -8,12 +9,33 @@ use etwkit_decode::kernel::{Hook, group, net};
 use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::gaps::BufferTimes;
+
+/// Groups of events that programs log into sessions of their own, with the headers of the kernel:
+/// notifications (WNF), heaps, critical sections, thread pools.
+const OF_PROGRAMS: [u8; 4] = [0x0D, 0x10, 0x17, 0x1C];
+
+/// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log
+/// heap ranges (group 2), service tags (group 5) and what their loader does (group 20).
+fn is_of_kernel_logger(hook: Hook) -> bool {
+    match hook.group {
+        group::EVENT_TRACE => false,
+        group::MEMORY => !matches!(hook.opcode, 100..=104),
+        group::THREAD => hook.opcode != 69,
+        group::IMAGE => hook.opcode < 128,
+        other => !OF_PROGRAMS.contains(&other),
+    }
+}
+
 /// Collected from events in any order.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
     first_threads: Firsts<u32>,
     first_events: Firsts<()>,
     pids: FxHashSet<u32>,
+    /// Raw times of the first and the last event of the kernel logger.
+    kernel_times: Option<(i64, i64)>,
+    buffers: BufferTimes,
     /// Whether an event named thread 0.
     idle: bool,
 }
@@ -22,6 +44,13 @@ impl Mentions {
     /// Takes one event.
     #[inline]
     pub(crate) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        let kernel = hook.filter(|hook| is_of_kernel_logger(*hook));
+        self.buffers.observe(kernel, event);
+        if kernel.is_some() {
+            let time = event.timestamp;
+            let (first, last) = self.kernel_times.unwrap_or((time, time));
+            self.kernel_times = Some((first.min(time), last.max(time)));
+        }
         if let Some(hook) = hook {
             if hook.group != group::EVENT_TRACE {
                 self.first_events.add(event, ());
@@ -75,13 +104,27 @@ impl Mentions {
         self.pids.iter().copied().chain(self.idle.then_some(0))
     }
 
-    /// By processor: the thread that it ran up to its first context switch, and the raw time of its first event that is no header
-    /// of a session.
-    pub(crate) fn firsts(self) -> (FxHashMap<u16, u32>, FxHashMap<u16, i64>) {
-        let threads = self.first_threads.by_cpu().map(|(cpu, _, thread)| (cpu, thread)).collect();
-        let times = self.first_events.by_cpu().map(|(cpu, time, ())| (cpu, time)).collect();
-        (threads, times)
+    /// What was mentioned of processors, buffers and the kernel logger.
+    pub(crate) fn times(self) -> Times {
+        Times {
+            first_threads: self.first_threads.by_cpu().map(|(cpu, _, thread)| (cpu, thread)).collect(),
+            first_events: self.first_events.by_cpu().map(|(cpu, time, ())| (cpu, time)).collect(),
+            kernel: self.kernel_times,
+            buffers: self.buffers,
+        }
     }
+}
+
+/// When what was recorded.
+pub(crate) struct Times {
+    /// By processor: the thread that it ran up to its first context switch.
+    pub(crate) first_threads: FxHashMap<u16, u32>,
+    /// By processor: raw time of its first event that is no header of a session.
+    pub(crate) first_events: FxHashMap<u16, i64>,
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none.
+    pub(crate) kernel: Option<(i64, i64)>,
+    /// When each buffer was filled.
+    pub(crate) buffers: BufferTimes,
 }
 
 /// The earliest of something on each processor; of several at one time, the one that came first.

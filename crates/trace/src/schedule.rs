@@ -1,18 +1,31 @@
 //! Who ran when, who waited, who was ready: stays of threads on processors.
 //!
-//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that at which it was made
-//! ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was preempted (it was ready when it was taken off)
-//! did not wait; it was ready from T0 on. Without T0 nothing is known; without T1 waiting and ready cannot be told apart.
+//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
+//! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
+//! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
+//! is known; without T1 waiting and ready cannot be told apart.
+//!
+//! A thread begins to wait some time before its switch-out is logged, and another processor may make it ready
+//! in between. So the last ready event of a thread that runs counts at T0, unless another one comes behind
+//! T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
-use etwkit_etl::wire::buffer::flag;
-use etwkit_etl::{RawEvent, Session};
-use rustc_hash::FxHashMap;
+use etwkit_etl::Session;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::directory::Directory;
+use crate::gaps::Gap;
 
 /// Whether a thread that was taken off in this state could have run on: it was preempted.
 #[must_use]
 pub const fn was_preempted(state: u8) -> bool {
     matches!(state, state::READY | state::STANDBY | state::DEFERRED_READY)
+}
+
+/// Whether a thread that was taken off in this state runs again only after something has made it ready.
+#[must_use]
+pub const fn was_waiting(state: u8) -> bool {
+    matches!(state, state::WAITING | state::GATE_WAIT | state::WAITING_FOR_PROCESS)
 }
 
 /// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each as far as it is known.
@@ -40,7 +53,7 @@ pub struct SwitchIn {
     pub time: i64,
     /// T0: its last switch-out.
     pub last_out: Option<i64>,
-    /// T1: when it was made ready.
+    /// T1: when it was made ready, never before T0; without T0 the first time at which it was made ready.
     pub readied: Option<i64>,
     /// Its state at T0.
     pub previous_state: u8,
@@ -50,6 +63,8 @@ pub struct SwitchIn {
     pub readying_tid: Option<u32>,
     /// Whether a DPC made it ready: then that thread was only interrupted.
     pub readied_by_dpc: bool,
+    /// Number of the ready event, as given to [`Schedule::ready`].
+    pub ready_event: Option<u64>,
 }
 
 impl SwitchIn {
@@ -74,6 +89,16 @@ impl SwitchIn {
     fn wait_and_ready(&self) -> Option<(Option<i64>, Option<i64>)> {
         Some(wait_and_ready(self.last_out?, self.readied, self.time, self.was_preempted()))
     }
+
+    fn readied(self, by: Option<Readied>) -> Self {
+        Self {
+            readied: by.map(|by| by.time.max(self.last_out.unwrap_or(i64::MIN))),
+            readying_tid: by.and_then(|by| by.by),
+            readied_by_dpc: by.is_some_and(|by| by.from_dpc),
+            ready_event: by.and_then(|by| by.event),
+            ..self
+        }
+    }
 }
 
 /// A thread is switched out: it ran from `since` to `time`.
@@ -83,10 +108,30 @@ pub struct Run {
     pub tid: u32,
     /// Processor.
     pub cpu: u16,
-    /// When it was switched in; `None` for the first switch of a processor and behind lost buffers.
+    /// Since when it is known to have run; `None` where switches are missing although no gap is known.
     pub since: Option<i64>,
-    /// When it was switched out, or when the trace ends.
+    /// Whether `since` is its switch-in. Else it ran when the processor began to be recorded, or behind a
+    /// gap.
+    pub is_switched_in: bool,
+    /// When it was switched out, or up to when it is known to have run: the last event before a gap, the end
+    /// of the trace.
     pub until: i64,
+}
+
+/// A ready event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Readied {
+    time: i64,
+    by: Option<u32>,
+    from_dpc: bool,
+    event: Option<u64>,
+}
+
+/// Ready events of a thread that is not known to be off the processors: it runs, or was not seen before.
+#[derive(Debug, Clone, Copy)]
+struct Early {
+    first: Readied,
+    last: Option<Readied>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -94,71 +139,162 @@ struct Out {
     time: i64,
     state: u8,
     reason: u8,
-    readied: Option<(i64, Option<u32>, bool)>,
+    readied: Option<Readied>,
+    /// Whether it was made ready before its switch-out was logged.
+    is_early: bool,
 }
 
 impl Out {
     fn switch_in(&self, tid: u32, cpu: u16, time: i64) -> SwitchIn {
-        SwitchIn {
+        let switch = SwitchIn {
             tid,
             cpu,
             time,
             last_out: Some(self.time),
-            readied: self.readied.map(|(time, ..)| time),
             previous_state: self.state,
             wait_reason: self.reason,
-            readying_tid: self.readied.and_then(|(_, tid, _)| tid),
-            readied_by_dpc: self.readied.is_some_and(|(.., dpc)| dpc),
-        }
+            ..SwitchIn::default()
+        };
+        switch.readied(self.readied)
     }
+}
+
+/// From when on each processor is recorded, in raw ticks.
+#[derive(Debug, Clone, Default)]
+pub struct Starts {
+    /// Of all processors; `None` if it is not known.
+    pub all: Option<i64>,
+    /// Of those that differ.
+    pub of: FxHashMap<u16, i64>,
 }
 
 /// Follows processors and threads; events must come in time order.
 #[derive(Debug, Default)]
 pub struct Schedule {
-    running: FxHashMap<u16, (u32, Option<i64>)>,
+    starts: Starts,
+    /// Processors that had a switch or a gap.
+    seen: FxHashSet<u16>,
+    running: FxHashMap<u16, (u32, i64)>,
+    /// Ends of gaps behind which no switch came yet.
+    resumed: FxHashMap<u16, i64>,
     out: FxHashMap<u32, Out>,
+    early: FxHashMap<u32, Early>,
+    /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is
+    /// known of waits.
+    open_gaps: u32,
+    /// Numbers of ready events that no switch-in will tell.
+    released: Vec<u64>,
 }
 
 impl Schedule {
+    /// Nothing seen yet, on processors that are recorded from some time on.
+    #[must_use]
+    pub fn new(starts: Starts) -> Self {
+        Self { starts, ..Self::default() }
+    }
+
     /// Takes a context switch: who ran until now, and who is switched in.
     pub fn switch(&mut self, time: i64, cpu: u16, event: &ContextSwitch) -> (Run, SwitchIn) {
-        let since = match self.running.get(&cpu) {
+        let is_first = self.seen.insert(cpu);
+        let resumed = self.resumed.remove(&cpu);
+        let (since, is_switched_in) = match self.running.insert(cpu, (event.new_tid, time)) {
+            Some((tid, since)) if tid == event.old_tid => (Some(since), true),
             // A thread that is not the one that was switched in: switches are missing in between.
-            Some((tid, since)) if *tid == event.old_tid => *since,
-            _ => None,
+            Some(_) => (None, false),
+            None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
+            None => (resumed, false),
         };
-        let run = Run { tid: event.old_tid, cpu, since, until: time };
+        // Broken time stamps can put a start behind the first switch.
+        let since = since.map(|since| since.min(time));
+        let run = Run { tid: event.old_tid, cpu, since, is_switched_in, until: time };
         self.switched_out(time, event);
-        let known = if event.new_tid == 0 { None } else { self.out.remove(&event.new_tid) };
-        self.running.insert(cpu, (event.new_tid, Some(time)));
-        let unknown = SwitchIn { tid: event.new_tid, cpu, time, ..SwitchIn::default() };
-        (run, known.map_or(unknown, |out| out.switch_in(event.new_tid, cpu, time)))
+        (run, self.switched_in(event.new_tid, cpu, time))
+    }
+
+    fn switched_in(&mut self, tid: u32, cpu: u16, time: i64) -> SwitchIn {
+        let unknown = SwitchIn { tid, cpu, time, ..SwitchIn::default() };
+        if tid == 0 {
+            return unknown;
+        }
+        let early = self.early.remove(&tid);
+        if let Some(out) = self.out.remove(&tid) {
+            return out.switch_in(tid, cpu, time);
+        }
+        // What makes a new thread ready again before it runs only moves it about.
+        self.release(early.and_then(|early| early.last));
+        unknown.readied(early.map(|early| early.first))
     }
 
     fn switched_out(&mut self, time: i64, event: &ContextSwitch) {
         if event.old_tid == 0 {
             return;
         }
-        if event.old_state == state::TERMINATED {
-            // The id is free; who has it next never waited.
-            self.out.remove(&event.old_tid);
+        let early = self.early.remove(&event.old_tid);
+        let before = self.out.remove(&event.old_tid);
+        self.release(before.and_then(|out| out.readied));
+        let Early { first, last } = match early {
+            Some(early) if was_waiting(event.old_state) => early,
+            _ => {
+                self.release(early.map(|early| early.first));
+                self.release(early.and_then(|early| early.last));
+                // The id of a thread that ended is free; who has it next never waited.
+                if event.old_state != state::TERMINATED {
+                    self.put_out(time, event, None);
+                }
+                return;
+            }
+        };
+        if last.is_some() {
+            self.release(Some(first));
+        }
+        self.put_out(time, event, last.or(Some(first)));
+    }
+
+    fn put_out(&mut self, time: i64, event: &ContextSwitch, readied: Option<Readied>) {
+        if self.open_gaps > 0 {
+            self.release(readied);
             return;
         }
-        let out = Out { time, state: event.old_state, reason: event.old_wait_reason, readied: None };
+        let is_early = readied.is_some();
+        let out = Out { time, state: event.old_state, reason: event.old_wait_reason, readied, is_early };
         self.out.insert(event.old_tid, out);
     }
 
-    /// Takes a ready event, logged on `cpu`. The first one behind a switch-out counts; those of a preempted thread only
-    /// move it about. Returns whether it counts.
-    pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread) -> bool {
-        let readier = self.running_on(cpu);
-        let Some(out) = self.out.get_mut(&event.tid) else { return false };
-        let counts = out.state == state::WAITING && out.readied.is_none();
-        if counts {
-            out.readied = Some((time, readier, event.from_dpc()));
+    /// Whether a ready event of a thread may matter. The first one behind the switch-out of a thread that
+    /// waits counts; those of a preempted thread only move it about.
+    #[must_use]
+    pub fn wants_ready(&self, tid: u32) -> bool {
+        let counts = |out: &Out| was_waiting(out.state) && (out.readied.is_none() || out.is_early);
+        self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
+    }
+
+    /// Takes a ready event, logged on `cpu`. `number` is told again by [`SwitchIn::ready_event`], or by
+    /// [`Schedule::released`].
+    pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread, number: Option<u64>) {
+        if !self.wants_ready(event.tid) {
+            self.released.extend(number);
+            return;
         }
-        counts
+        let readied = Readied { time, by: self.running_on(cpu), from_dpc: event.from_dpc(), event: number };
+        let replaced = if let Some(out) = self.out.get_mut(&event.tid) {
+            out.is_early = false;
+            out.readied.replace(readied)
+        } else if let Some(early) = self.early.get_mut(&event.tid) {
+            early.last.replace(readied)
+        } else {
+            self.early.insert(event.tid, Early { first: readied, last: None });
+            None
+        };
+        self.release(replaced);
+    }
+
+    fn release(&mut self, readied: Option<Readied>) {
+        self.released.extend(readied.and_then(|readied| readied.event));
+    }
+
+    /// Takes the numbers of ready events that no switch-in will tell.
+    pub fn released(&mut self) -> impl Iterator<Item = u64> + '_ {
+        self.released.drain(..)
     }
 
     /// The threads that are off the processors, as a switch-in at `time` would tell them, by thread id.
@@ -176,19 +312,49 @@ impl Schedule {
         self.running.get(&cpu).map(|(tid, _)| *tid)
     }
 
-    /// Buffers of a processor were lost: who ran there is not known, nor what any thread did meanwhile.
-    pub fn lost(&mut self, cpu: u16) {
-        self.running.remove(&cpu);
-        self.out.clear();
+    /// Whether a processor had a switch or a gap.
+    #[must_use]
+    pub fn has_seen(&self, cpu: u16) -> bool {
+        self.seen.contains(&cpu)
+    }
+
+    /// Events of a processor are missing from here on: who runs there is not known, nor what any thread waits
+    /// for. Gives who ran there up to the last event.
+    pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
+        self.seen.insert(gap.cpu);
+        self.resumed.remove(&gap.cpu);
+        self.forget_waits();
+        self.open_gaps += 1;
+        let (tid, since) = self.running.remove(&gap.cpu)?;
+        let until = gap.begin.max(since);
+        Some(Run { tid, cpu: gap.cpu, since: Some(since), is_switched_in: true, until })
+    }
+
+    /// Events of a processor are there again.
+    pub fn end_gap(&mut self, gap: &Gap) {
+        self.forget_waits();
+        self.open_gaps = self.open_gaps.saturating_sub(1);
+        if gap.end != i64::MAX {
+            self.resumed.insert(gap.cpu, gap.end);
+        }
+    }
+
+    fn forget_waits(&mut self) {
+        let early = self.early.drain().flat_map(|(_, early)| [Some(early.first), early.last]);
+        let waits = self.out.drain().map(|(_, out)| out.readied);
+        self.released.extend(early.chain(waits).flatten().filter_map(|readied| readied.event));
     }
 
     /// The threads that still run at the end.
     pub fn finish(self, end: i64) -> Vec<Run> {
-        let mut runs: Vec<Run> = self
-            .running
-            .into_iter()
-            .map(|(cpu, (tid, since))| Run { tid, cpu, since, until: since.map_or(end, |s| end.max(s)) })
-            .collect();
+        let run = |(cpu, (tid, since)): (u16, (u32, i64))| Run {
+            tid,
+            cpu,
+            since: Some(since),
+            is_switched_in: true,
+            until: end.max(since),
+        };
+        let mut runs: Vec<Run> = self.running.into_iter().map(run).collect();
         runs.sort_unstable_by_key(|run| run.cpu);
         runs
     }
@@ -197,46 +363,15 @@ impl Schedule {
 /// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are kept.
 const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
-/// Raw time from which each processor is recorded, where only the latest events were kept; none for other sessions, which are
-/// recorded from their start.
+/// From when on each processor is recorded: from the first event of the kernel logger, which may have been
+/// started later than the session. Where only the latest events were kept, from the first one of each
+/// processor.
 #[must_use]
-pub fn late_starts(session: &Session, first_events: &FxHashMap<u16, i64>) -> FxHashMap<u16, i64> {
+pub fn starts(session: &Session, directory: &Directory) -> Starts {
     let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
-    if keeps_latest { first_events.clone() } else { FxHashMap::default() }
-}
-
-/// Notices where events of a processor are missing: a buffer says when events were lost in it or a buffer in front of it.
-pub struct LossWatch<'s> {
-    session: &'s Session,
-    /// File and buffer of the last event of each processor.
-    buffers: FxHashMap<u16, (u16, u32)>,
-}
-
-impl<'s> LossWatch<'s> {
-    /// Nothing seen yet.
-    #[must_use]
-    pub fn new(session: &'s Session) -> Self {
-        Self { session, buffers: FxHashMap::default() }
-    }
-
-    /// Whether events are missing between the last event of this processor and this one. Which they were is not known.
-    #[inline]
-    pub fn is_gap_before(&mut self, event: &RawEvent<'_>) -> bool {
-        let place = (event.file, event.buffer);
-        let before = self.buffers.insert(event.cpu, place);
-        if before == Some(place) {
-            return false;
-        }
-        let flags = |(file, buffer): (u16, u32)| {
-            let file = self.session.files().get(usize::from(file))?;
-            file.buffers().get(buffer as usize).map(|b| b.header.buffer_flag)
-        };
-        // Events that are lost while a buffer is current can be missing in front of it or behind it. Where a buffer was lost, too, the
-        // gap in front is known, and it is the one.
-        let both = flag::EVENTS_LOST | flag::BUFFER_LOST;
-        let lost_behind = before.and_then(flags).is_some_and(|f| f & both == flag::EVENTS_LOST);
-        lost_behind || flags(place).is_some_and(|f| f & both != 0)
-    }
+    let of = if keeps_latest { directory.first_events.clone() } else { FxHashMap::default() };
+    let t0 = session.clock().t0;
+    Starts { all: directory.kernel_times.map(|(first, _)| first.max(t0)), of }
 }
 
 #[cfg(test)]
@@ -256,28 +391,76 @@ mod tests {
         }
     }
 
+    fn ready(s: &mut Schedule, time: i64, cpu: u16, tid: u32, flags: u8) {
+        s.ready(time, cpu, &ReadyThread { tid, flags }, Some(time as u64));
+    }
+
     #[test]
     fn waiting_ends_when_made_ready_and_ready_when_switched_in() {
         let mut s = Schedule::default();
         let (run, _) = s.switch(10, 0, &switch(4, state::WAITING, 0));
         assert_eq!((run.since, run.until), (None, 10));
         s.switch(12, 1, &switch(0, 2, 8));
-        s.ready(30, 1, &ReadyThread { tid: 4, flags: 0 });
-        s.ready(31, 1, &ReadyThread { tid: 4, flags: 1 });
+        ready(&mut s, 30, 1, 4, 0);
+        ready(&mut s, 31, 1, 4, 1);
         let (_, into) = s.switch(35, 0, &switch(0, 2, 4));
         assert_eq!((into.wait(), into.ready(), into.wait_reason), (Some(20), Some(5), 6));
-        assert_eq!((into.readying_tid, into.readied_by_dpc), (Some(8), false));
+        assert_eq!((into.readying_tid, into.readied_by_dpc, into.ready_event), (Some(8), false, Some(30)));
+        assert_eq!(s.released().collect::<Vec<_>>(), [31]);
         let (run, _) = s.switch(40, 0, &switch(4, state::WAITING, 0));
         assert_eq!((run.since, run.until), (Some(35), 40));
+    }
+
+    #[test]
+    fn a_thread_that_is_made_ready_before_its_switch_out_is_logged_did_not_wait() {
+        let mut s = Schedule::default();
+        s.switch(5, 0, &switch(0, 2, 4));
+        s.switch(6, 1, &switch(0, 2, 8));
+        // A wait that was over at once, then one that another ready event ends.
+        ready(&mut s, 7, 1, 4, 0);
+        ready(&mut s, 19, 1, 4, 0);
+        s.switch(20, 0, &switch(4, state::WAITING, 0));
+        let (_, into) = s.switch(28, 0, &switch(0, 2, 4));
+        assert_eq!((into.wait(), into.ready(), into.readied), (Some(0), Some(8), Some(20)));
+        assert_eq!((into.readying_tid, into.ready_event), (Some(8), Some(19)));
+        ready(&mut s, 29, 1, 4, 0);
+        s.switch(30, 0, &switch(4, state::WAITING, 0));
+        ready(&mut s, 36, 1, 4, 0);
+        ready(&mut s, 37, 1, 4, 0);
+        let (_, into) = s.switch(40, 0, &switch(0, 2, 4));
+        assert_eq!((into.wait(), into.ready(), into.ready_event), (Some(6), Some(4), Some(36)));
+        assert_eq!(s.released().collect::<Vec<_>>(), [7, 29, 37]);
+    }
+
+    #[test]
+    fn a_new_thread_has_the_first_time_at_which_it_was_made_ready() {
+        let mut s = Schedule::default();
+        s.switch(6, 1, &switch(0, 2, 8));
+        ready(&mut s, 10, 1, 4, 0);
+        ready(&mut s, 12, 1, 4, 0);
+        let (_, into) = s.switch(15, 0, &switch(0, 2, 4));
+        assert_eq!((into.last_out, into.readied, into.readying_tid), (None, Some(10), Some(8)));
+        assert_eq!((into.wait(), into.ready()), (None, None));
     }
 
     #[test]
     fn a_preempted_thread_is_ready_all_the_time() {
         let mut s = Schedule::default();
         s.switch(10, 0, &switch(4, state::READY, 8));
-        s.ready(15, 1, &ReadyThread { tid: 4, flags: 0 });
+        ready(&mut s, 15, 1, 4, 0);
         let (_, into) = s.switch(25, 1, &switch(0, 2, 4));
         assert_eq!((into.wait(), into.ready(), into.readied), (Some(0), Some(15), None));
+    }
+
+    #[test]
+    fn all_states_of_a_thread_that_waits_end_with_a_ready_event() {
+        for waiting in [state::WAITING, state::GATE_WAIT, state::WAITING_FOR_PROCESS] {
+            let mut s = Schedule::default();
+            s.switch(10, 0, &switch(4, waiting, 8));
+            ready(&mut s, 15, 1, 4, 0);
+            let (_, into) = s.switch(25, 1, &switch(0, 2, 4));
+            assert_eq!((into.wait(), into.ready()), (Some(5), Some(10)), "state {waiting}");
+        }
     }
 
     #[test]
@@ -299,12 +482,30 @@ mod tests {
     }
 
     #[test]
-    fn behind_lost_buffers_nothing_is_known() {
+    fn a_processor_ran_its_first_thread_since_it_is_recorded() {
+        let of = [(1, 4)].into_iter().collect();
+        let mut s = Schedule::new(Starts { all: Some(2), of });
+        let since = [0, 1].map(|cpu| s.switch(10, cpu, &switch(4, state::READY, 8)).0);
+        assert_eq!(since.map(|run| (run.since, run.is_switched_in)), [(Some(2), false), (Some(4), false)]);
+    }
+
+    #[test]
+    fn nothing_is_counted_across_a_gap_of_any_processor() {
         let mut s = Schedule::default();
-        s.switch(10, 0, &switch(4, state::WAITING, 8));
-        s.lost(0);
-        let (run, into) = s.switch(20, 0, &switch(8, state::WAITING, 4));
-        assert_eq!((run.since, into.last_out), (None, None));
-        assert_eq!(s.finish(30), [Run { tid: 4, cpu: 0, since: Some(20), until: 30 }]);
+        s.switch(5, 1, &switch(0, 2, 8));
+        s.switch(10, 0, &switch(4, state::WAITING, 16));
+        let gap = Gap { cpu: 1, begin: 12, end: 30 };
+        // Up to the last event in front of it, thread 8 ran.
+        let run = s.begin_gap(&gap).unwrap();
+        assert_eq!((run.tid, run.since, run.until), (8, Some(5), 12));
+        // Thread 16 may have been on processor 1 between the two.
+        s.switch(15, 0, &switch(16, state::WAITING, 0));
+        ready(&mut s, 17, 0, 16, 0);
+        let (run, into) = s.switch(20, 0, &switch(0, 2, 16));
+        assert_eq!((run.since, into.last_out, into.readied), (Some(15), None, None));
+        s.end_gap(&gap);
+        let (run, into) = s.switch(40, 1, &switch(8, state::WAITING, 4));
+        assert_eq!((run.since, run.is_switched_in, into.last_out), (Some(30), false, None));
+        assert_eq!((s.off(50).len(), s.released().count()), (1, 1));
     }
 }

@@ -157,7 +157,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
       CASE WHEN c.is_open_wait THEN least(e.end_ns, {b}) - greatest(c.last_out_ns, {a}) END AS open_ns
     FROM context_switch c
     LEFT JOIN {process} p ON p.process_key = c.process_key
-    CROSS JOIN (SELECT coalesce(max(coalesce(range_end_ns, duration_ns)), 0) AS end_ns FROM trace) e{}
+    CROSS JOIN (SELECT coalesce(max(least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns))), 0) AS end_ns
+      FROM trace) e{}
   ){reaches}
 )",
             filtered(&conditions)

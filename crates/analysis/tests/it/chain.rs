@@ -11,9 +11,16 @@ use crate::support::{Machine, first, off};
 fn chain(machine: &Machine, tid: i64) -> Chain {
     let waits =
         WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
-    let mut chains = ChainRequest { waits }.ask(&machine.session()).unwrap();
+    let mut chains = ChainRequest { waits, ..ChainRequest::default() }.ask(&machine.session()).unwrap();
     assert_eq!(chains.len(), 1);
     chains.remove(0)
+}
+
+/// The same with all waits.
+fn chain_with_all(machine: &Machine, tid: i64) -> Chain {
+    let waits =
+        WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
+    ChainRequest { waits, all_waits: true }.ask(&machine.session()).unwrap().remove(0)
 }
 
 fn tids(chain: &Chain) -> Vec<i64> {
@@ -241,4 +248,65 @@ fn circles_and_endless_chains_end() {
     }
     let long = chain(&machine, 101);
     assert_eq!((long.links.len(), long.root.kind), (64, "too_deep"));
+}
+
+/// The example of docs/numbers/waits.md: 2 reads for long, then waits for a lock for a moment, before it ends
+/// the wait of 1.
+fn reader(lock: i64) -> Machine {
+    let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(110, 2).ran(111, 120))
+        .add(first(2, 0, 15))
+        .add(off(2, 15).reason(0).readied_by_dpc(95, 0).ran(96, 100))
+        .add(off(2, 100).readied(100 + lock, 3).ran(101 + lock, 115))
+        .add(first(3, 0, 200));
+    machine
+}
+
+#[test]
+fn a_chain_follows_the_wait_that_explains_most() {
+    let chain = chain(&reader(2), 101);
+    assert_eq!((tids(&chain), chain.root.kind), (vec![101, 102], "dpc"));
+    let link = &chain.links[1];
+    assert_eq!((link.start_ns, link.readied_ns, link.wait_ns), (Some(15), Some(95), Some(80)));
+    assert!(chain.others.is_empty());
+    let all = chain_with_all(&reader(2), 101);
+    let others: Vec<_> = all.others.iter().map(|o| (o.link, o.kind, o.start_ns, o.wait_ns)).collect();
+    assert_eq!(others, [(2, "other_wait", Some(100), Some(2))]);
+    assert_eq!(all.others[0].readying_tid, Some(103));
+    let rows: Vec<_> = all.rows().map(|row| (row.link, row.kind)).collect();
+    assert_eq!(rows, [(1, "wait"), (2, "wait"), (2, "other_wait"), (3, "dpc")]);
+}
+
+#[test]
+fn a_thread_that_ran_for_longer_than_it_waited_ends_the_chain() {
+    let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(110, 2).ran(111, 120))
+        .add(first(2, 0, 100))
+        .add(off(2, 100).readied(102, 3).ran(103, 115))
+        .add(first(3, 0, 200));
+    let chain = chain_with_all(&machine, 101);
+    let root = &chain.root;
+    assert_eq!((tids(&chain), root.kind, root.tid, root.link), (vec![101], "thread_ran", Some(102), 2));
+    assert_eq!((root.run_ns, root.ready_ns, root.wait_ns), (Some(97), Some(1), Some(2)));
+    let rows: Vec<_> = chain.rows().map(|row| (row.link, row.kind, row.wait_ns)).collect();
+    assert_eq!(rows, [(1, "wait", Some(100)), (2, "other_wait", Some(2)), (2, "thread_ran", Some(2))]);
+    // Of waits that are equally long the last one.
+    let mut machine = reader(2);
+    machine.switches[3] = off(2, 15).readied(55, 3).ran(56, 60).0;
+    machine.switches[4] = off(2, 60).readied_by_dpc(100, 0).ran(101, 115).0;
+    assert_eq!(crate::chain::chain(&machine, 101).links[1].start_ns, Some(60));
+}
+
+#[test]
+fn an_open_wait_goes_to_the_last_event_of_the_kernel_logger() {
+    let mut machine = Machine::new(&["a.exe"], 200);
+    machine.kernel_end_ns = Some(150);
+    machine.add(first(1, 0, 10)).add(off(1, 10).readied(20, 1).ran(20, 30)).add(off(1, 30).open());
+    assert_eq!(chain(&machine, 101).links[0].wait_ns, Some(120));
+    let sums = WaitRequest::default().ask(&machine.session()).unwrap();
+    assert_eq!((sums[0].open_waits, sums[0].open_max_ns), (1, Some(120)));
 }

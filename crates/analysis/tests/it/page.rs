@@ -95,7 +95,7 @@ fn the_example_of_the_page_on_waits() {
         top: Top { count: Some(1), skip: 0 },
         ..WaitRequest::default()
     };
-    let chains = ChainRequest { waits }.ask(&session).unwrap();
+    let chains = ChainRequest { waits, ..ChainRequest::default() }.ask(&session).unwrap();
     let links: Vec<_> = chains[0]
         .links
         .iter()

@@ -207,9 +207,9 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
 /// A shell reads what a tool writes. A subshell starts the tool at 65, for which it waits for a scanner.
 fn started() -> Machine {
     let mut machine = Machine::new(&["shell", "sub", "tool", "scan"], 120);
-    machine.processes[3].parent_process_key = Some(2);
     machine.processes[3].start_ns = Some(65);
     machine.threads[3].start_ns = Some(65);
+    machine.threads[3].creator_thread_key = Some(2);
     machine
         .add(first(1, 0, 10))
         .add(off(1, 10).readied(100, 3).ran(101, 120))
@@ -245,11 +245,19 @@ fn before_a_thread_exists_its_creator_is_followed() {
 }
 
 #[test]
-fn a_creator_that_is_not_certain_is_not_followed() {
+fn a_creator_need_not_run_in_the_process_of_the_parent() {
     let mut machine = started();
-    // Another thread of the subshell runs when the tool starts.
-    machine.threads[4].process_key = Some(2);
+    // A broker creates processes for others, and several of its threads run then.
+    machine.threads[2].process_key = Some(4);
     machine.add(off(4, 62).readied(63, 2).ran(64, 70));
+    let followed = segments(&path(&machine, &by_thread(101)));
+    assert_eq!(followed[1..4], ["10-20 102 running 2", "20-60 104 running 3", "60-65 102 running 2"]);
+}
+
+#[test]
+fn where_no_event_names_the_creator_nobody_is_followed() {
+    let mut machine = started();
+    machine.threads[3].creator_thread_key = None;
     let path = path(&machine, &by_thread(101));
     assert_eq!(segments(&path)[..3], ["0-10 101 running 0", "10-75 103 unknown 1", "75-100 103 running 1"]);
 }

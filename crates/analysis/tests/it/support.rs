@@ -19,6 +19,7 @@ pub(crate) struct Machine {
     /// Parent and method of each stack.
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
     pub(crate) end_ns: i64,
+    pub(crate) kernel_end_ns: Option<i64>,
 }
 
 /// A thread that was off a processor and came back, or did not.
@@ -113,7 +114,12 @@ impl Machine {
                 ..Stack::default()
             })
             .collect();
-        let trace = Trace { file_name: "made.etl".into(), duration_ns: self.end_ns, ..Trace::default() };
+        let trace = Trace {
+            file_name: "made.etl".into(),
+            duration_ns: self.end_ns,
+            kernel_end_ns: self.kernel_end_ns,
+            ..Trace::default()
+        };
         let tables = vec![
             rows(&[trace]),
             rows(&self.processes),

@@ -111,7 +111,7 @@ impl Walk<'_> {
     }
 
     fn damage(&mut self, kind: Kind, offset: u64, bytes: u64) {
-        self.found.damage.add(Place { kind, file: self.file, offset, bytes });
+        self.found.damage.add_loss(Place { kind, file: self.file, offset, bytes }, offset);
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {

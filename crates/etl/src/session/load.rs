@@ -104,11 +104,20 @@ pub(super) fn cut<'s>(
         bytes,
     };
     if let Some(found) = loaded.damage {
-        damage.add(place(found, 0));
+        damage.add_loss(place(found, 0), entry.offset);
     }
     let bytes = loaded.bytes.as_slice();
-    loaded
-        .cut(|cut| event(bytes, cut), |trouble| damage.add(place(trouble_of(trouble), position_of(trouble))));
+    loaded.cut(
+        |cut| event(bytes, cut),
+        |trouble| {
+            let place = place(trouble_of(trouble), position_of(trouble));
+            match trouble {
+                // What carries no event is no loss.
+                Trouble::Skipped { .. } => damage.add(place),
+                Trouble::Broken { .. } => damage.add_loss(place, entry.offset),
+            }
+        },
+    );
     Ok(loaded.bytes)
 }
 

@@ -277,7 +277,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         let entry = self.session.files.get(file).and_then(|trace| trace.buffers.get(key.buffer() as usize));
         if let Some(entry) = entry {
             let kind = Kind::TooManyOpenBuffers;
-            self.walk.damage.add(Place { kind, file, offset: entry.offset, bytes: entry.len.into() });
+            let place = Place { kind, file, offset: entry.offset, bytes: entry.len.into() };
+            self.walk.damage.add_loss(place, entry.offset);
         }
         Ok(())
     }

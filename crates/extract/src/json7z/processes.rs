@@ -144,6 +144,7 @@ impl Processes {
                 command_line: told.command_line.clone(),
                 session_id: told.session_id,
                 sid: told.user.clone(),
+                creator_thread_key: None,
                 start_ns,
                 stop_ns,
                 exit_code: told.exit_code,

@@ -163,6 +163,7 @@ fn switches(
         "wait_ns",
         "ready_ns",
         "run_ns",
+        "dpc_isr_ns",
         "readied_ns",
         "prev_state",
         "stack_id",
@@ -178,6 +179,8 @@ fn switches(
         let (run, last_out) = (int64(batch, "run_ns")?, int64(batch, "last_out_ns")?);
         let state = int32(batch, "prev_state")?;
         let priority = int32(batch, "priority")?;
+        // Extracts of versions before 1.4 lack it.
+        let interrupted = int64(batch, "dpc_isr_ns").ok();
         for row in 0..batch.num_rows() {
             let process = process.get(row);
             if process == idle && idle.is_some() {
@@ -192,6 +195,9 @@ fn switches(
             let run = run.get(row);
             sum.rows += 1;
             sum.run_ns = sum.run_ns.saturating_add(run.unwrap_or_default());
+            if let Some(interrupted) = interrupted.and_then(|column| column.get(row)) {
+                sum.dpc_isr_ns = Some(sum.dpc_isr_ns.unwrap_or(0).saturating_add(interrupted));
+            }
             sum.threads.insert(thread);
             sum.switched_cores.extend(cpu.get(row));
             let times = [in_ns.get(row), out_ns.get(row)];

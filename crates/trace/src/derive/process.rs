@@ -12,6 +12,8 @@ pub(super) struct Sum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) run_ns: i64,
+    /// What DPCs and interrupts took of it; `None` if none of its stays tells.
+    pub(super) dpc_isr_ns: Option<i64>,
     pub(super) wait_sum_ns: i64,
     pub(super) ready_sum_ns: i64,
     pub(super) switches: i64,
@@ -33,6 +35,9 @@ impl Sum {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.run_ns = self.run_ns.saturating_add(other.run_ns);
+        if let Some(interrupted) = other.dpc_isr_ns {
+            self.dpc_isr_ns = Some(self.dpc_isr_ns.unwrap_or(0).saturating_add(interrupted));
+        }
         self.wait_sum_ns = self.wait_sum_ns.saturating_add(other.wait_sum_ns);
         self.ready_sum_ns = self.ready_sum_ns.saturating_add(other.ready_sum_ns);
         self.switches += other.switches;
@@ -75,6 +80,7 @@ pub(super) fn row(
         samples: sum.samples,
         cpu_ns: sum.cpu_ns,
         run_ns: switched(sum.run_ns),
+        dpc_isr_ns: sum.dpc_isr_ns,
         wait_ns: switched(wait),
         ready_ns: switched(ready),
         wait_sum_ns: switched(sum.wait_sum_ns),

@@ -1,9 +1,7 @@
 //! A stay of a thread, or a wait, in a part of the trace: what it would have been, had the trace begun and ended there.
 
-use etwkit_decode::kernel::scheduler::state;
-
 use super::context::Range;
-use crate::schedule::{wait_and_ready, was_preempted};
+use crate::schedule::{wait_and_ready, was_preempted, was_waiting};
 use crate::table::ContextSwitch;
 
 /// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on the processor as far as it
@@ -57,13 +55,19 @@ fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option
         in_ns: None,
         out_ns: None,
         run_ns: None,
+        dpc_isr_ns: None,
         wait_ns,
         ready_ns,
-        is_open_wait: row.prev_state == Some(state::WAITING.into()) && row.readied_ns.is_none(),
+        is_open_wait: state_of(&row).is_some_and(was_waiting) && row.readied_ns.is_none(),
         priority: None,
         prev_c_state: None,
         ..row
     })
+}
+
+/// State in which the thread was taken off.
+fn state_of(row: &ContextSwitch) -> Option<u8> {
+    row.prev_state.and_then(|state| u8::try_from(state).ok())
 }
 
 /// Waiting and ready, each as far as it is known.
@@ -72,7 +76,7 @@ type Lengths = (Option<i64>, Option<i64>);
 /// Waiting and ready time in the range of a row with a switch-out and a switch-in.
 fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
     let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
-    let was_preempted = row.prev_state.and_then(|state| u8::try_from(state).ok()).is_some_and(was_preempted);
+    let was_preempted = state_of(row).is_some_and(was_preempted);
     Some(wait_and_ready(out, row.readied_ns.map(|ns| range.clip(ns)), into, was_preempted))
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::virtual_memory::{Allocation, opcode};
-use etwkit_decode::kernel::{Hook, group, net};
+use etwkit_decode::kernel::{Hook, dpc, group, net};
 use etwkit_decode::{Decoder, clr, tcpip, win32k};
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
@@ -58,6 +58,8 @@ pub(super) struct Collected {
     pub(super) counters: CounterNames,
     /// Types of kernel objects.
     pub(super) object_types: ObjectTypes,
+    /// Whether DPCs or interrupts were recorded.
+    pub(super) has_interrupts: bool,
     /// Raw time of the end.
     pub(super) end: i64,
     /// Raw time of the last event; none if there is no event.
@@ -65,6 +67,13 @@ pub(super) struct Collected {
     pub(super) events: u64,
     /// Bytes of all events, decompressed.
     pub(super) event_bytes: u64,
+}
+
+impl Collected {
+    /// Raw time up to which the kernel logger recorded.
+    pub(super) fn kernel_end(&self) -> i64 {
+        self.directory.kernel_times.map_or(self.end, |(_, last)| last)
+    }
 }
 
 /// What is collected while buffers are loaded.
@@ -80,6 +89,7 @@ struct Ahead {
     kernel_network: bool,
     object_types: ObjectTypes,
     event_bytes: u64,
+    has_interrupts: bool,
     /// Process ids that headers and allocations name.
     pids: FxHashSet<u32>,
 }
@@ -104,6 +114,7 @@ impl Ahead {
             }
             Some(hook) => match hook.group {
                 group::STACK => self.stack(hook, event),
+                group::PERFINFO => self.has_interrupts |= dpc::name(hook.opcode).is_some(),
                 group::OBJECT => {
                     self.object_types.observe(hook, event);
                     self.pids.extend(event.process_id());
@@ -203,7 +214,7 @@ pub(super) fn collect(
         interrupted |= flow.is_break();
         flow
     };
-    session.for_each_wanted(|event| ahead.event(event), in_order)?;
+    let walk = session.for_each_wanted(|event| ahead.event(event), in_order)?;
     if interrupted {
         return Err(ImportError::Interrupted);
     }
@@ -215,6 +226,7 @@ pub(super) fn collect(
     let runtime_modules = dotnet.finish_modules();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());
+    directory.find_gaps(session, &walk.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.
@@ -227,6 +239,7 @@ pub(super) fn collect(
         methods,
         assemblies,
         recorded: recorded(counts.identities()),
+        has_interrupts: ahead.has_interrupts,
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
         patience: ahead.patience.max(runtime).clamp(0, limit),

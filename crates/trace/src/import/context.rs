@@ -7,7 +7,7 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 
 use super::identity::{Identity, Who};
-use super::line::{Entry, Given, Half, Line, Seq, Whose};
+use super::line::{Attached, Entry, Given, Half, Line, Seq, Whose};
 use super::outbox::{Branches, Outbox};
 use super::tables::Tables;
 use crate::directory::Directory;
@@ -138,9 +138,9 @@ impl<'d> Context<'d> {
         event.thread_id().map(|tid| self.of_thread(tid, event.timestamp).thread_key)
     }
 
-    /// Stacks that belong to no event that can have one.
-    pub(super) const fn unattached_stacks(&self) -> u64 {
-        self.line.unattached
+    /// How stacks found their events, or did not.
+    pub(super) const fn attached(&self) -> Attached {
+        self.line.attached
     }
 
     /// Puts a row in the line. `tid` is the thread whose stack it may have.
@@ -152,6 +152,17 @@ impl<'d> Context<'d> {
         row: Pending,
     ) -> Seq {
         self.line.push(Entry::new(time, tid.map(Whose::Thread), process, row))
+    }
+
+    /// Puts the stack of a context switch in the line, by which a thread comes to a processor.
+    pub(super) fn wait_for_switch(
+        &mut self,
+        time: i64,
+        tid: u32,
+        cpu: u16,
+        process: Option<ProcessKey>,
+    ) -> Seq {
+        self.line.push(Entry::of_switch(time, tid, cpu, process, Pending::Start))
     }
 
     /// Puts a row in the line that may have the stack of a thread, or that of whichever thread of a process.
@@ -188,16 +199,17 @@ impl<'d> Context<'d> {
         self.outbox.branches(Branches { time, process, branches }, &mut self.line)
     }
 
-    /// Takes the stack of an event.
-    pub(super) fn attach(&mut self, of: Owner, stack: Given<'_>) {
-        let innermost = match stack {
-            Given::Keyed(id) => self.directory.stacks.innermost(id),
-            Given::Whole(addresses) => addresses.first().copied(),
-        };
-        let kernel = |address| is_kernel_address(address, self.directory.pointer_size());
-        let half = if innermost.is_some_and(kernel) { Half::Kernel } else { Half::User };
+    /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
+    pub(super) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
+        let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
+        let half = if addresses.first().is_some_and(kernel) { Half::Kernel } else { Half::User };
+        self.attach(of, half, Given::Whole(addresses), cpu);
+    }
+
+    /// Takes a half of the stack of an event.
+    pub(super) fn attach(&mut self, of: Owner, half: Half, stack: Given<'_>, cpu: Option<u16>) {
         let whose = self.line.whose(of.timestamp, of.tid, of.pid);
-        self.line.attach(of.timestamp, whose, half, stack);
+        self.line.attach(of.timestamp, whose, half, stack, cpu);
     }
 
     /// Moves on to a raw time and hands on the rows that no stack can come for any more.

@@ -185,6 +185,7 @@ impl<'n> Counters<'n> {
             interval: interval.map(Into::into),
             stack_id: 0,
             has_stack: false,
+            is_stack_incomplete: None,
         };
         let row = Pending::PmcSample(Box::new(row), sample.ip);
         context.wait(event.timestamp, Some(sample.tid), who.process, row);

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 use super::context::{Context, Pending};
 use super::generic::inline_stack;
 use super::identity::key;
-use super::line::Given;
 use crate::sink::{Sink, SinkError};
 use crate::table;
 use crate::tracker::process::ProcessKey;
@@ -86,7 +85,7 @@ impl Dotnet {
         let Some((tid, time)) = before else { return false };
         let addresses = clr::stack(event.payload(), event.pointer_size());
         let pid = event.process_id().unwrap_or_default();
-        context.attach(Owner { timestamp: time, pid, tid }, Given::Whole(&addresses));
+        context.attach_whole(Owner { timestamp: time, pid, tid }, &addresses, None);
         true
     }
 

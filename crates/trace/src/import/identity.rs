@@ -18,6 +18,9 @@ pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
     unseen: FxHashMap<u32, i32>,
+    /// When threads that began in the trace were made ready and switched in for the first time, by their
+    /// keys.
+    first_runs: FxHashMap<i32, (Option<i64>, i64)>,
 }
 
 /// Process and thread of a row.
@@ -40,7 +43,19 @@ pub(super) fn key(process: Option<ProcessKey>) -> Option<i32> {
 
 impl<'d> Identity<'d> {
     pub(super) fn new(directory: &'d Directory, clock: &'d Clock) -> Self {
-        Self { directory, clock, unseen: FxHashMap::default() }
+        Self { directory, clock, unseen: FxHashMap::default(), first_runs: FxHashMap::default() }
+    }
+
+    /// Takes when a thread that was not on a processor before was switched in, and when it was first made
+    /// ready. Only threads that began behind `known_since` are new; others may have run before.
+    pub(super) fn first_run(&mut self, tid: u32, readied: Option<i64>, switch_in: i64, known_since: i64) {
+        let Some(thread) = self.directory.threads.at(tid, switch_in) else { return };
+        let instance = self.directory.threads.instances().get(thread.0 as usize);
+        let start = instance.and_then(|thread| thread.start);
+        if let Some(start) = start.filter(|start| *start >= known_since && *start <= switch_in) {
+            let readied = readied.filter(|readied| *readied >= start);
+            self.first_runs.entry(thread.0 as i32).or_insert((readied, switch_in));
+        }
     }
 
     /// The thread that an id means at a raw time, with its process.
@@ -59,7 +74,7 @@ impl<'d> Identity<'d> {
 
     /// Hands on what names processes, threads, modules and methods.
     pub(super) fn write(
-        &self,
+        &mut self,
         methods: &MethodTracker,
         assemblies: &Assemblies,
         sink: &mut dyn Sink,
@@ -76,12 +91,18 @@ impl<'d> Identity<'d> {
         time.map(|time| self.clock.nanoseconds(time))
     }
 
-    fn processes(&self) -> impl Iterator<Item = Process> + '_ {
+    fn processes(&mut self) -> Vec<Process> {
         let instances = self.directory.processes.instances();
-        instances.iter().zip(0..).map(|(process, process_key)| self.process(process_key, process))
+        let keys = instances.iter().zip(0..);
+        keys.map(|(process, process_key)| self.process(process_key, process)).collect()
     }
 
-    fn process(&self, process_key: i32, p: &ProcessInstance) -> Process {
+    /// Key of the thread that logged the start of a process or thread.
+    fn creator(&mut self, tid: Option<u32>, start: Option<i64>) -> Option<i32> {
+        Some(self.thread_key(tid?, start?))
+    }
+
+    fn process(&mut self, process_key: i32, p: &ProcessInstance) -> Process {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let name = if p.pid == 0 && p.name.is_empty() { "Idle" } else { &p.name };
         // A parent is looked for where its child began; one that began later only has its id.
@@ -99,6 +120,7 @@ impl<'d> Identity<'d> {
             command_line: text(&p.command_line),
             session_id: p.session_id,
             sid: p.sid.clone(),
+            creator_thread_key: self.creator(p.creator_tid, p.start),
             start_ns: self.ns(p.start),
             stop_ns: self.ns(p.stop),
             exit_code: p.exit_code.map(|code| code as i32),
@@ -107,7 +129,7 @@ impl<'d> Identity<'d> {
         }
     }
 
-    fn threads(&self) -> Vec<Thread> {
+    fn threads(&mut self) -> Vec<Thread> {
         let known = self.directory.threads.instances().iter().zip(0..);
         let mut rows: Vec<Thread> = known.map(|(thread, key)| self.thread(key, thread)).collect();
         let mut unseen: Vec<(i32, u32)> = self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
@@ -120,13 +142,17 @@ impl<'d> Identity<'d> {
         rows
     }
 
-    fn thread(&self, thread_key: i32, t: &ThreadInstance) -> Thread {
+    fn thread(&mut self, thread_key: i32, t: &ThreadInstance) -> Thread {
         let traits = t.traits.as_deref();
+        let first = self.first_runs.get(&thread_key).copied();
         Thread {
             thread_key,
             tid: t.tid as i32,
             process_key: key(self.directory.process_at(t.pid, t.first_seen)),
+            creator_thread_key: self.creator(t.creator_tid, t.start),
             start_ns: self.ns(t.start),
+            first_readied_ns: self.ns(first.and_then(|(readied, _)| readied)),
+            first_in_ns: self.ns(first.map(|(_, switch_in)| switch_in)),
             stop_ns: self.ns(t.stop),
             name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
             base_priority: traits.and_then(|traits| traits.base_priority).map(i32::from),

@@ -53,6 +53,8 @@ pub(super) struct Entry<T> {
     pub whose: Option<Whose>,
     /// Process in which its addresses are looked up.
     pub process: Option<ProcessKey>,
+    /// The processor of a context switch.
+    pub switched_on: Option<u16>,
     /// Kernel half.
     pub kernel: RawStack,
     /// User half.
@@ -66,7 +68,21 @@ pub(super) struct Entry<T> {
 impl<T> Entry<T> {
     /// An event without a stack so far.
     pub(super) const fn new(time: i64, whose: Option<Whose>, process: Option<ProcessKey>, row: T) -> Self {
-        Self { time, whose, process, kernel: RawStack::Empty, user: RawStack::Empty, row, next: NO_SEQ }
+        Self {
+            time,
+            whose,
+            process,
+            switched_on: None,
+            kernel: RawStack::Empty,
+            user: RawStack::Empty,
+            row,
+            next: NO_SEQ,
+        }
+    }
+
+    /// A context switch, whose stack may name another thread than the one that comes.
+    pub(super) fn of_switch(time: i64, tid: u32, cpu: u16, process: Option<ProcessKey>, row: T) -> Self {
+        Self { switched_on: Some(cpu), ..Self::new(time, Some(Whose::Thread(tid)), process, row) }
     }
 
     fn slot(&mut self, half: Half) -> &mut RawStack {
@@ -134,20 +150,37 @@ impl Given<'_> {
     }
 }
 
+/// How stacks found their events, or did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Attached {
+    /// Stacks that found no event.
+    pub unattached: u64,
+    /// Of these, stacks of a time whose events had to leave before their time, since too many waited.
+    pub late: u64,
+    /// Stacks of context switches that were found by time and thread.
+    pub switches_by_thread: u64,
+    /// Stacks of context switches that name another thread: the switch is the only one of that time on that
+    /// processor.
+    pub switches_by_processor: u64,
+}
+
 /// The line.
 #[derive(Debug)]
 pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
     first: Seq,
     waiting: FxHashMap<Key, Chain>,
+    /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
+    switches: FxHashMap<(i64, u16), Seq>,
     early: FxHashMap<Key, Vec<(Half, Early)>>,
     /// Waiting entries that take the stack of whichever thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
     patience: i64,
     now: i64,
-    /// Stacks that found no event.
-    pub(super) unattached: u64,
+    /// Time of the latest entry that left before a stack could not come any more.
+    left_early: i64,
+    pub(super) attached: Attached,
 }
 
 impl<T> Line<T> {
@@ -157,12 +190,14 @@ impl<T> Line<T> {
             entries: VecDeque::new(),
             first: 0,
             waiting: FxHashMap::default(),
+            switches: FxHashMap::default(),
             early: FxHashMap::default(),
             of_processes: 0,
             arena: Arena::default(),
             patience,
             now: i64::MIN,
-            unattached: 0,
+            left_early: i64::MIN,
+            attached: Attached::default(),
         }
     }
 
@@ -190,6 +225,9 @@ impl<T> Line<T> {
                 }
             }
             self.join(key, seq);
+        }
+        if let Some(cpu) = entry.switched_on {
+            self.switches.entry((entry.time, cpu)).and_modify(|seq| *seq = NO_SEQ).or_insert(seq);
         }
         self.entries.push_back(entry);
         seq
@@ -224,19 +262,16 @@ impl<T> Line<T> {
         if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
     }
 
-    /// Gives a stack to the event of that time: the first one that lacks this half.
-    pub(super) fn attach(&mut self, time: i64, whose: Whose, half: Half, stack: Given<'_>) {
+    /// Gives a stack to the event of that time: the first one that lacks this half. `cpu` is the processor
+    /// where the kernel logged the stack.
+    pub(super) fn attach(&mut self, time: i64, whose: Whose, half: Half, stack: Given<'_>, cpu: Option<u16>) {
         if stack.is_empty() {
             return;
         }
         let key = (time, whose);
-        let Self { waiting, entries, early, arena, first, .. } = self;
+        let Self { waiting, entries, arena, first, attached, .. } = self;
         let Some(chain) = waiting.get_mut(&key) else {
-            if time >= self.now && early.len() < MAX_EARLY {
-                early.entry(key).or_default().push((half, stack.early()));
-            } else {
-                self.unattached += 1;
-            }
+            self.attach_to_switch(key, half, stack, cpu);
             return;
         };
         let [kernel, user] = &mut chain.lacking;
@@ -247,10 +282,28 @@ impl<T> Line<T> {
             let slot = entry.slot(half);
             if *slot == RawStack::Empty {
                 *slot = stack.keep(arena);
+                attached.switches_by_thread += u64::from(entry.switched_on.is_some());
                 return;
             }
         }
-        self.unattached += 1;
+        attached.unattached += 1;
+    }
+
+    /// Gives a stack of a thread of which no event of that time waits to the context switch of that time on
+    /// its processor, if that is the only one and lacks this half. Else it may have come before its event.
+    fn attach_to_switch(&mut self, key: Key, half: Half, stack: Given<'_>, cpu: Option<u16>) {
+        let seq = cpu.and_then(|cpu| self.switches.get(&(key.0, cpu)).copied()).unwrap_or(NO_SEQ);
+        let Self { entries, arena, first, attached, .. } = self;
+        let switch = entries.get_mut(seq.wrapping_sub(*first) as usize).filter(|_| seq != NO_SEQ);
+        if let Some(slot) = switch.map(|entry| entry.slot(half)).filter(|slot| **slot == RawStack::Empty) {
+            *slot = stack.keep(arena);
+            attached.switches_by_processor += 1;
+        } else if key.0 >= self.now && self.early.len() < MAX_EARLY {
+            self.early.entry(key).or_default().push((half, stack.early()));
+        } else {
+            attached.unattached += 1;
+            attached.late += u64::from(key.0 <= self.left_early);
+        }
     }
 
     /// What becomes of an entry, while it waits.
@@ -266,7 +319,7 @@ impl<T> Line<T> {
             if !self.early.is_empty() {
                 let before = self.early.len();
                 self.early.retain(|(t, _), _| *t >= time);
-                self.unattached += (before - self.early.len()) as u64;
+                self.attached.unattached += (before - self.early.len()) as u64;
             }
         }
     }
@@ -275,10 +328,16 @@ impl<T> Line<T> {
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Seq, Entry<T>)> {
         let first = self.entries.front()?;
-        let is_due = self.now.saturating_sub(first.time) > self.patience
-            || self.entries.len() > MAX_ENTRIES
-            || self.arena.is_full(self.first);
-        if is_due { self.pop_any() } else { None }
+        let time = first.time;
+        if self.now.saturating_sub(time) > self.patience {
+            return self.pop_any();
+        }
+        let is_full = self.entries.len() > MAX_ENTRIES || self.arena.is_full(self.first);
+        if !is_full {
+            return None;
+        }
+        self.left_early = self.left_early.max(time);
+        self.pop_any()
     }
 
     /// The first entry in any case, for the end of the trace.
@@ -297,6 +356,9 @@ impl<T> Line<T> {
             if entry.next == NO_SEQ {
                 chain.remove();
             }
+        }
+        if let Some(cpu) = entry.switched_on {
+            self.switches.remove(&(entry.time, cpu));
         }
         Some((seq, entry))
     }
@@ -327,9 +389,9 @@ mod tests {
         let mut line = Line::new(10);
         line.push(entry(1, 4, "a"));
         line.push(entry(2, 8, "b"));
-        line.attach(1, Whose::Thread(4), Half::Kernel, given(kernel));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(kernel), Some(0));
         line.advance(8);
-        line.attach(1, Whose::Thread(4), Half::User, given(user));
+        line.attach(1, Whose::Thread(4), Half::User, given(user), Some(0));
         assert!(line.pop().is_none());
         line.advance(12);
         let (seq, a) = line.pop().unwrap();
@@ -337,7 +399,7 @@ mod tests {
         assert!(line.pop().is_none());
         let (seq, b) = line.pop_any().unwrap();
         assert_eq!(
-            (seq, b.row, b.user != RawStack::Empty || b.kernel != RawStack::Empty, line.unattached),
+            (seq, b.row, b.user != RawStack::Empty || b.kernel != RawStack::Empty, line.attached.unattached),
             (1, "b", false, 0)
         );
     }
@@ -349,10 +411,10 @@ mod tests {
         line.push(entry(1, 4, "a"));
         line.push(entry(1, 4, "b"));
         for stack in [first, second, second] {
-            line.attach(1, Whose::Thread(4), Half::Kernel, given(stack));
+            line.attach(1, Whose::Thread(4), Half::Kernel, given(stack), Some(0));
         }
         let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
-        assert_eq!((kernels, line.unattached), (vec![first, second], 1));
+        assert_eq!((kernels, line.attached.unattached), (vec![first, second], 1));
     }
 
     #[test]
@@ -360,13 +422,13 @@ mod tests {
         let [stack, _] = stacks();
         let mut line = Line::new(0);
         line.advance(5);
-        line.attach(5, Whose::Thread(4), Half::User, given(stack));
-        line.attach(4, Whose::Thread(4), Half::User, given(stack));
+        line.attach(5, Whose::Thread(4), Half::User, given(stack), Some(0));
+        line.attach(4, Whose::Thread(4), Half::User, given(stack), Some(0));
         line.push(entry(5, 8, "other"));
         line.push(entry(5, 4, "own"));
         let users: Vec<bool> =
             std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.user != RawStack::Empty).collect();
-        assert_eq!((users, line.unattached), (vec![false, true], 1));
+        assert_eq!((users, line.attached.unattached), (vec![false, true], 1));
     }
 
     #[test]
@@ -374,17 +436,17 @@ mod tests {
         let [first, second] = stacks();
         let mut line = Line::new(0);
         line.push(entry(1, 4, "a"));
-        line.attach(1, Whose::Thread(4), Half::Kernel, given(first));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(first), Some(0));
         line.push(entry(1, 4, "b"));
         line.push(entry(1, 4, "c"));
-        line.attach(1, Whose::Thread(4), Half::User, given(second));
-        line.attach(1, Whose::Thread(4), Half::Kernel, given(second));
+        line.attach(1, Whose::Thread(4), Half::User, given(second), Some(0));
+        line.attach(1, Whose::Thread(4), Half::Kernel, given(second), Some(0));
         let (_, a) = line.pop_any().unwrap();
-        line.attach(1, Whose::Thread(4), Half::User, given(first));
+        line.attach(1, Whose::Thread(4), Half::User, given(first), Some(0));
         let rest: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
         assert_eq!((a.kernel, a.user), (first, second));
         assert_eq!(rest, [(second, first), (RawStack::Empty, RawStack::Empty)]);
-        assert_eq!(line.unattached, 0);
+        assert_eq!(line.attached.unattached, 0);
     }
 
     #[test]
@@ -397,10 +459,50 @@ mod tests {
         assert_eq!((line.whose(1, 8, 200), line.whose(2, 8, 100)), (Whose::Thread(8), Whose::Thread(8)));
         let whose = line.whose(1, 8, 100);
         assert_eq!(whose, Whose::Process(100));
-        line.attach(1, whose, Half::User, given(first));
-        line.attach(1, Whose::Thread(4), Half::User, given(second));
+        line.attach(1, whose, Half::User, given(first), Some(0));
+        line.attach(1, Whose::Thread(4), Half::User, given(second), Some(0));
         let users: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.row, e.user)).collect();
         assert_eq!(users, [("of a thread", second), ("of a process", first)]);
         assert_eq!(line.whose(1, 8, 100), Whose::Thread(8));
+    }
+
+    #[test]
+    fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_can_be_meant() {
+        let [first, second] = stacks();
+        let switch = |time, tid, cpu, row| Entry::of_switch(time, tid, cpu, None, row);
+        let mut line = Line::new(10);
+        line.push(switch(1, 4, 0, "by its thread"));
+        line.push(switch(2, 8, 1, "by its processor"));
+        line.push(switch(3, 4, 0, "one of two"));
+        line.push(switch(3, 8, 0, "the other"));
+        line.advance(3);
+        // Wherever it was logged: the thread goes back to user mode on another processor.
+        line.attach(1, Whose::Thread(4), Half::User, given(first), Some(1));
+        line.attach(2, Whose::Thread(12), Half::Kernel, given(second), Some(1));
+        // On another processor, of a half that is there, or of two switches one.
+        line.attach(2, Whose::Thread(12), Half::User, given(first), Some(0));
+        line.attach(2, Whose::Thread(12), Half::Kernel, given(first), Some(1));
+        line.attach(3, Whose::Thread(12), Half::Kernel, given(first), Some(0));
+        line.advance(4);
+        let attached = line.attached;
+        assert_eq!((attached.switches_by_thread, attached.switches_by_processor), (1, 1));
+        assert_eq!((attached.unattached, attached.late), (3, 0));
+        let rows: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
+        let none = RawStack::Empty;
+        assert_eq!(rows, [(none, first), (second, none), (none, none), (none, none)]);
+    }
+
+    #[test]
+    fn a_stack_whose_event_had_to_leave_is_counted() {
+        let [stack, _] = stacks();
+        let mut line = Line::new(i64::MAX);
+        for time in 0..=MAX_ENTRIES as i64 {
+            line.push(entry(time, 4, "a"));
+        }
+        line.advance(MAX_ENTRIES as i64 + 1);
+        assert!(line.pop().is_some() && line.pop().is_none());
+        line.attach(0, Whose::Thread(4), Half::User, given(stack), Some(0));
+        line.attach(1, Whose::Thread(4), Half::User, given(stack), Some(0));
+        assert_eq!((line.attached.unattached, line.attached.late), (1, 1));
     }
 }

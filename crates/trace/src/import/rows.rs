@@ -94,7 +94,17 @@ impl<'d> Rows<'d> {
     fn row(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.stacks.advance(seq);
         let place = Place { process: entry.process, time: entry.time };
-        let stack = self.stacks.stack(place, entry.kernel, entry.user);
+        let (kernel, user) = (entry.kernel, entry.user);
+        let sampled = match &entry.row {
+            Pending::Sample(_, address) | Pending::PmcSample(_, address) => Some(*address),
+            _ => None,
+        };
+        // The user half alone does not show what the kernel did; the address of the sample does.
+        let lacking = sampled.filter(|address| self.stacks.lacks_kernel_half(*address, kernel, user));
+        let stack = match lacking {
+            Some(address) => Some(self.stacks.without_kernel_half(place, address, user)),
+            None => self.stacks.stack(place, kernel, user),
+        };
         let taken = |resolved: &mut FxHashMap<Seq, i32>, seq: Option<Seq>| resolved.remove(&seq?);
         let t = &mut self.tables;
         match entry.row {
@@ -105,6 +115,7 @@ impl<'d> Rows<'d> {
             }
             Pending::Sample(mut row, address) => {
                 row.has_stack = stack.is_some();
+                row.is_stack_incomplete = Some(lacking.is_some());
                 row.stack_id = match stack {
                     Some(stack) => stack,
                     None => self.stacks.single(place, address),
@@ -126,6 +137,7 @@ impl<'d> Rows<'d> {
             }
             Pending::PmcSample(mut row, address) => {
                 row.has_stack = stack.is_some();
+                row.is_stack_incomplete = Some(lacking.is_some());
                 row.stack_id = match stack {
                     Some(stack) => stack,
                     None => self.stacks.single(place, address),

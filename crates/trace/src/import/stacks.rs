@@ -1,5 +1,6 @@
 //! Stacks of addresses → stacks of frames: what code lay at each address, in that process, at that time.
 
+use etwkit_decode::kernel::stack::is_kernel_address;
 use rustc_hash::FxHashMap;
 
 use super::arena::{Chunk, Chunks, RawStack};
@@ -138,18 +139,41 @@ impl<'d> Stacks<'d> {
         if kernel == RawStack::Empty && user == RawStack::Empty {
             return None;
         }
+        self.make_room();
+        let halves = (self.half(kernel), self.half(user));
+        Some(self.of_halves(place, halves))
+    }
+
+    /// Row of the stack whose kernel half is missing, with the address at which the kernel was on top of its
+    /// user half.
+    pub(super) fn without_kernel_half(&mut self, place: Place, address: u64, user: RawStack) -> i32 {
+        self.make_room();
+        let innermost = Half { is_keyed: false, id: self.whole.intern(&[address]) };
+        let halves = (innermost, self.half(user));
+        self.of_halves(place, halves)
+    }
+
+    fn make_room(&mut self) {
         if self.whole.len() > MAX_WHOLE {
             self.whole.clear();
             self.forget_stacks();
         }
-        let halves = (self.half(kernel), self.half(user));
+    }
+
+    fn of_halves(&mut self, place: Place, halves: (Half, Half)) -> i32 {
         let mut memo = self.memo(place);
         let node = match memo.stacks.get(&halves) {
             Some(node) => *node,
             None => self.new_stack(&mut memo, place, halves),
         };
         self.give_back(place, memo);
-        Some(node as i32)
+        node as i32
+    }
+
+    /// Whether a stack with these halves, taken at that address, lacks its kernel half.
+    pub(super) fn lacks_kernel_half(&self, address: u64, kernel: RawStack, user: RawStack) -> bool {
+        let is_lacking = kernel == RawStack::Empty && user != RawStack::Empty;
+        is_lacking && is_kernel_address(address, self.directory.pointer_size())
     }
 
     fn new_stack(&mut self, memo: &mut Memo, place: Place, (kernel, user): (Half, Half)) -> u32 {

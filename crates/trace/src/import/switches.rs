@@ -1,14 +1,18 @@
 //! Context switches and ready events: stays of threads on processors, with what each waited for before.
 
+use std::collections::VecDeque;
+
+use etwkit_decode::kernel::dpc::DpcIsr;
 use etwkit_decode::kernel::scheduler::{self, ReadyThread};
-use etwkit_etl::{RawEvent, Session};
-use rustc_hash::{FxHashMap, FxHashSet};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
 
 use super::clip::clipped;
 use super::context::{Context, Pending};
 use super::counters::{self, Counters, Deltas};
 use super::line::Seq;
-use crate::schedule::{LossWatch, Run, Schedule, SwitchIn};
+use crate::gaps::{Edge, Gap, GapWatch};
+use crate::schedule::{Run, Schedule, SwitchIn};
 use crate::table::{ContextSwitch, Pmc};
 
 /// A thread on a processor.
@@ -22,38 +26,40 @@ struct Stay {
 /// Follows processors and threads.
 pub(super) struct Switches<'s> {
     schedule: Schedule,
-    losses: LossWatch<'s>,
+    gaps_to_come: GapWatch<'s>,
+    /// Raw time behind which no event is missing, as far as events were read.
+    known_since: i64,
     /// Who is on each processor.
     stays: FxHashMap<u16, Stay>,
-    /// The ready event of each thread that is ready.
-    readied: FxHashMap<u32, Seq>,
-    /// Time in nanoseconds at which each processor begins to be recorded, where that is not the start of the trace.
-    starts: FxHashMap<u16, i64>,
-    /// Processors that had a switch, or lost events before they had one.
-    seen: FxHashSet<u16>,
+    /// What took the processors from their threads since the last switch.
+    interrupts: Option<FxHashMap<u16, Interrupts>>,
     pub(super) counters: Counters<'s>,
-    /// How often events were lost so far.
+    /// How often events began to be missing or to be there again so far.
     pub(super) gaps: u64,
 }
 
 impl<'s> Switches<'s> {
-    /// `starts` are for processors whose recording does not begin with the trace, see [`Directory::first_events`].
-    pub(super) fn new(session: &'s Session, starts: FxHashMap<u16, i64>, counters: Counters<'s>) -> Self {
+    /// `gaps` are sorted by their begin; `has_interrupts` tells whether DPCs or interrupts were recorded.
+    pub(super) fn new(
+        gaps: &'s [Gap],
+        schedule: Schedule,
+        counters: Counters<'s>,
+        has_interrupts: bool,
+    ) -> Self {
         Self {
-            schedule: Schedule::default(),
-            losses: LossWatch::new(session),
+            schedule,
+            gaps_to_come: GapWatch::new(gaps),
+            known_since: i64::MIN,
             stays: FxHashMap::default(),
-            readied: FxHashMap::default(),
-            starts,
-            seen: FxHashSet::default(),
+            interrupts: has_interrupts.then(FxHashMap::default),
             counters,
             gaps: 0,
         }
     }
 
-    /// Whether a processor had a switch or lost events.
+    /// Whether a processor had a switch or a gap.
     pub(super) fn has_seen(&self, cpu: u16) -> bool {
-        self.seen.contains(&cpu)
+        self.schedule.has_seen(cpu)
     }
 
     /// The thread that runs on a processor, as far as switches told.
@@ -61,16 +67,46 @@ impl<'s> Switches<'s> {
         self.schedule.running_on(cpu)
     }
 
-    /// Looks whether events are missing in front of an event that the thread on the processor logged.
-    pub(super) fn watch(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        if self.losses.is_gap_before(event) {
-            self.lost(event.cpu, context);
+    /// Moves on to an event of that raw time, across the edges of gaps in front of it.
+    #[inline]
+    pub(super) fn watch(&mut self, time: i64, context: &mut Context<'_>) {
+        while let Some(edge) = self.gaps_to_come.edge(time) {
+            self.edge(edge, time, context);
         }
+    }
+
+    #[cold]
+    fn edge(&mut self, edge: Edge, time: i64, context: &mut Context<'_>) {
+        self.gaps += 1;
+        let cpu = match edge {
+            Edge::Begin(gap) => {
+                self.known_since = i64::MAX;
+                let run = self.schedule.begin_gap(&gap);
+                if let Some(stay) = self.stays.remove(&gap.cpu) {
+                    // Up to the last event in front of the gap it ran; what it did then is not known.
+                    let until = run.map(|run| context.ns(run.until));
+                    self.leave(gap.cpu, stay, until, None, time, context);
+                }
+                gap.cpu
+            }
+            Edge::End(gap) => {
+                self.known_since = if self.gaps_to_come.is_open() { i64::MAX } else { gap.end };
+                self.schedule.end_gap(&gap);
+                gap.cpu
+            }
+        };
+        self.interrupts.iter_mut().for_each(|of| _ = of.remove(&cpu));
+        self.counters.forget(cpu);
+        self.forget_released(context);
+    }
+
+    fn forget_released(&mut self, context: &mut Context<'_>) {
+        self.schedule.released().for_each(|seq| context.forget(seq));
     }
 
     /// Takes a scheduler event.
     pub(super) fn event(&mut self, op: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        self.watch(event, context);
+        self.watch(event.timestamp, context);
         if op == scheduler::opcode::CONTEXT_SWITCH {
             if let Some(switch) = scheduler::ContextSwitch::parse(event.payload()) {
                 self.switch(event, &switch, context);
@@ -78,102 +114,175 @@ impl<'s> Switches<'s> {
         } else if let Some(ready) = ReadyThread::parse(event.payload()) {
             self.ready(event, &ready, context);
         }
+        self.forget_released(context);
     }
 
-    fn lost(&mut self, cpu: u16, context: &mut Context<'_>) {
-        self.gaps += 1;
-        self.schedule.lost(cpu);
-        self.counters.forget(cpu);
-        // Who ran before the gap is not known, so that nothing is counted from the start either.
-        self.seen.insert(cpu);
-        for (_, seq) in self.readied.drain() {
-            context.forget(seq);
+    /// Takes a DPC or interrupt, which is logged when it ends.
+    pub(super) fn interrupt(
+        &mut self,
+        kind: &str,
+        read: &DpcIsr,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) {
+        self.watch(event.timestamp, context);
+        if kind == THREADED {
+            return;
+        }
+        if let Some(of) = &mut self.interrupts {
+            let span = [read.initial_time, event.timestamp].map(|time| context.range.clip(context.ns(time)));
+            of.entry(event.cpu).or_default().add(span);
         }
     }
 
     fn ready(&mut self, event: &RawEvent<'_>, ready: &ReadyThread, context: &mut Context<'_>) {
-        if !self.schedule.ready(event.timestamp, event.cpu, ready) {
+        if !self.schedule.wants_ready(ready.tid) {
             return;
         }
-        let Some(by) = self.schedule.running_on(event.cpu) else { return };
-        let process = context.directory.process_of_thread(by, event.timestamp);
-        let seq = context.wait(event.timestamp, Some(by), process, Pending::Start);
-        self.readied.insert(ready.tid, seq);
+        let by = self.schedule.running_on(event.cpu);
+        // Its stack is that of the thread that runs here.
+        let seq = by.map(|by| {
+            let process = context.directory.process_of_thread(by, event.timestamp);
+            context.wait(event.timestamp, Some(by), process, Pending::Start)
+        });
+        self.schedule.ready(event.timestamp, event.cpu, ready, seq);
     }
 
     fn switch(&mut self, event: &RawEvent<'_>, switch: &scheduler::ContextSwitch, context: &mut Context<'_>) {
         let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, switch);
         let counted = self.counters.switch(event);
         self.switched_out(run, counted, context);
-        if let Some(stale) = self.readied.remove(&switch.old_tid) {
-            context.forget(stale);
-        }
         let who = context.of_thread(switch.new_tid, event.timestamp);
+        if switch_in.last_out.is_none() && switch.new_tid != 0 {
+            context.identity.first_run(switch.new_tid, switch_in.readied, event.timestamp, self.known_since);
+        }
         let mut row = row(&switch_in, context);
         (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
-        let ready = self.readied.remove(&switch.new_tid);
-        let switch_in = context.wait(event.timestamp, Some(switch.new_tid), who.process, Pending::Start);
+        let ready = switch_in.ready_event;
+        let switch_in = context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
         self.stays.insert(event.cpu, Stay { row, switch_in, ready });
     }
 
-    /// A thread leaves a processor. Where its switch-in is not known, it either ran when the trace began, or switches are missing.
+    /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
+    /// recorded, or switches are missing.
     fn switched_out(&mut self, run: Run, counted: Option<Deltas>, context: &mut Context<'_>) {
-        let is_first = self.seen.insert(run.cpu);
         let stay = self.stays.remove(&run.cpu);
-        if run.since.is_some() {
+        let out_ns = context.ns(run.until);
+        if run.is_switched_in {
             if let Some(mut stay) = stay {
-                let out_ns = context.ns(run.until);
                 stay.row.out_ns = Some(out_ns);
-                let counted = counted.map(counters::row);
-                Self::leave(stay, Some(out_ns), counted, run.until, context);
+                self.leave(run.cpu, stay, Some(out_ns), counted.map(counters::row), run.until, context);
             }
             return;
         }
         if let Some(stay) = stay {
-            // What it did behind the gap is not known, but that it was switched in is.
-            Self::leave(stay, None, None, run.until, context);
+            // How long it ran is not known, but that it was switched in is.
+            self.leave(run.cpu, stay, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
-        let out_ns = context.ns(run.until);
-        let from = self.starts.get(&run.cpu).copied().unwrap_or_default();
-        let row = ContextSwitch {
+        let mut row = ContextSwitch {
             thread_key: who.thread_key,
             process_key: who.process_key(),
             cpu: Some(run.cpu.into()),
             out_ns: Some(out_ns),
             ..ContextSwitch::default()
         };
-        let run_ns = is_first.then_some((from, out_ns));
+        let run_ns = run.since.map(|since| (context.ns(since), out_ns));
+        row.dpc_isr_ns = self.interrupted(run.cpu, run_ns);
         write(row, run_ns, Origin::default(), run.until, context);
     }
 
-    /// Ends a stay; `until` is when it was switched out or the trace ended, if that is known.
-    fn leave(stay: Stay, until: Option<i64>, counted: Option<Pmc>, time: i64, context: &mut Context<'_>) {
+    /// Ends a stay; `until` is up to when it ran, if that is known.
+    fn leave(
+        &mut self,
+        cpu: u16,
+        mut stay: Stay,
+        until: Option<i64>,
+        counted: Option<Pmc>,
+        time: i64,
+        context: &mut Context<'_>,
+    ) {
         let run = stay.row.in_ns.zip(until);
+        stay.row.dpc_isr_ns = self.interrupted(cpu, run);
         let origin = Origin { switch_in: Some(stay.switch_in), ready: stay.ready, counted };
         write(stay.row, run, origin, time, context);
     }
 
-    /// Ends what still runs, and tells who waits, at raw time `end`.
-    pub(super) fn finish(mut self, end: i64, context: &mut Context<'_>) {
+    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known who
+    /// was interrupted.
+    fn interrupted(&mut self, cpu: u16, run: Option<(i64, i64)>) -> Option<i64> {
+        let interrupts = self.interrupts.as_mut()?.remove(&cpu);
+        let (since, until) = run?;
+        Some(interrupts.map_or(0, |interrupts| interrupts.within(since, until)))
+    }
+
+    /// Ends what still runs, and tells who waits, at raw time `end` of the kernel logger; rows are written
+    /// behind `last`.
+    pub(super) fn finish(mut self, end: i64, last: i64, context: &mut Context<'_>) {
+        self.watch(i64::MAX, context);
         for off in self.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
-            let ready = self.readied.remove(&off.tid);
-            write(row, None, Origin { ready, ..Origin::default() }, end, context);
+            write(row, None, Origin { ready: off.ready_event, ..Origin::default() }, last, context);
         }
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut self.schedule).finish(end) {
             if let Some(stay) = self.stays.remove(&run.cpu) {
-                let until = stay.row.in_ns.map(|since| end_ns.max(since)).filter(|_| run.since.is_some());
-                Self::leave(stay, until, None, end, context);
+                let until = stay.row.in_ns.map(|since| end_ns.max(since));
+                self.leave(run.cpu, stay, until, None, last, context);
             }
         }
+    }
+}
+
+/// DPCs that run on threads of their own interrupt nobody.
+const THREADED: &str = "threaded_dpc";
+
+/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends
+/// before it, and is a part of it.
+#[derive(Debug, Default)]
+struct Interrupts {
+    /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
+    spans: VecDeque<(i64, i64)>,
+    /// Length of those before, and up to where they go.
+    before: i64,
+    before_until: i64,
+}
+
+/// Interrupts inside one DPC that are taken off it; of a longer row the first ones are counted beside it.
+const MAX_INSIDE: usize = 1024;
+
+impl Interrupts {
+    fn add(&mut self, [start, end]: [i64; 2]) {
+        let mut start = start.max(self.before_until);
+        while let Some((from, until)) = self.spans.back().copied() {
+            if until <= start {
+                break;
+            }
+            start = start.min(from);
+            self.spans.pop_back();
+        }
+        if start < end {
+            self.spans.push_back((start, end));
+        }
+        if self.spans.len() > MAX_INSIDE
+            && let Some((from, until)) = self.spans.pop_front()
+        {
+            self.before = self.before.saturating_add(until.saturating_sub(from));
+            self.before_until = until;
+        }
+    }
+
+    /// Their length in a stretch of time.
+    fn within(&self, since: i64, until: i64) -> i64 {
+        let inside = |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
+        let sum = self.spans.iter().map(inside).fold(self.before, i64::saturating_add);
+        sum.min(until.saturating_sub(since).max(0))
     }
 }
 
@@ -237,5 +346,30 @@ fn write(
             context.wait(time, None, None, row);
         }
         None => switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_inside_a_dpc_counts_once() {
+        let mut interrupts = Interrupts::default();
+        for span in [[10, 12], [15, 16], [14, 20], [30, 31], [20, 40], [50, 60]] {
+            interrupts.add(span);
+        }
+        assert_eq!(interrupts.within(0, 100), 2 + 6 + 20 + 10);
+        assert_eq!((interrupts.within(11, 55), interrupts.within(70, 80)), (1 + 6 + 20 + 5, 0));
+    }
+
+    #[test]
+    fn memory_for_interrupts_is_bounded() {
+        let mut interrupts = Interrupts::default();
+        (0..5000).for_each(|n| interrupts.add([10 * n, 10 * n + 3]));
+        assert_eq!((interrupts.spans.len(), interrupts.within(0, 50_000)), (MAX_INSIDE, 15_000));
+        // A DPC around all of them has the part that is not counted yet.
+        interrupts.add([0, 60_000]);
+        assert_eq!(interrupts.within(0, 60_000), 3 * (5000 - 1024) + 60_000 - (10 * 3975 + 3));
     }
 }

@@ -26,7 +26,7 @@ use super::generic::Generic;
 use super::handles::Handles;
 use super::identity::first_methods;
 use super::io::Io;
-use super::line::Given;
+use super::line::{Given, Half};
 use super::loggers::Loggers;
 use super::maps::Maps;
 use super::memory::Memory;
@@ -44,10 +44,10 @@ use super::win32k::Win32k;
 use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, registry, settings};
 use crate::attribution::Attributor;
 use crate::out::write_all;
-use crate::schedule::late_starts;
+use crate::schedule::{Schedule, starts};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Diagnostic, Mark, ThreadAffinity};
-use crate::tracker::stack::StackKeys;
+use crate::tracker::stack::{StackKeys, StackPart};
 
 /// All importers.
 struct Importers<'a> {
@@ -114,6 +114,10 @@ pub(super) fn walk(
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
     let mut trace = machine::trace(session, &c.config, c.end);
+    if let Some((first, last)) = c.directory.kernel_times {
+        trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
+        trace.kernel_end_ns = Some(session.clock().nanoseconds(last));
+    }
     trace.events = walk.events as i64;
     trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
@@ -167,15 +171,15 @@ impl<'a> Importers<'a> {
         outbox: Outbox,
     ) -> Self {
         let clock = session.clock();
-        let starts = late_starts(session, &c.directory.first_events);
-        let starts = starts.into_iter().map(|(cpu, time)| (cpu, clock.nanoseconds(time))).collect();
+        let schedule = Schedule::new(starts(session, &c.directory));
+        let counters = Counters::new(&c.counters);
         let attributor = Attributor::new(c.directory.first_threads.clone());
         Self {
             context: Context::new(&c.directory, clock, outbox, c.patience, options.range),
             keys: &c.directory.stack_keys,
             first_threads: &c.directory.first_threads,
             samples: Samples::new(c.sample_interval),
-            switches: Switches::new(session, starts, Counters::new(&c.counters)),
+            switches: Switches::new(&c.directory.gaps, schedule, counters, c.has_interrupts),
             power: Power::new(&c.cores),
             memory: Memory::new(&c.config),
             virtual_memory: VirtualMemory::default(),
@@ -239,13 +243,16 @@ impl Importers<'_> {
                 true
             }
             (group::PERFINFO, op @ (syscall::opcode::ENTER | syscall::opcode::EXIT)) => {
-                self.switches.watch(event, context);
+                self.switches.watch(event.timestamp, context);
                 let running = self.running_on(event.cpu);
                 self.calls.event(op, event, running, self.switches.gaps, &mut self.context)
             }
             (group::PERFINFO, _) => {
+                let Some((kind, read)) = dpc::read(hook, event) else { return Ok(false) };
+                self.switches.interrupt(kind, &read, event, context);
                 let running = self.running_on(event.cpu);
-                dpc::event(hook, event, running, &mut self.context)
+                dpc::event(kind, &read, event, running, &mut self.context);
+                true
             }
             (group::STACK, _) => self.stack(hook, event),
             (group::THREAD, op @ (scheduler::opcode::CONTEXT_SWITCH | scheduler::opcode::READY_THREAD)) => {
@@ -330,14 +337,19 @@ impl Importers<'_> {
                 let Some(owner) = Owner::parse(payload) else { return false };
                 self.addresses.clear();
                 self.addresses.extend(stack::frames(payload, Owner::LEN, pointer_size));
-                self.context.attach(owner, Given::Whole(&self.addresses));
+                self.context.attach_whole(owner, &self.addresses, Some(event.cpu));
                 true
             }
-            REFERENCE_KERNEL | REFERENCE_USER => {
+            op @ (REFERENCE_KERNEL | REFERENCE_USER) => {
                 let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
                 let Some((owner, key)) = read else { return false };
-                match self.keys.resolve(event.timestamp, key) {
-                    Some(stack) => self.context.attach(owner, Given::Keyed(stack)),
+                let (part, half) = if op == REFERENCE_KERNEL {
+                    (StackPart::Kernel, Half::Kernel)
+                } else {
+                    (StackPart::User, Half::User)
+                };
+                match self.keys.resolve(event.timestamp, key, part) {
+                    Some(stack) => self.context.attach(owner, half, Given::Keyed(stack), Some(event.cpu)),
                     None => self.unresolved += 1,
                 }
                 true
@@ -372,7 +384,8 @@ impl Importers<'_> {
     ) -> Result<Vec<Diagnostic>, SinkError> {
         let context = &mut self.context;
         let values = self.switches.counters.values;
-        self.switches.finish(collected.end, context);
+        let attached = context.attached();
+        self.switches.finish(collected.kernel_end(), collected.end, context);
         self.calls.finish(collected.end, context);
         self.io.finish(collected.end, context);
         let mut not_followed = self.maps.dropped + self.virtual_memory.dropped;
@@ -395,10 +408,37 @@ impl Importers<'_> {
         write_all(collected.counters.rows(values), sink)?;
         let notes = [
             (
+                "warning",
+                "gap",
+                collected.directory.gaps.len() as u64,
+                "stretches of time in which events of a processor are missing: what threads waited for meanwhile is not known, and \
+                 not counted",
+            ),
+            (
+                "info",
+                "switch_stack_by_thread",
+                attached.switches_by_thread,
+                "stacks of context switches that were found by time and thread",
+            ),
+            (
+                "info",
+                "switch_stack_by_processor",
+                attached.switches_by_processor,
+                "stacks of context switches that name another thread than the one that came: found by time and processor, where \
+                 only one switch fits",
+            ),
+            (
                 "info",
                 "stack_without_event",
-                context.unattached_stacks(),
+                attached.unattached - attached.late,
                 "stacks whose event is in no table that shows stacks",
+            ),
+            (
+                "warning",
+                "stack_too_late",
+                attached.late,
+                "stacks that came when the rows of their time had been written, because too many rows waited for stacks: events \
+                 may lack them",
             ),
             (
                 "info",

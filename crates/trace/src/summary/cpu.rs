@@ -16,7 +16,7 @@ use super::{process_name, process_text};
 use crate::directory::Directory;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::StackId;
+use crate::tracker::stack::{StackId, StackPart};
 
 /// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread returns to
 /// user mode; in the traces at hand that is after 0.4 s at the latest.
@@ -188,7 +188,9 @@ impl<'d> CpuSummary<'d> {
         let payload = event.payload();
         let owner = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, event.pointer_size()));
         let Some((owner, key)) = owner else { return };
-        match self.directory.stack_keys.resolve(event.timestamp, key) {
+        let is_kernel = event.opcode() == stack::opcode::REFERENCE_KERNEL;
+        let part = if is_kernel { StackPart::Kernel } else { StackPart::User };
+        match self.directory.stack_keys.resolve(event.timestamp, key, part) {
             Some(id) => self.stack(owner, event.timestamp, Frames::Key(id)),
             None => self.stacks.unresolved += 1,
         }

@@ -111,7 +111,8 @@ impl Summary {
         })?;
         let FirstWalk { facts, builder, mut dotnet } = first;
         let first_walk::Tally { counts, config, mut decoder } = facts;
-        let directory = builder.finish(session.pointer_size());
+        let mut directory = builder.finish(session.pointer_size());
+        directory.find_gaps(session, &walk.damage);
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
@@ -136,7 +137,7 @@ impl Summary {
             ControlFlow::Continue(())
         })?;
 
-        schedule.finish(end_of(session, &counts));
+        schedule.finish();
         let on_cpu = schedule.processes();
         let mut sections = Map::new();
         sections.insert("header".into(), header::section(session, &counts));

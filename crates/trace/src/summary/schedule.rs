@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::process_text;
 use crate::directory::Directory;
-use crate::schedule::{LossWatch, Run, Schedule, SwitchIn, late_starts};
+use crate::gaps::{Edge, GapWatch};
+use crate::schedule::{Run, Schedule, SwitchIn, starts};
 use crate::tracker::process::ProcessKey;
 
 /// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait at once.
@@ -19,9 +20,9 @@ use crate::tracker::process::ProcessKey;
 pub struct Times {
     /// On a processor, between a switch-in and a switch-out of the trace.
     pub running: i64,
-    /// On a processor from the start of the trace to its first switch.
+    /// On a processor from the first event of the kernel logger, or the end of a gap, to the next switch.
     pub running_at_start: i64,
-    /// On a processor from its last switch to the end of the trace.
+    /// On a processor from a switch to the last event of the kernel logger, or in front of a gap.
     pub running_at_end: i64,
     /// Ready to run, without a processor.
     pub ready: i64,
@@ -63,15 +64,10 @@ fn add(sum: &mut i64, ticks: i64) {
 /// Times of every thread, and busy time of every processor.
 pub struct ScheduleSummary<'d> {
     directory: &'d Directory,
-    session: &'d Session,
     schedule: Schedule,
     threads: FxHashMap<(Option<ProcessKey>, u32), Times>,
     wait_reasons: FxHashMap<(Option<ProcessKey>, u32, u8), i64>,
-    /// Processors that had a switch.
-    seen: BTreeMap<u16, i64>,
-    losses: LossWatch<'d>,
-    /// Raw time at which each processor begins to be recorded, where that is not the start of the trace.
-    starts: FxHashMap<u16, i64>,
+    gaps: GapWatch<'d>,
 }
 
 impl<'d> ScheduleSummary<'d> {
@@ -80,13 +76,10 @@ impl<'d> ScheduleSummary<'d> {
     pub fn new(directory: &'d Directory, session: &'d Session) -> Self {
         Self {
             directory,
-            session,
-            schedule: Schedule::default(),
+            schedule: Schedule::new(starts(session, directory)),
             threads: FxHashMap::default(),
             wait_reasons: FxHashMap::default(),
-            seen: BTreeMap::new(),
-            losses: LossWatch::new(session),
-            starts: late_starts(session, &directory.first_events),
+            gaps: GapWatch::new(&directory.gaps),
         }
     }
 
@@ -94,7 +87,7 @@ impl<'d> ScheduleSummary<'d> {
     pub fn add(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match (hook.group, hook.opcode) {
             (group::THREAD, opcode::CONTEXT_SWITCH) => {
-                self.notice_lost_buffers(event);
+                self.watch(event.timestamp);
                 if let Some(switch) = ContextSwitch::parse(event.payload()) {
                     let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, &switch);
                     self.ran(run);
@@ -102,21 +95,31 @@ impl<'d> ScheduleSummary<'d> {
                 }
             }
             (group::THREAD, opcode::READY_THREAD) => {
-                self.notice_lost_buffers(event);
+                self.watch(event.timestamp);
                 if let Some(ready) = ReadyThread::parse(event.payload()) {
-                    self.schedule.ready(event.timestamp, event.cpu, &ready);
+                    self.schedule.ready(event.timestamp, event.cpu, &ready, None);
                 }
             }
             _ => {}
         }
     }
 
-    fn notice_lost_buffers(&mut self, event: &RawEvent<'_>) {
-        if self.losses.is_gap_before(event) {
-            self.schedule.lost(event.cpu);
-            // Who ran before the gap is not known, so that nothing is counted from the start either.
-            self.seen.insert(event.cpu, 0);
+    /// Moves on to a raw time, across the edges of gaps in front of it.
+    fn watch(&mut self, time: i64) {
+        while let Some(edge) = self.gaps.edge(time) {
+            match edge {
+                Edge::Begin(gap) => {
+                    let run = self.schedule.begin_gap(&gap);
+                    run.into_iter().for_each(|run| self.ran_to_an_edge(run));
+                }
+                Edge::End(gap) => self.schedule.end_gap(&gap),
+            }
         }
+    }
+
+    fn ran_to_an_edge(&mut self, run: Run) {
+        let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
+        add(&mut times.running_at_end, run.since.map_or(0, |since| run.until.saturating_sub(since)));
     }
 
     fn owner(&self, tid: u32, timestamp: i64) -> (Option<ProcessKey>, u32) {
@@ -124,17 +127,10 @@ impl<'d> ScheduleSummary<'d> {
     }
 
     fn ran(&mut self, run: Run) {
-        let first = self.seen.insert(run.cpu, 0).is_none();
         // A thread that ends is taken off at the time of its end.
         let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
-        match run.since {
-            Some(since) => add(&mut times.running, run.until.saturating_sub(since)),
-            None if first => {
-                let start = self.starts.get(&run.cpu).copied().unwrap_or(self.session.clock().t0);
-                add(&mut times.running_at_start, run.until.saturating_sub(start));
-            }
-            None => {}
-        }
+        let sum = if run.is_switched_in { &mut times.running } else { &mut times.running_at_start };
+        add(sum, run.since.map_or(0, |since| run.until.saturating_sub(since)));
     }
 
     fn switched_in(&mut self, switch: &SwitchIn) {
@@ -150,12 +146,12 @@ impl<'d> ScheduleSummary<'d> {
         }
     }
 
-    /// Ends what still runs at raw time `end`.
-    pub fn finish(&mut self, end: i64) {
+    /// Ends what still runs with the last event of the kernel logger.
+    pub fn finish(&mut self) {
+        self.watch(i64::MAX);
+        let Some((_, end)) = self.directory.kernel_times else { return };
         for run in std::mem::take(&mut self.schedule).finish(end) {
-            let owner = self.owner(run.tid, run.since.unwrap_or(end));
-            let times = self.threads.entry(owner).or_default();
-            add(&mut times.running_at_end, run.since.map_or(0, |since| run.until.saturating_sub(since)));
+            self.ran_to_an_edge(run);
         }
     }
 

@@ -66,6 +66,9 @@ tables! {
         stack_id: i32, "key";
         /// Whether a stack was recorded.
         has_stack: bool;
+        /// Whether the stack lacks its kernel half, as `cpu_sample` has it. Null in extracts of earlier
+        /// versions.
+        is_stack_incomplete: Option<bool>;
     }
 
     /// Branches that the processor remembered when events were logged (last branch records), by where they left and where they went.

@@ -23,6 +23,9 @@ tables! {
         priority: Option<i32>;
         /// Whether a stack was recorded.
         has_stack: bool;
+        /// Whether the stack lacks its kernel half, although the sample was taken in the kernel: its address
+        /// is the innermost frame then, directly on the user half. Null in extracts of earlier versions.
+        is_stack_incomplete: Option<bool>;
     }
 
     /// A stay of a thread on a processor, with what it waited for before; or a wait that was still open at the end.
@@ -37,19 +40,27 @@ tables! {
         cpu: Option<i32>;
         /// When it was last taken off a processor; null if not in the trace.
         last_out_ns: Option<i64>, "ns";
-        /// When it was made ready; null if it was preempted or no event told it.
+        /// When it was made ready, not before `last_out_ns`; of a thread that was not on a processor before
+        /// in the trace the first time. Null if it was preempted or no event told it.
         readied_ns: Option<i64>, "ns";
-        /// When it was switched in; null for an open wait and for a thread that ran when the trace began.
+        /// When it was switched in; null for an open wait, for a thread that ran when the kernel logger
+        /// began, and behind a gap.
         in_ns: Option<i64>, "ns";
-        /// When it was switched out; null for an open wait and for a thread that ran when the trace ended.
+        /// When it was switched out; null for an open wait, for a thread that ran when the kernel logger
+        /// ended, and before a gap.
         out_ns: Option<i64>, "ns";
         /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
         wait_ns: Option<i64>, "ns";
         /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not known.
         ready_ns: Option<i64>, "ns";
-        /// `out_ns` − `in_ns`, up to the ends of the trace for threads that ran then; null where it is not known.
+        /// `out_ns` − `in_ns`; from the first event of the kernel logger and up to its last one for threads
+        /// that ran then, and to the edges of gaps. Null where it is not known.
         run_ns: Option<i64>, "ns";
-        /// State in which it was taken off: number of `KTHREAD_STATE` (1 ready: it was preempted; 5 waiting).
+        /// Time in `run_ns` in which DPCs and interrupts had the processor, each moment counted once;
+        /// threaded DPCs, which run on threads of their own, are left out. Null if neither was recorded.
+        dpc_isr_ns: Option<i64>, "ns";
+        /// State in which it was taken off: number of `KTHREAD_STATE` (1, 3, 7 ready: it was preempted; 5, 8,
+        /// 9 waiting).
         prev_state: Option<i32>;
         /// Why it was taken off: number of `KWAIT_REASON`.
         wait_reason: Option<i32>;
@@ -61,7 +72,7 @@ tables! {
         readying_stack_id: Option<i32>, "key";
         /// Whether a DPC made it ready; the readying thread was only interrupted then.
         is_readied_by_dpc: bool;
-        /// Whether the thread had not been switched in again when the trace ended.
+        /// Whether the thread had not been made ready when the kernel logger ended.
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
@@ -102,6 +113,8 @@ tables! {
         cpu_ns: i64, "ns";
         /// CPU from context switches; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
+        /// Time in `run_ns` that DPCs and interrupts took from its threads; null if they were not recorded.
+        dpc_isr_ns: Option<i64>, "ns";
         /// Union of the waits of its threads.
         wait_ns: Option<i64>, "ns";
         /// Union of the times in which its threads were ready.

@@ -19,6 +19,9 @@ tables! {
         session_id: Option<i32>;
         /// Security id of the user, as `S-1-…`.
         sid: Option<String>;
+        /// Thread that started it, which need not be one of the parent; null if its start is not in the trace
+        /// or names none.
+        creator_thread_key: Option<i32>, "key";
         /// Start; null if it ran before the trace began.
         start_ns: Option<i64>, "ns";
         /// Stop; null if it ran on when the trace ended.
@@ -39,8 +42,16 @@ tables! {
         tid: i32;
         /// Its process; null if no event told it.
         process_key: Option<i32>, "key";
+        /// Thread that created it; null if its start is not in the trace or names none.
+        creator_thread_key: Option<i32>, "key";
         /// Start; null if it ran before the trace began.
         start_ns: Option<i64>, "ns";
+        /// When it was made ready for the first time: from here to `first_in_ns` it could have run and had no
+        /// processor. Null if it began before the trace, if no event told it, and where events are missing.
+        first_readied_ns: Option<i64>, "ns";
+        /// When it was switched in for the first time; null if it began before the trace, never ran, and
+        /// where events are missing.
+        first_in_ns: Option<i64>, "ns";
         /// Stop; null if it ran on when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// The name that its program gave it.

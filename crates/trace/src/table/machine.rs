@@ -29,6 +29,11 @@ tables! {
         boot_filetime: Option<i64>;
         /// Length of the recording; up to the last event where the end of a file is missing.
         duration_ns: i64, "ns";
+        /// First event of the kernel logger, which may have begun later than other sessions of the recording;
+        /// null if it wrote none.
+        kernel_start_ns: Option<i64>, "ns";
+        /// Last event of the kernel logger: what threads did later is not known.
+        kernel_end_ns: Option<i64>, "ns";
         /// Clock: `qpc`, `system_time` or `cpu_cycles`.
         clock: String;
         /// Ticks of the clock per second.

@@ -28,6 +28,8 @@ pub struct ProcessInstance {
     pub app_id: String,
     /// Security id of the user.
     pub sid: Option<String>,
+    /// Thread that started it; `None` if it ran before, or if the start does not name one.
+    pub creator_tid: Option<u32>,
     /// Raw time of the start; `None` if it ran before.
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
@@ -111,6 +113,15 @@ impl ProcessTracker {
         let key = self.new_instance(event.pid, Some(timestamp));
         self.open.insert(event.pid, key);
         key
+    }
+
+    /// Takes which thread logged the start that was added last for that process id: the one that started the
+    /// process.
+    pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
+        let key = self.open.get(&pid).copied();
+        if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
+            instance.creator_tid = creator_tid.filter(|tid| *tid != 0);
+        }
     }
 
     fn defunct(&mut self, event: &Process) -> u32 {

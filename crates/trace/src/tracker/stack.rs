@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use etwkit_decode::kernel::stack::is_kernel_address;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHashMap;
@@ -137,10 +138,29 @@ impl StackTree {
     }
 }
 
-/// What stack keys stand for. A key is defined when it dies, and reused.
+/// Which half of a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StackPart {
+    /// Frames in the kernel.
+    Kernel,
+    /// Frames in user mode.
+    User,
+}
+
+impl StackPart {
+    /// The half that has this address as its outermost frame.
+    #[must_use]
+    pub const fn of(outermost: u64, pointer_size: usize) -> Self {
+        if is_kernel_address(outermost, pointer_size) { Self::Kernel } else { Self::User }
+    }
+}
+
+/// What stack keys stand for. A key is defined when it dies, and reused; one of the kernel and one of user
+/// mode can have the same value at one time.
 #[derive(Debug, Default)]
 pub struct StackKeys {
-    definitions: FxHashMap<u64, Definitions>,
+    kernel: FxHashMap<u64, Definitions>,
+    user: FxHashMap<u64, Definitions>,
     count: u64,
 }
 
@@ -174,19 +194,28 @@ impl Definitions {
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order.
-    pub fn define(&mut self, timestamp: i64, key: u64, stack: StackId) {
+    /// Takes a definition; those of one key must come in time order. `part` is told by its outermost frame;
+    /// one without frames ends the meaning of the key in both.
+    pub fn define(&mut self, timestamp: i64, key: u64, part: Option<StackPart>, stack: StackId) {
         self.count += 1;
-        let definitions = self.definitions.entry(key).or_default();
-        definitions.times.push(timestamp);
-        definitions.stacks.push(stack);
+        let tables = match part {
+            Some(StackPart::Kernel) => [Some(&mut self.kernel), None],
+            Some(StackPart::User) => [Some(&mut self.user), None],
+            None => [Some(&mut self.kernel), Some(&mut self.user)],
+        };
+        for table in tables.into_iter().flatten() {
+            let definitions = table.entry(key).or_default();
+            definitions.times.push(timestamp);
+            definitions.stacks.push(stack);
+        }
     }
 
-    /// The stack that a reference at that raw time means: the next definition of the key. A definition does
-    /// not tell which half of a stack it is, so that the kind of the reference does not matter.
+    /// The stack that a reference to a half at that raw time means: the next definition of the key for such a
+    /// half.
     #[must_use]
-    pub fn resolve(&self, timestamp: i64, key: u64) -> Option<StackId> {
-        let definitions = self.definitions.get(&key)?;
+    pub fn resolve(&self, timestamp: i64, key: u64, part: StackPart) -> Option<StackId> {
+        let table = if part == StackPart::Kernel { &self.kernel } else { &self.user };
+        let definitions = table.get(&key)?;
         definitions.stacks.get(definitions.position(timestamp)).copied()
     }
 
@@ -239,13 +268,25 @@ mod tests {
         let mut tree = StackTree::default();
         let [old, new] = [1, 2].map(|a| tree.intern(&[a]));
         let mut keys = StackKeys::default();
-        keys.define(10, 7, old);
-        keys.define(15, 7, StackId::EMPTY);
-        keys.define(20, 7, new);
+        let part = StackPart::User;
+        keys.define(10, 7, Some(part), old);
+        keys.define(15, 7, None, StackId::EMPTY);
+        keys.define(20, 7, Some(part), new);
         assert_eq!(
-            [9, 10, 11, 15, 16, 21].map(|t| keys.resolve(t, 7)),
+            [9, 10, 11, 15, 16, 21].map(|t| keys.resolve(t, 7, part)),
             [Some(old), Some(old), Some(StackId::EMPTY), Some(StackId::EMPTY), Some(new), None]
         );
-        assert_eq!((keys.resolve(0, 8), keys.len()), (None, 3));
+        assert_eq!((keys.resolve(0, 8, part), keys.len()), (None, 3));
+    }
+
+    #[test]
+    fn one_key_of_the_kernel_and_one_of_user_mode_can_have_the_same_value() {
+        let mut tree = StackTree::default();
+        let [kernel, user] = [1, 2].map(|a| tree.intern(&[a]));
+        let mut keys = StackKeys::default();
+        keys.define(10, 7, Some(StackPart::of(0xFFFF_8000_0000_0001, 8)), kernel);
+        keys.define(20, 7, Some(StackPart::of(0x7FF0_0000_0001, 8)), user);
+        let resolve = |time| [StackPart::Kernel, StackPart::User].map(|part| keys.resolve(time, 7, part));
+        assert_eq!((resolve(5), resolve(15)), ([Some(kernel), Some(user)], [None, Some(user)]));
     }
 }

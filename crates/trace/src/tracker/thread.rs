@@ -25,6 +25,8 @@ pub struct ThreadInstance {
     pub pid: u32,
     /// Raw time of its first event.
     pub first_seen: i64,
+    /// Thread that created it; `None` if it ran before, or if the start does not name one.
+    pub creator_tid: Option<u32>,
     /// Raw time of the start; `None` if it ran before.
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
@@ -75,9 +77,26 @@ impl ThreadTracker {
         let key = ThreadKey(self.instances.len() as u32);
         let start = (op == opcode::START).then_some(timestamp);
         let stop = (op == opcode::END).then_some(timestamp);
-        self.instances.push(ThreadInstance { tid, pid, first_seen: timestamp, start, stop, traits: None });
+        self.instances.push(ThreadInstance {
+            tid,
+            pid,
+            first_seen: timestamp,
+            creator_tid: None,
+            start,
+            stop,
+            traits: None,
+        });
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span { pid, begin, end, key });
+    }
+
+    /// Takes which thread logged the start that was added last for this thread id: the one that created the
+    /// thread.
+    pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
+        let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
+        if let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) {
+            instance.creator_tid = creator_tid.filter(|creator| *creator != 0);
+        }
     }
 
     /// Takes what the event that was added last for this thread id told about the thread. The first word counts, except for a name,

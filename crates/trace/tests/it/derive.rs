@@ -164,6 +164,23 @@ fn a_process_has_what_its_threads_have_and_idle_is_left_out() {
 }
 
 #[test]
+fn what_dpcs_took_of_the_run_time_of_a_process_is_the_sum_of_its_stays() {
+    let interrupted = |rows: &[Option<i64>]| {
+        let mut tables = example();
+        let times = [Some(0), Some(40), Some(50), Some(60)];
+        let stays: Vec<_> =
+            rows.iter().map(|ns| ContextSwitch { dpc_isr_ns: *ns, ..stay(1, times, 40, 10, 4) }).collect();
+        *tables.last_mut().unwrap() = self::rows(&stays);
+        let mut out = Batches::new();
+        derive(&tables, &[], &mut out).unwrap();
+        int(of(&out, CpuProcess::TABLE), "dpc_isr_ns")
+    };
+    assert_eq!(interrupted(&[Some(3), None, Some(4)]), [Some(7)]);
+    assert_eq!(interrupted(&[Some(0)]), [Some(0)]);
+    assert_eq!(interrupted(&[None, None]), [None]);
+}
+
+#[test]
 fn without_switches_waiting_is_not_known() {
     let mut tables = example();
     tables.pop();

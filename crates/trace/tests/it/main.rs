@@ -22,6 +22,7 @@ mod other_programs;
 mod registry;
 mod rules;
 mod schedule;
+mod scheduling;
 mod sessions;
 mod tags;
 mod win32k;

@@ -74,7 +74,7 @@ fn a_stack_key_means_its_first_definition_from_the_reference_on() {
         sample(w, 0, 10, 4, KERNEL);
         kernel(w, 0, 11, (24, 37, 2), &bytes!(10i64, 8u32, 4u32, 7u64));
         kernel(w, 0, 12, (24, 38, 2), &bytes!(10i64, 8u32, 4u32, 9u64));
-        kernel(w, 0, 12, (24, 35, 2), &bytes!(9u64, 0x1000u64, KERNEL));
+        kernel(w, 0, 12, (24, 35, 2), &bytes!(9u64, KERNEL, 0x1000u64));
         kernel(w, 0, 13, (24, 36, 2), &bytes!(7u64));
         kernel(w, 0, 14, (24, 36, 2), &bytes!(7u64, KERNEL));
     });

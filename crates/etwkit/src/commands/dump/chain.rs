@@ -54,6 +54,7 @@ impl Page<'_> {
         for (level, link) in chain.links.iter().enumerate() {
             let indent = "  ".repeat(level);
             lines.line(&format!("{indent}{}", self.link(link)))?;
+            self.others(chain, link, &indent, lines)?;
             self.stack(lines, &indent, "waited in", link.stack_id)?;
             if let Some(by) = readying(link) {
                 lines.line(&format!("{indent}    ended by  {by}"))?;
@@ -65,7 +66,22 @@ impl Page<'_> {
         }
         let indent = "  ".repeat(chain.links.len());
         lines.line(&format!("{indent}{}", self.root(&chain.root)))?;
+        self.others(chain, &chain.root, &indent, lines)?;
         lines.line("")
+    }
+
+    /// Waits of the same thread that explain less.
+    fn others(
+        &self,
+        chain: &Chain,
+        row: &ChainRow,
+        indent: &str,
+        lines: &mut Lines<'_, '_>,
+    ) -> anyhow::Result<()> {
+        chain.others_of(row.link).try_for_each(|other| {
+            let by = readying(other).map(|by| format!(", ended by {by}")).unwrap_or_default();
+            lines.line(&format!("{indent}    also: {}{by}", self.link(other)))
+        })
     }
 
     fn link(&self, link: &ChainRow) -> String {
@@ -126,12 +142,20 @@ impl Page<'_> {
             "timer" => format!("root: a timer{}", in_dpc(operation, object)),
             "io_completion" => format!("root: completion of an I/O request{}", in_dpc(operation, object)),
             "dpc" => format!("root: a DPC or interrupt{}", in_dpc(operation, object)),
-            "thread_ran" => format!(
-                "root: {} did not wait: it ran {} ms and was ready {} ms",
-                who(root),
-                self.text.maybe_fine_ms(root.run_ns),
-                self.text.maybe_fine_ms(root.ready_ns)
-            ),
+            "thread_ran" => {
+                let ms = |ns| self.text.maybe_fine_ms(ns);
+                let (run, ready) = (ms(root.run_ns), ms(root.ready_ns));
+                match root.wait_ns.filter(|ns| *ns > 0) {
+                    Some(wait) => format!(
+                        "root: {} ran {run} ms, was ready {ready} ms and waited only {} ms",
+                        who(root),
+                        self.text.fine_ms(wait)
+                    ),
+                    None => {
+                        format!("root: {} did not wait: it ran {run} ms and was ready {ready} ms", who(root))
+                    }
+                }
+            }
             "open" => "root: still waiting when the trace ended".into(),
             "not_recorded" => "root: not recorded".into(),
             other => format!("root: {}", other.replace('_', " ")),

@@ -83,6 +83,9 @@ pub(crate) struct WaitArgs {
     /// The longest waits, each with what ended it, and what that waited for, down to the root
     #[arg(long, conflicts_with = "by")]
     pub(super) chain: bool,
+    /// With --chain: at each step the other waits, too, which explain less than the one that is followed
+    #[arg(long, requires = "chain")]
+    all_waits: bool,
     /// Order
     #[arg(long, value_name = "ORDER", value_parser = word(SORTS), default_value = "wait")]
     sort_by: WaitSort,
@@ -148,6 +151,6 @@ impl WaitArgs {
     }
 
     pub(super) fn chains(&self, sets: &[TagSet]) -> anyhow::Result<ChainRequest> {
-        Ok(ChainRequest { waits: self.request(sets)? })
+        Ok(ChainRequest { waits: self.request(sets)?, all_waits: self.all_waits })
     }
 }

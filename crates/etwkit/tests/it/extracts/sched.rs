@@ -26,14 +26,16 @@ fn running_ready_and_waiting_of_every_thread_process_and_reason_are_the_truth() 
 const SUMS: [&str; 7] =
     ["switches_in", "preempted", "run_us", "run_open_start_us", "run_open_end_us", "wait_us", "ready_us"];
 
-/// Sums by thread or process, of what happened up to a time.
+/// Sums by thread or process, of what happened up to a time. The truth knows who ran from the start of the
+/// session to its end; ours ran from the first event of the kernel logger to its last one, so that what lies
+/// outside is added.
 fn sums(by: &str, limit_ns: i64) -> String {
     format!(
         "select {by},
             count(in_ns) filter (where in_ns <= {limit_ns}),
             count(*) filter (where prev_state = 1 and in_ns <= {limit_ns}),
             sum(out_ns - in_ns) filter (where out_ns <= {limit_ns}),
-            sum(run_ns) filter (where in_ns is null and out_ns <= {limit_ns}),
+            sum(run_ns + (select kernel_start_ns from trace)) filter (where in_ns is null and out_ns <= {limit_ns}),
             sum(coalesce({limit_ns} - in_ns, 0)) filter (where cpu is not null and in_ns <= {limit_ns} and coalesce(out_ns, {after}) > {limit_ns}),
             sum(wait_ns) filter (where in_ns <= {limit_ns}),
             sum(ready_ns) filter (where in_ns <= {limit_ns})
@@ -107,7 +109,11 @@ fn check_open_waits(trace: &str, extract: &Extract, sched: &Value) {
 
 fn check_processors(trace: &str, extract: &Extract, sched: &Value) {
     let rows = extract.ask(
-        "select s.cpu, sum(s.run_ns) filter (where t.tid <> 0), count(s.in_ns) from context_switch s
+        "select s.cpu, sum(s.run_ns
+                + case when s.in_ns is null then e.kernel_start_ns else 0 end
+                + case when s.out_ns is null then e.duration_ns - e.kernel_end_ns else 0 end) filter (where t.tid <> 0),
+            count(s.in_ns)
+         from context_switch s cross join trace e
          join thread t on t.thread_key = s.thread_key where s.cpu is not null group by 1",
     );
     for row in rows {

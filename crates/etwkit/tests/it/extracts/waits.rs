@@ -46,7 +46,7 @@ fn chains_of_waits_are_the_truth() {
             top: Top { count: Some(100), skip: 0 },
             ..WaitRequest::default()
         };
-        let ours = ChainRequest { waits }.ask(&session).unwrap();
+        let ours = ChainRequest { waits, ..ChainRequest::default() }.ask(&session).unwrap();
         let want = truth["chains"].as_array().unwrap();
         assert_eq!(ours.len(), want.len(), "{trace}");
         for (number, (ours, want)) in ours.iter().zip(want).enumerate() {
@@ -382,7 +382,7 @@ fn paths_of_processes_add_up() {
             }
         }
         let waits = WaitRequest { top: Top { count: Some(50), skip: 0 }, ..WaitRequest::default() };
-        for chain in (ChainRequest { waits }).ask(&session).unwrap() {
+        for chain in (ChainRequest { waits, ..ChainRequest::default() }).ask(&session).unwrap() {
             assert!(
                 !chain.links.is_empty() && !["cycle", "too_deep", "wait", ""].contains(&chain.root.kind),
                 "{chain:?}"

@@ -26,6 +26,7 @@ use etwkit_extract::Input;
 use etwkit_testkit::{read_json, traces};
 use etwkit_trace::attribution::Attributor;
 use etwkit_trace::directory::{Directory, DirectoryBuilder};
+use etwkit_trace::tracker::stack::StackPart;
 use serde_json::{Map, Value};
 
 use compare::{Sums, add, add_us, agree, counts, raise_us, without};
@@ -202,7 +203,9 @@ impl Trace {
                     .map(|f| hex(f.as_str().unwrap()))
                     .collect(),
                 "StackWalk/StackKeyKernel" | "StackWalk/StackKeyUser" => {
-                    let stack = self.directory.stack_keys.resolve(event.ticks, event.number("Key"));
+                    let is_kernel = event.name == "StackWalk/StackKeyKernel";
+                    let part = if is_kernel { StackPart::Kernel } else { StackPart::User };
+                    let stack = self.directory.stack_keys.resolve(event.ticks, event.number("Key"), part);
                     self.directory.stacks.frames(stack.expect("a key without definition")).collect()
                 }
                 _ => continue,

@@ -1,0 +1,297 @@
+//! Where events of a processor are missing: lost while recording, missing in the file, or damaged.
+//!
+//! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that
+//! other modules need not know how a buffer tells of its losses, they get stretches of time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use etwkit_decode::kernel::{Hook, group, scheduler};
+use etwkit_etl::session::{BufferEntry, TraceFile};
+use etwkit_etl::wire::buffer::flag;
+use etwkit_etl::wire::trace_header::mode;
+use etwkit_etl::{RawEvent, Session};
+
+/// A stretch of time in which events of a processor may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The processor.
+    pub cpu: u16,
+    /// Raw time of the last event in front of it; `i64::MIN` where there is none.
+    pub begin: i64,
+    /// Raw time of the first event behind it; `i64::MAX` where there is none.
+    pub end: i64,
+}
+
+/// When the first and the last event of the kernel logger in each buffer were logged.
+#[derive(Debug, Default)]
+pub struct BufferTimes {
+    files: Vec<FileTimes>,
+}
+
+#[derive(Debug, Default)]
+struct FileTimes {
+    /// Whether processors were switched between threads here.
+    has_switches: bool,
+    buffers: Vec<Seen>,
+}
+
+/// What was seen of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// No event. If it is damaged, it may have had some.
+    Nothing,
+    /// Only events of other loggers, which know nothing of threads.
+    Others,
+    /// The times of the first and the last event of the kernel logger.
+    Kernel(i64, i64),
+}
+
+impl BufferTimes {
+    /// Takes an event, in any order. `kernel` is what it is if the kernel logger wrote it.
+    #[inline]
+    pub(crate) fn observe(&mut self, kernel: Option<Hook>, event: &RawEvent<'_>) {
+        let file = usize::from(event.file);
+        if self.files.len() <= file {
+            self.files.resize_with(file + 1, FileTimes::default);
+        }
+        let Some(times) = self.files.get_mut(file) else { return };
+        let number = event.buffer as usize;
+        if times.buffers.len() <= number {
+            times.buffers.resize(number + 1, Seen::Nothing);
+        }
+        let Some(seen) = times.buffers.get_mut(number) else { return };
+        let Some(hook) = kernel else {
+            if *seen == Seen::Nothing {
+                *seen = Seen::Others;
+            }
+            return;
+        };
+        let time = event.timestamp;
+        *seen = match *seen {
+            Seen::Kernel(first, last) => Seen::Kernel(first.min(time), last.max(time)),
+            Seen::Nothing | Seen::Others => Seen::Kernel(time, time),
+        };
+        times.has_switches |= hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
+    }
+}
+
+/// The gaps of all processors in files with context switches, by their begin. `losses` are those of the
+/// damage.
+#[must_use]
+pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
+        if times.has_switches {
+            let mut losses: Vec<u64> =
+                losses.iter().filter(|(of, _)| *of == number).map(|(_, offset)| *offset).collect();
+            losses.sort_unstable();
+            File::new(file, times, &losses).gaps(&mut gaps);
+        }
+    }
+    gaps.sort_unstable_by_key(|gap| (gap.begin, gap.end, gap.cpu));
+    gaps
+}
+
+/// A file in which gaps are looked for.
+struct File<'s> {
+    buffers: &'s [BufferEntry],
+    times: &'s FileTimes,
+    /// Offsets of buffers that lost events, in order.
+    damaged: Vec<u64>,
+    /// Offsets of bytes that are no buffer, in order.
+    skipped: Vec<u64>,
+    /// Numbers of all buffers, in order, each with how many are missing in front of it; empty where a merge has
+    /// rewritten them.
+    numbers: Vec<(i64, u64)>,
+    /// Whether buffers of any processor may be missing behind the last one.
+    lacks_its_end: bool,
+}
+
+/// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
+const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
+
+impl<'s> File<'s> {
+    fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {
+        let (header, buffers) = (file.header(), file.buffers());
+        let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
+        let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
+        let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
+        let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
+        let wraps = header.log_file_mode & mode::CIRCULAR != 0;
+        let lacks_its_end =
+            is_cut || header.end_time == 0 || !wraps && header.buffers_written as usize > buffers.len();
+        let numbers = if is_numbered { numbers(buffers) } else { Vec::new() };
+        Self { buffers, times, damaged, skipped, numbers, lacks_its_end }
+    }
+
+    fn gaps(&self, gaps: &mut Vec<Gap>) {
+        let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
+        // Those of a processor in the order in which they were filled; without numbers that is the order of the file.
+        let is_numbered = !self.numbers.is_empty();
+        let number = |buffer: &BufferEntry| if is_numbered { buffer.header.sequence_number } else { 0 };
+        buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
+        for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
+            self.of_processor(chain, gaps);
+        }
+    }
+
+    /// Buffers that hold events of the kernel logger or should.
+    fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
+        let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
+        let numbered = self.buffers.iter().enumerate().skip(1);
+        numbered
+            .filter(|(_, buffer)| buffer.header.holds_records())
+            .map(move |(number, buffer)| (buffer, seen(number)))
+            .filter(|(_, seen)| *seen != Seen::Others)
+    }
+
+    fn of_processor(&self, chain: &[(&BufferEntry, Seen)], gaps: &mut Vec<Gap>) {
+        let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else { return };
+        let mut begin = i64::MIN;
+        let mut is_open = false;
+        let mut before: Option<&BufferEntry> = None;
+        for (buffer, seen) in chain.iter().copied() {
+            let flags = buffer.header.buffer_flag;
+            is_open |=
+                flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0 || self.lies_between(before, buffer);
+            if let Seen::Kernel(first, last) = seen {
+                if is_open {
+                    gaps.push(Gap { cpu, begin, end: first.max(begin) });
+                }
+                begin = begin.max(last);
+                // Events that are lost while a buffer is current can be missing in front of it or behind it.
+                // Where a buffer was lost, too, the gap in front is known, and it is the one.
+                is_open = flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) == flag::EVENTS_LOST;
+            }
+            is_open |= self.damaged.binary_search(&buffer.offset).is_ok();
+            before = Some(buffer);
+        }
+        let Some(last) = before else { return };
+        if is_open || self.lacks_its_end || self.lies_behind(last) {
+            gaps.push(Gap { cpu, begin, end: i64::MAX });
+        }
+    }
+
+    /// Whether a buffer is missing, or was not recognised, between two buffers of one processor.
+    fn lies_between(&self, before: Option<&BufferEntry>, buffer: &BufferEntry) -> bool {
+        let first = self.numbers.first().map_or(0, |(number, _)| *number);
+        let from = before.map_or(first, |before| before.header.sequence_number);
+        let after = before.map_or(0, |before| before.offset);
+        self.is_number_missing(from, buffer.header.sequence_number) || self.is_skipped(after, buffer.offset)
+    }
+
+    fn lies_behind(&self, last: &BufferEntry) -> bool {
+        let end = self.numbers.last().map_or(0, |(number, _)| *number);
+        self.is_number_missing(last.header.sequence_number, end) || self.is_skipped(last.offset, u64::MAX)
+    }
+
+    fn is_number_missing(&self, from: i64, to: i64) -> bool {
+        let missing = |number: i64| {
+            let at = self.numbers.partition_point(|(known, _)| *known < number);
+            self.numbers.get(at).map_or(0, |(_, missing)| *missing)
+        };
+        missing(from) < missing(to)
+    }
+
+    /// Whether bytes that are no buffer lie between two places.
+    fn is_skipped(&self, from: u64, to: u64) -> bool {
+        let at = self.skipped.partition_point(|offset| *offset <= from);
+        self.skipped.get(at).is_some_and(|offset| *offset < to)
+    }
+}
+
+/// Numbers of buffers, in order, each with how many are missing in front of it.
+fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
+    // The header buffer has number 0 whatever was overwritten behind it.
+    let mut numbers: Vec<i64> = buffers.iter().skip(1).map(|b| b.header.sequence_number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut before = numbers.first().copied().unwrap_or_default();
+    let mut missing = 0u64;
+    let count = |number: i64| {
+        let jump = std::mem::replace(&mut before, number).abs_diff(number);
+        missing += if (2..IMPLAUSIBLE_JUMP).contains(&jump) { jump - 1 } else { 0 };
+        (number, missing)
+    };
+    numbers.into_iter().map(count).collect()
+}
+
+/// An end of a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// From here on events of the processor are missing.
+    Begin(Gap),
+    /// From here on they are there again.
+    End(Gap),
+}
+
+/// Tells when gaps begin and end to someone who reads events in the order of time.
+#[derive(Debug)]
+pub struct GapWatch<'g> {
+    /// Those that have not begun.
+    gaps: &'g [Gap],
+    /// Those that have not ended: their end, processor and begin, the earliest end first.
+    open: BinaryHeap<Reverse<(i64, u16, i64)>>,
+    /// No edge lies at or before it.
+    quiet_until: i64,
+}
+
+impl<'g> GapWatch<'g> {
+    /// Watches gaps that are sorted by their begin.
+    #[must_use]
+    pub fn new(gaps: &'g [Gap]) -> Self {
+        Self { gaps, open: BinaryHeap::new(), quiet_until: i64::MIN }
+    }
+
+    /// Whether events of a processor are missing now.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The next edge in front of an event of that raw time, if there is one. A gap begins behind all events
+    /// of the time at which it begins.
+    #[inline]
+    pub fn edge(&mut self, time: i64) -> Option<Edge> {
+        if time < self.quiet_until { None } else { self.next_edge(time) }
+    }
+
+    fn next_edge(&mut self, time: i64) -> Option<Edge> {
+        let end = self.open.peek().map_or(i64::MAX, |Reverse((end, ..))| *end);
+        let begin = self.gaps.first().map(|gap| gap.begin);
+        let ends = !self.open.is_empty() && end <= time;
+        if ends && begin.is_none_or(|begin| end <= begin || begin >= time) {
+            let Reverse((end, cpu, begin)) = self.open.pop()?;
+            return Some(Edge::End(Gap { cpu, begin, end }));
+        }
+        if let Some((gap, rest)) = self.gaps.split_first()
+            && gap.begin < time
+        {
+            self.gaps = rest;
+            self.open.push(Reverse((gap.end, gap.cpu, gap.begin)));
+            return Some(Edge::Begin(*gap));
+        }
+        self.quiet_until = end.min(begin.map_or(i64::MAX, |begin| begin.saturating_add(1)));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_come_in_the_order_of_time_and_a_gap_begins_behind_the_last_event_before_it() {
+        let gap = |cpu, begin, end| Gap { cpu, begin, end };
+        let gaps = [gap(0, i64::MIN, 5), gap(1, 10, 30), gap(0, 10, 10), gap(0, 20, i64::MAX)];
+        let mut watch = GapWatch::new(&gaps);
+        let mut edges = |time| std::iter::from_fn(|| watch.edge(time)).collect::<Vec<_>>();
+        assert_eq!(edges(4), [Edge::Begin(gaps[0])]);
+        assert_eq!(edges(10), [Edge::End(gaps[0])]);
+        assert_eq!(edges(11), [Edge::Begin(gaps[1]), Edge::Begin(gaps[2]), Edge::End(gaps[2])]);
+        assert_eq!(edges(29), [Edge::Begin(gaps[3])]);
+        assert_eq!(edges(i64::MAX), [Edge::End(gaps[1]), Edge::End(gaps[3])]);
+        assert_eq!(edges(i64::MAX), []);
+    }
+}

@@ -1,0 +1,514 @@
+//! Who ran, waited and was ready; where nothing is known of it; creators of threads; stacks of switches and
+//! samples. Events in, rows out.
+
+use std::io::Cursor;
+use std::ops::ControlFlow;
+
+use arrow_array::cast::AsArray;
+use etwkit_etl::Session;
+use etwkit_etl::wire::buffer::HEADER_LEN;
+use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_trace::import::{Imported, Options, import};
+use etwkit_trace::table::{ContextSwitch, CpuSample, Frame, PmcSample, Process, Row, Stack, Table, Thread};
+
+use crate::counters::{Batches, bytes, read, wide};
+
+/// State of a thread that waits, and of one that was preempted.
+const WAITS: u8 = 5;
+const PREEMPTED: u8 = 1;
+
+/// An address of the kernel.
+const KERNEL: u64 = 0xFFFF_8000_0000_1000;
+
+/// A trace that is being written; a tick is a microsecond.
+struct Recording {
+    writer: TraceWriter<Cursor<Vec<u8>>>,
+    start: i64,
+    start_time: i64,
+}
+
+impl Recording {
+    fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    fn with(change: impl FnOnce(&mut SessionOptions)) -> Self {
+        let mut options = SessionOptions::default();
+        options.header.perf_freq = 1_000_000;
+        options.header.cpu_count = 2;
+        change(&mut options);
+        let writer = TraceWriter::new(Cursor::new(Vec::new()), &options).unwrap();
+        Self { writer, start: options.t0, start_time: options.header.start_time }
+    }
+
+    /// A kernel event that a thread of process 40 logged, or nobody.
+    fn kernel(&mut self, us: i64, cpu: u16, by: Option<u32>, id: (u8, u8, u8), payload: &[u8]) {
+        let context = by.map_or(KernelContext::None, |tid| KernelContext::ids(tid, 40));
+        let (group, opcode, version) = id;
+        let timestamp = self.start + us;
+        let event =
+            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        self.writer.write(cpu, event).unwrap();
+    }
+
+    fn switch(&mut self, us: i64, cpu: u16, (old, state): (u32, u8), new: u32) {
+        let payload = bytes(&[
+            (new.into(), 4),
+            (old.into(), 4),
+            (0x0808, 2),
+            (0, 2),
+            (6, 1),
+            (1, 1),
+            (state.into(), 1),
+            (0, 9),
+        ]);
+        self.kernel(us, cpu, None, (5, 36, 4), &payload);
+    }
+
+    fn ready(&mut self, us: i64, cpu: u16, tid: u32) {
+        self.kernel(us, cpu, None, (5, 50, 2), &bytes(&[(tid.into(), 4), (0, 4)]));
+    }
+
+    fn mark(&mut self, us: i64, cpu: u16) {
+        self.kernel(us, cpu, None, (15, 34, 2), b"mark\0");
+    }
+
+    /// The stack of an event of a thread.
+    fn stack(&mut self, us: i64, cpu: u16, of: (i64, u32), frames: &[u64]) {
+        let owner = [((self.start + of.0) as u64, 8), (40, 4), (of.1.into(), 4)];
+        let frames: Vec<(u64, usize)> = frames.iter().map(|frame| (*frame, 8)).collect();
+        self.kernel(us, cpu, None, (24, 32, 2), &[bytes(&owner), bytes(&frames)].concat());
+    }
+
+    fn sample(&mut self, us: i64, tid: u32, ip: u64) {
+        self.kernel(us, 0, None, (15, 46, 2), &bytes(&[(ip, 8), (tid.into(), 4), (1, 2), (0, 2)]));
+    }
+
+    /// A thread starts, ends (2), or is there (3).
+    fn thread(&mut self, us: i64, by: Option<u32>, opcode: u8, pid: u64, tid: u64) {
+        let payload = [bytes(&[(pid, 4), (tid, 4)]), vec![0; 64]].concat();
+        self.kernel(us, 0, by, (5, opcode, 3), &payload);
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.writer.finish(self.start_time + 10_000).unwrap().into_inner()
+    }
+
+    fn rows(self) -> Batches {
+        rows(vec![self.finish()]).0
+    }
+}
+
+fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
+    let session = Session::open(files.into_iter().map(|file| Box::new(file) as _).collect()).unwrap();
+    let mut sink = Batches::new();
+    let imported =
+        import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    (sink, imported)
+}
+
+/// Thread, T0, T1, T2, T3, running, waiting, ready of every row; idle is left out.
+fn stays(rows: &Batches) -> Vec<[Option<i64>; 8]> {
+    let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
+    let tid = |key| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
+    let columns =
+        ["thread_key", "last_out_ns", "readied_ns", "in_ns", "out_ns", "run_ns", "wait_ns", "ready_ns"];
+    let mut stays = read(rows, ContextSwitch::TABLE, columns);
+    stays.iter_mut().for_each(|row| row[0] = tid(row[0]));
+    stays.retain(|row| row[0] != Some(0));
+    stays
+}
+
+fn truths(rows: &Batches, table: &Table, column: &str) -> Vec<Option<bool>> {
+    let of = rows.iter().filter(|(of, _)| of.name == table.name);
+    of.flat_map(|(_, batch)| batch.column_by_name(column).unwrap().as_boolean().iter().collect::<Vec<_>>())
+        .collect()
+}
+
+/// Addresses of a stack, innermost first.
+fn frames(rows: &Batches, stack: i64) -> Vec<u64> {
+    let stacks = read(rows, Stack::TABLE, ["stack_id", "parent_id", "frame_id"]);
+    let frames = read(rows, Frame::TABLE, ["frame_id", "address"]);
+    let address = |frame: Option<i64>| frames.iter().find(|[id, _]| *id == frame).unwrap()[1].unwrap() as u64;
+    let mut at = Some(stack);
+    let mut found = Vec::new();
+    while let Some(stack) = at {
+        let [_, parent, frame] = stacks.iter().find(|[id, ..]| *id == Some(stack)).unwrap();
+        found.push(address(*frame));
+        at = *parent;
+    }
+    found
+}
+
+fn stack_ids(rows: &Batches, table: &Table, column: &str) -> Vec<Vec<u64>> {
+    let ids = read(rows, table, [column]).concat();
+    ids.into_iter().map(|id| id.map(|id| frames(rows, id)).unwrap_or_default()).collect()
+}
+
+/// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out is
+/// logged.
+#[test]
+fn a_thread_that_is_made_ready_just_before_its_switch_out_keeps_who_made_it_ready() {
+    let mut trace = Recording::new();
+    trace.switch(5, 0, (0, 2), 4);
+    trace.switch(6, 1, (0, 2), 8);
+    trace.ready(19, 1, 4);
+    trace.stack(19, 1, (19, 8), &[KERNEL, KERNEL + 1]);
+    trace.switch(20, 0, (4, WAITS), 0);
+    trace.switch(28, 0, (0, 2), 4);
+    trace.switch(33, 0, (4, WAITS), 0);
+    let rows = trace.rows();
+    let stay = stays(&rows)[1];
+    assert_eq!(stay, [4, 20, 20, 28, 33, 5, 0, 8].map(Some));
+    let tids = read(&rows, Thread::TABLE, ["tid", "thread_key"]);
+    let readier = read(&rows, ContextSwitch::TABLE, ["in_ns", "readying_thread_key"]);
+    let readier = readier.iter().find(|[at, _]| *at == Some(28)).unwrap()[1];
+    assert_eq!(tids.iter().find(|[_, key]| *key == readier).unwrap()[0], Some(8));
+    let stacks = stack_ids(&rows, ContextSwitch::TABLE, "readying_stack_id");
+    assert!(stacks.contains(&vec![KERNEL, KERNEL + 1]), "{stacks:x?}");
+}
+
+#[test]
+fn a_new_thread_has_the_time_at_which_it_was_first_made_ready_and_ran() {
+    let mut trace = Recording::new();
+    trace.switch(5, 0, (0, 2), 4);
+    trace.thread(2, None, 3, 40, 4);
+    trace.thread(10, Some(4), 1, 40, 12);
+    trace.ready(12, 0, 12);
+    trace.ready(14, 0, 12);
+    trace.switch(20, 1, (0, 2), 12);
+    trace.switch(24, 1, (12, WAITS), 0);
+    trace.ready(26, 0, 12);
+    trace.switch(30, 1, (0, 2), 12);
+    // Never made ready in the trace, and never switched in.
+    trace.thread(31, Some(4), 1, 40, 16);
+    let rows = trace.rows();
+    let columns = ["tid", "start_ns", "first_readied_ns", "first_in_ns"];
+    let threads = read(&rows, Thread::TABLE, columns);
+    assert!(threads.contains(&[12, 10, 12, 20].map(Some)), "{threads:?}");
+    assert!(threads.contains(&[Some(4), None, None, None]), "{threads:?}");
+    assert!(threads.contains(&[Some(16), Some(31), None, None]), "{threads:?}");
+    // How long it was ready is told with the thread; what it waited for is nobody's.
+    let first = stays(&rows).into_iter().find(|stay| stay[3] == Some(20)).unwrap();
+    assert_eq!(first, [Some(12), None, Some(12), Some(20), Some(24), Some(4), None, None]);
+}
+
+#[test]
+fn threads_and_processes_know_who_created_them() {
+    let mut trace = Recording::new();
+    trace.thread(1, None, 3, 40, 44);
+    let process = |pid: u64| {
+        let fixed = bytes(&[(9, 8), (pid, 4), (4, 4), (1, 4), (259, 4), (0, 8), (0, 4)]);
+        [&fixed[..], &[0; 4], b"a.exe\0", &wide("a.exe -x"), &[0; 4]].concat()
+    };
+    // The parent is process 4, but it was a thread of process 40 that created it.
+    trace.kernel(10, 0, Some(44), (3, 1, 4), &process(100));
+    trace.thread(11, Some(44), 1, 100, 104);
+    trace.thread(20, Some(104), 1, 100, 108);
+    // Nobody described the creator.
+    trace.thread(30, Some(999), 1, 100, 112);
+    trace.kernel(40, 0, None, (3, 3, 4), &process(120));
+    let rows = trace.rows();
+    let threads = read(&rows, Thread::TABLE, ["tid", "thread_key", "creator_thread_key"]);
+    let tid = |key: Option<i64>| threads.iter().find(|[_, known, _]| *known == key).and_then(|row| row[0]);
+    let creators: Vec<_> =
+        threads.iter().map(|[thread, _, by]| (*thread, by.and_then(|by| tid(Some(by))))).collect();
+    for pair in [(44, None), (104, Some(44)), (108, Some(104)), (112, Some(999))] {
+        assert!(creators.contains(&(Some(pair.0), pair.1)), "{pair:?} {creators:?}");
+    }
+    let processes = read(&rows, Process::TABLE, ["pid", "parent_pid", "creator_thread_key"]);
+    let created = |pid| *processes.iter().find(|[of, ..]| *of == Some(pid)).unwrap();
+    assert_eq!((created(100)[1], tid(created(100)[2])), (Some(4), Some(44)));
+    assert_eq!(created(120)[2], None);
+}
+
+#[test]
+fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
+    let Some(root) = etwkit_testkit::traces() else { return };
+    let (rows, _) = rows(vec![std::fs::read(root.join("tx_Process.etl")).unwrap()]);
+    let threads = read(&rows, Thread::TABLE, ["thread_key", "process_key"]);
+    let of = |thread| threads.iter().find(|[key, _]| *key == thread).unwrap()[1];
+    let columns = ["start_ns", "creator_thread_key", "parent_process_key"];
+    let started: Vec<_> = read(&rows, Process::TABLE, columns)
+        .into_iter()
+        .filter_map(|[start, creator, parent]| start.map(|_| (creator, parent)))
+        .collect();
+    assert!(started.iter().all(|(creator, _)| creator.is_some()), "{started:?}");
+    // No event describes the thread that started two of them, so that its process is not known.
+    let described: Vec<_> =
+        started.iter().filter_map(|(creator, parent)| of(*creator).map(|of| (Some(of), *parent))).collect();
+    assert_eq!((started.len(), described.len()), (4, 2));
+    assert!(described.iter().all(|(of, parent)| of == parent), "{described:?}");
+}
+
+/// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and
+/// ends behind it.
+#[test]
+fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
+    let mut programs = Recording::new();
+    for us in [0, 1000] {
+        let timestamp = programs.start + us;
+        let event = ManifestEvent { timestamp, process_id: 40, thread_id: 4, ..ManifestEvent::default() };
+        programs.writer.write(0, event).unwrap();
+    }
+    let mut kernel = Recording::with(|options| {
+        options.t0 += 100;
+        options.header.start_time += 1000;
+    });
+    kernel.mark(10, 0);
+    kernel.switch(50, 0, (4, WAITS), 8);
+    kernel.switch(60, 1, (0, 2), 16);
+    kernel.switch(90, 0, (8, PREEMPTED), 0);
+    kernel.mark(380, 1);
+    let (rows, imported) = rows(vec![programs.finish(), kernel.finish()]);
+    let none = None;
+    assert_eq!(
+        stays(&rows),
+        [
+            // Since the mark.
+            [Some(4), none, none, none, Some(150), Some(40), none, none],
+            [Some(8), none, none, Some(150), Some(190), Some(40), none, none],
+            // Open, and preempted at the end.
+            [Some(4), Some(150), none, none, none, none, none, none],
+            [Some(8), Some(190), none, none, none, none, none, none],
+            // Up to the mark.
+            [Some(16), none, none, Some(160), none, Some(320), none, none],
+        ]
+    );
+    let times = (imported.trace.kernel_start_ns, imported.trace.kernel_end_ns);
+    assert_eq!((times, imported.trace.duration_ns), ((Some(110_000), Some(480_000)), 1_000_000));
+}
+
+/// Thread 4 waits on processor 0 and 8 runs on processor 1; then a buffer is missing.
+fn with_a_gap(lose: impl FnOnce(&mut Recording), compressed: bool) -> Vec<u8> {
+    let mut trace = Recording::with(|options| options.compressed = compressed);
+    trace.switch(10, 0, (0, 2), 4);
+    trace.switch(12, 1, (0, 2), 8);
+    trace.switch(20, 0, (4, WAITS), 0);
+    trace.mark(40, 1);
+    trace.writer.flush(0).unwrap();
+    trace.writer.flush(1).unwrap();
+    lose(&mut trace);
+    trace.switch(60, 1, (8, WAITS), 0);
+    trace.ready(70, 1, 4);
+    trace.switch(75, 0, (0, 2), 4);
+    trace.switch(80, 0, (4, WAITS), 0);
+    trace.finish()
+}
+
+/// Switches of processor 0 between 45 and 55, in a buffer of their own.
+fn one_more_buffer(trace: &mut Recording) {
+    trace.switch(45, 0, (0, 2), 4);
+    trace.switch(55, 0, (4, WAITS), 0);
+    trace.writer.flush(0).unwrap();
+}
+
+/// Offsets of the buffers of an uncompressed file.
+fn buffers(file: &[u8]) -> Vec<usize> {
+    let mut offsets = vec![0];
+    while let Some(size) = file.get(offsets[offsets.len() - 1]..).and_then(|rest| rest.first_chunk()) {
+        let next = offsets[offsets.len() - 1] + u32::from_le_bytes(*size) as usize;
+        if next + HEADER_LEN > file.len() {
+            break;
+        }
+        offsets.push(next);
+    }
+    offsets
+}
+
+fn gaps_of(imported: &Imported) -> i64 {
+    imported.diagnostics.iter().find(|d| d.kind == "gap").map_or(0, |d| d.count)
+}
+
+/// The example of `docs/numbers/schedule.md`: no flag tells of the buffer that is missing, only the numbers
+/// of the others do.
+#[test]
+fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
+    let mut file = with_a_gap(|trace| trace.writer.lose_buffer(0).unwrap(), false);
+    for offset in buffers(&file) {
+        file[offset + 0x34] &= !4;
+    }
+    let (rows, imported) = rows(vec![file]);
+    let none = None;
+    assert_eq!(
+        stays(&rows),
+        [
+            [Some(4), none, none, Some(10), Some(20), Some(10), none, none],
+            // Up to the last event in front of the gap.
+            [Some(8), none, none, Some(12), none, Some(28), none, none],
+            // And from the first one behind it.
+            [Some(8), none, none, none, Some(60), Some(0), none, none],
+            // It may have run in the buffer that is missing.
+            [Some(4), none, none, Some(75), Some(80), Some(5), none, none],
+            // Thread 8 began to wait in the gap of the other processor, and may have run there before 75.
+            [Some(4), Some(80), none, none, none, none, none, none],
+        ]
+    );
+    assert_eq!(gaps_of(&imported), 2);
+    // Where none is missing all is counted.
+    let (rows, imported) = crate::scheduling::rows(vec![with_a_gap(|_| (), false)]);
+    let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+    assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
+}
+
+#[test]
+fn a_damaged_buffer_is_a_gap() {
+    let whole = with_a_gap(one_more_buffer, true);
+    let count = |file: Vec<u8>| {
+        let (rows, imported) = rows(vec![file]);
+        let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+        (waits, gaps_of(&imported))
+    };
+    assert_eq!(count(whole.clone()).1, 0);
+    let mut broken = whole;
+    let third = buffers(&broken)[3];
+    // No stream begins with references to what was before.
+    broken[third + HEADER_LEN..][..8].fill(0xFF);
+    assert_eq!(count(broken), (vec![], 1));
+}
+
+#[test]
+fn behind_the_end_of_a_cut_file_nothing_is_known() {
+    let whole = with_a_gap(one_more_buffer, false);
+    let last = buffers(&whole).pop().unwrap();
+    // All of the last buffer, or its end.
+    for cut in [last, last + HEADER_LEN + 20] {
+        let (rows, imported) = rows(vec![whole[..cut].to_vec()]);
+        assert_eq!(gaps_of(&imported), 2, "{cut}");
+        let open = truths(&rows, ContextSwitch::TABLE, "is_open_wait");
+        assert!(!open.contains(&Some(true)), "{cut} {open:?}");
+        // Thread 8 ran at least up to the last event that is there.
+        let stay = stays(&rows).into_iter().find(|stay| stay[0] == Some(8)).unwrap();
+        assert_eq!((stay[3], stay[4], stay[5]), (Some(12), None, Some(28)), "{cut}");
+    }
+}
+
+#[test]
+fn losses_of_other_sessions_are_no_gaps() {
+    let mut programs = Recording::new();
+    for us in [15, 25, 65] {
+        let timestamp = programs.start + us;
+        programs.writer.write(0, ManifestEvent { timestamp, ..ManifestEvent::default() }).unwrap();
+        programs.writer.lose_events(0, 3).unwrap();
+        programs.writer.flush(0).unwrap();
+    }
+    let (rows, imported) = rows(vec![with_a_gap(|_| (), false), programs.finish()]);
+    let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+    assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
+}
+
+#[test]
+fn a_key_of_the_kernel_and_one_of_user_mode_with_the_same_value_are_two() {
+    let mut trace = Recording::new();
+    trace.sample(10, 4, KERNEL);
+    let reference = |trace: &Recording| bytes(&[((trace.start + 10) as u64, 8), (40, 4), (4, 4), (7, 8)]);
+    let payload = reference(&trace);
+    trace.kernel(11, 0, None, (24, 37, 2), &payload);
+    trace.kernel(12, 0, None, (24, 38, 2), &payload);
+    // The user half is defined first; one that calls back from the kernel has frames of both.
+    trace.kernel(20, 0, None, (24, 36, 2), &bytes(&[(7, 8), (0x1000, 8), (KERNEL + 5, 8), (0x2000, 8)]));
+    trace.kernel(21, 0, None, (24, 36, 2), &bytes(&[(7, 8), (KERNEL, 8), (KERNEL + 1, 8)]));
+    let rows = trace.rows();
+    let want = vec![KERNEL, KERNEL + 1, 0x1000, KERNEL + 5, 0x2000];
+    assert_eq!(stack_ids(&rows, CpuSample::TABLE, "stack_id"), [want]);
+    assert_eq!(truths(&rows, CpuSample::TABLE, "is_stack_incomplete"), [Some(false)]);
+}
+
+/// The example of `docs/numbers/cpu.md`.
+#[test]
+fn a_sample_without_the_kernel_half_of_its_stack_keeps_its_address_as_the_innermost_frame() {
+    let mut trace = Recording::new();
+    trace.sample(10, 4, KERNEL);
+    trace.sample(20, 4, KERNEL);
+    trace.sample(30, 4, 0x1000);
+    trace.sample(40, 4, KERNEL);
+    trace.stack(11, 0, (10, 4), &[0x1000, 0x2000]);
+    trace.stack(21, 0, (20, 4), &[KERNEL, KERNEL + 1]);
+    trace.stack(22, 0, (20, 4), &[0x1000, 0x2000]);
+    trace.stack(31, 0, (30, 4), &[0x1000, 0x2000]);
+    // A sample that a counter caused.
+    trace.kernel(50, 0, None, (15, 47, 2), &bytes(&[(KERNEL, 8), (4, 4), (1, 2), (0, 2)]));
+    trace.stack(51, 0, (50, 4), &[0x1000]);
+    let rows = trace.rows();
+    assert_eq!(
+        stack_ids(&rows, CpuSample::TABLE, "stack_id"),
+        [
+            vec![KERNEL, 0x1000, 0x2000],
+            vec![KERNEL, KERNEL + 1, 0x1000, 0x2000],
+            vec![0x1000, 0x2000],
+            vec![KERNEL],
+        ]
+    );
+    let incomplete = truths(&rows, CpuSample::TABLE, "is_stack_incomplete");
+    assert_eq!(incomplete, [true, false, false, false].map(Some));
+    assert_eq!(stack_ids(&rows, PmcSample::TABLE, "stack_id"), [[KERNEL, 0x1000]]);
+    assert_eq!(truths(&rows, PmcSample::TABLE, "is_stack_incomplete"), [Some(true)]);
+}
+
+/// The example of `docs/numbers/cpu.md`.
+#[test]
+fn dpcs_and_interrupts_are_a_part_of_the_stay_that_they_interrupted() {
+    let mut trace = Recording::new();
+    let start = trace.start;
+    let interrupt = |trace: &mut Recording, from: i64, to: i64, cpu: u16, opcode: u8| {
+        trace.kernel(
+            to,
+            cpu,
+            None,
+            (15, opcode, 2),
+            &bytes(&[((start + from) as u64, 8), (KERNEL, 8), (0, 4)]),
+        );
+    };
+    // Processor 0 is recorded from here on, with a thread that nobody knows before 20.
+    interrupt(&mut trace, 8, 12, 0, 68);
+    trace.switch(20, 0, (4, WAITS), 8);
+    interrupt(&mut trace, 30, 32, 0, 67);
+    interrupt(&mut trace, 29, 36, 0, 68);
+    interrupt(&mut trace, 40, 41, 0, 69);
+    // It runs on a thread of its own: that of the stay.
+    interrupt(&mut trace, 42, 45, 0, 66);
+    interrupt(&mut trace, 21, 45, 1, 68);
+    trace.switch(50, 0, (8, WAITS), 4);
+    trace.switch(60, 0, (4, WAITS), 0);
+    let rows = trace.rows();
+    let columns = ["in_ns", "out_ns", "run_ns", "dpc_isr_ns"];
+    assert_eq!(
+        read(&rows, ContextSwitch::TABLE, columns)[..3],
+        [
+            [None, Some(20), Some(8), Some(0)],
+            [Some(20), Some(50), Some(30), Some(8)],
+            [Some(50), Some(60), Some(10), Some(0)],
+        ]
+    );
+    let mut trace = Recording::new();
+    trace.switch(20, 0, (4, WAITS), 8);
+    trace.switch(50, 0, (8, WAITS), 4);
+    let unknown = read(&trace.rows(), ContextSwitch::TABLE, ["dpc_isr_ns"]).concat();
+    assert!(unknown.iter().all(Option::is_none), "{unknown:?}");
+}
+
+#[test]
+fn a_stack_of_a_switch_may_name_another_thread_if_it_is_the_only_one_of_its_time_and_processor() {
+    let mut trace = Recording::new();
+    trace.switch(10, 0, (0, 2), 4);
+    trace.switch(10, 1, (0, 2), 8);
+    trace.stack(10, 0, (10, 4), &[KERNEL]);
+    // The thread that went.
+    trace.stack(11, 1, (10, 0), &[KERNEL + 1]);
+    trace.switch(20, 0, (4, WAITS), 0);
+    trace.switch(30, 0, (0, 2), 4);
+    // Of another time.
+    trace.stack(31, 0, (29, 12), &[KERNEL + 2]);
+    trace.switch(40, 0, (4, WAITS), 0);
+    trace.switch(40, 1, (8, WAITS), 0);
+    let (rows, imported) = rows(vec![trace.finish()]);
+    let of = read(&rows, ContextSwitch::TABLE, ["in_ns", "cpu", "stack_id"]);
+    let stack = |at, cpu| {
+        let row = of.iter().find(|[into, on, _]| (*into, *on) == (Some(at), Some(cpu))).unwrap();
+        row[2].map(|id| frames(&rows, id)).unwrap_or_default()
+    };
+    assert_eq!([stack(10, 0), stack(10, 1), stack(30, 0)], [vec![KERNEL], vec![KERNEL + 1], vec![]]);
+    let count = |kind: &str| imported.diagnostics.iter().find(|d| d.kind == kind).map(|d| d.count);
+    let kinds = ["switch_stack_by_thread", "switch_stack_by_processor", "stack_without_event"];
+    assert_eq!(kinds.map(count), [1; 3].map(Some));
+}
