@@ -26,6 +26,7 @@ pub mod events;
 mod first_walk;
 pub mod import;
 mod interner;
+mod issuer;
 mod mentions;
 mod mix;
 mod out;

@@ -130,7 +130,7 @@ fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iter
 
 /// The row of the recording, as far as the headers tell it.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
-    let Some(first) = session.files().first() else { return Trace::default() };
+    let Some(first) = session.earliest() else { return Trace::default() };
     let (h, clock) = (first.header(), session.clock());
     let sum = |of: fn(&TraceFile) -> u64| {
         session.files().iter().map(of).fold(0, u64::saturating_add).min(i64::MAX as u64) as i64
@@ -144,9 +144,9 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         computer: cpu.and_then(|c| text(&c.computer_name)),
         os_version: Some(format!("{major}.{minor}.{}", h.build)),
         os_name: config.product_name.as_deref().and_then(text),
-        start_utc: utc_text(h.start_time).unwrap_or_default(),
-        start_filetime: h.start_time,
-        time_zone_bias_minutes: Some(h.time_zone.bias_at(h.start_time)),
+        start_utc: utc_text(clock.start).unwrap_or_default(),
+        start_filetime: clock.start,
+        time_zone_bias_minutes: Some(h.time_zone.bias_at(clock.start)),
         boot_filetime: Some(h.boot_time).filter(|boot| *boot > 0),
         duration_ns: clock.nanoseconds(end),
         clock: clock.kind.name().to_owned(),
