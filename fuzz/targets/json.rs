@@ -1,7 +1,8 @@
 //! Extracts of ETWAnalyzer: JSON of a main file and its parts, or an archive of them → extract → all rows.
 //!
-//! Layout of an input: shape (1 byte). 0: the bytes of an archive. Else: the main file behind its length (2 bytes), then parts: number
-//! (1 byte), bytes behind their length (2 bytes). 255: the main file alone, as long as the rest.
+//! Layout of an input: shape (1 byte). 0: the bytes of an archive. Else: the main file behind its length (2
+//! bytes), then parts: number (1 byte), bytes behind their length (2 bytes). 255: the main file alone, as
+//! long as the rest.
 
 #![no_main]
 

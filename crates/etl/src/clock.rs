@@ -49,8 +49,8 @@ pub struct Clock {
     pub t0: i64,
     /// Wall time of time zero: FILETIME, UTC.
     pub start: i64,
-    /// Ticks of the performance counter per second, never 0: some events hold lengths of time in them, whatever clock
-    /// stamped the events.
+    /// Ticks of the performance counter per second, never 0: some events hold lengths of time in them,
+    /// whatever clock stamped the events.
     pub counter_frequency: i64,
 }
 
@@ -101,7 +101,8 @@ impl Clock {
         ticks as f64 / self.frequency as f64
     }
 
-    /// Nanoseconds since time zero of what began so many ticks of the performance counter before `ticks`, rounded down.
+    /// Nanoseconds since time zero of what began so many ticks of the performance counter before `ticks`,
+    /// rounded down.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
         if self.counter_frequency == self.frequency {

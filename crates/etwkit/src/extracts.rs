@@ -1,10 +1,11 @@
 //! Arguments to a session over extracts.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, derive_again, is_current, is_json_extract};
+use etwkit_extract::{Extract, derive_again, is_current, is_json_archive, is_json_extract, open_all_json};
 use etwkit_query::{Options, Session, Source};
 
 use crate::printer::Printer;
@@ -80,7 +81,7 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
 }
 
 fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
-    let (doing, (extract, is_new)) = if is_json_extract(path) {
+    let (doing, (extract, is_new)) = if is_json_extract(path) || is_json_archive(path) {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
         ("extracted", cache::extract_of(path, &input::open_plain(path)?)?)
@@ -95,6 +96,36 @@ fn noted_extract_of(path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Path
         ));
     }
     Ok(extract)
+}
+
+/// What arguments name, with archives of several extracts of ETWAnalyzer as the extracts in the cache that
+/// these became.
+pub(crate) fn unpacked<'p>(
+    paths: Cow<'p, [PathBuf]>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Cow<'p, [PathBuf]>> {
+    if !paths.iter().any(|path| is_json_archive(path)) {
+        return Ok(paths);
+    }
+    let mut all = Vec::new();
+    for path in paths.iter() {
+        if !is_json_archive(path) {
+            all.push(path.clone());
+            continue;
+        }
+        for member in open_all_json(path, &input::plain_options())? {
+            let name = path.with_file_name(member.name());
+            let (extract, is_new) = cache::import_of(&name, &member)?;
+            if is_new {
+                let (path, member) = (path.display(), member.name());
+                let extract = extract.display();
+                printer
+                    .note(&format!("imported {member} of {path} into {extract}, which later questions use"));
+            }
+            all.push(extract);
+        }
+    }
+    Ok(Cow::Owned(all))
 }
 
 /// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.

@@ -10,7 +10,8 @@
 //! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
 //! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
-//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`open_all_json`], [`import_json`]).
+//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`open_all_json`],
+//! [`import_json`]).
 //!
 //! This crate knows files and archives; it does not know what the events mean.
 

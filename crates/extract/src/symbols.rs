@@ -46,10 +46,11 @@ impl Input {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
     }
 
-    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a symbol store where
-    /// the archive has it like that, else `name.pdb`. Nothing else of the paths in the archive is used, and nothing that
-    /// is there is replaced. Files that are damaged, too large for the limits, too many, or have the name of another one are
-    /// left out; the answer says so. `go_on` is asked before each file; what it breaks off stays incomplete.
+    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a
+    /// symbol store where the archive has it like that, else `name.pdb`. Nothing else of the paths in the
+    /// archive is used, and nothing that is there is replaced. Files that are damaged, too large for the
+    /// limits, too many, or have the name of another one are left out; the answer says so. `go_on` is asked
+    /// before each file; what it breaks off stays incomplete.
     ///
     /// # Errors
     /// If the folder cannot be written to or is full.

@@ -1,7 +1,8 @@
 //! Who issued a disk access.
 //!
-//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only headers do: the start of the
-//! access is logged by the thread that issues it, and the kernel puts the same thread into the header of the completion.
+//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only headers do: the
+//! start of the access is logged by the thread that issues it, and the kernel puts the same thread into the
+//! header of the completion.
 
 use etwkit_decode::kernel::disk::DiskIo;
 use etwkit_etl::RawEvent;
@@ -10,8 +11,8 @@ use rustc_hash::FxHashMap;
 use crate::directory::Directory;
 use crate::tracker::process::ProcessKey;
 
-/// Accesses whose completion has not come, at most; behind that many all are forgotten. No machine has so many, but a
-/// malicious file can.
+/// Accesses whose completion has not come, at most; behind that many all are forgotten. No machine has so
+/// many, but a malicious file can.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The thread that issued an access.
@@ -63,7 +64,8 @@ impl Issuers {
         issuer
     }
 
-    /// Who issued an access that is complete: the thread in its payload, else that of its start, else that of its header.
+    /// Who issued an access that is complete: the thread in its payload, else that of its start, else that of
+    /// its header.
     pub(crate) fn completed(&mut self, io: &DiskIo, event: &RawEvent<'_>) -> Option<Issuer> {
         let started = self.open.remove(&io.irp).filter(|_| io.irp != 0);
         let named = io.tid.map(|tid| Issuer { tid, pid: None, time: event.timestamp });

@@ -92,10 +92,10 @@ pub struct Ends {
     pub remote: SocketAddr,
 }
 
-/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger. Behind process and
-/// size come `daddr`, `saddr`, `dport`, `sport`. For TCP they have the orientation of the connection in both
-/// directions: `daddr` is the remote end. For UDP they have that of the packet: `daddr` is who gets it, which for a
-/// receive is the local end.
+/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger. Behind
+/// process and size come `daddr`, `saddr`, `dport`, `sport`. For TCP they have the orientation of the
+/// connection in both directions: `daddr` is the remote end. For UDP they have that of the packet: `daddr` is
+/// who gets it, which for a receive is the local end.
 #[must_use]
 pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     let mut c = Cursor::new(payload);

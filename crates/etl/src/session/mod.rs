@@ -115,14 +115,16 @@ impl Session {
         &self.clock
     }
 
-    /// The file that began first: its header tells of the machine and of the start. Of several the one named first.
+    /// The file that began first: its header tells of the machine and of the start. Of several the one named
+    /// first.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
         self.files.iter().min_by_key(|file| file.t0)
     }
 
-    /// The latest end of a file in raw ticks: its header event plus the length that its header states; `None` if no file states
-    /// one. And whether every file does: one that was not closed may go on behind the others.
+    /// The latest end of a file in raw ticks: its header event plus the length that its header states; `None`
+    /// if no file states one. And whether every file does: one that was not closed may go on behind the
+    /// others.
     #[must_use]
     pub fn ends(&self) -> (Option<i64>, bool) {
         let end = |file: &TraceFile| {

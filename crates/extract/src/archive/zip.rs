@@ -36,8 +36,8 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
     Ok(entries(&open(archive)?, archive)?.into_iter().map(|entry| entry.path).collect())
 }
 
-/// An archive whose members are unpacked one by one. Its directory is read once as long as members of another archive do not
-/// come in between: it may be long.
+/// An archive whose members are unpacked one by one. Its directory is read once as long as members of another
+/// archive do not come in between: it may be long.
 #[derive(Default)]
 pub(crate) struct OpenZip {
     last: Option<(Arc<Archive>, Zip)>,
@@ -62,7 +62,8 @@ impl OpenZip {
     }
 }
 
-/// The library keeps the last of several members with one path: refuses an archive where that leaves out one of `chosen`.
+/// The library keeps the last of several members with one path: refuses an archive where that leaves out one
+/// of `chosen`.
 fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
     if !zip.has_duplicate_names() {
         return Ok(());
@@ -78,7 +79,8 @@ fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> 
 
 /// Paths that a directory has more than once.
 fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
-    /// What stands in front of the path, and at which offsets the lengths of path, extra fields and comment are.
+    /// What stands in front of the path, and at which offsets the lengths of path, extra fields and comment
+    /// are.
     const FIXED: usize = 46;
     const LENGTHS: usize = 28;
     let mut file = BufReader::new(file);

@@ -212,7 +212,8 @@ fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> 
     Ok(if pid == 0 { None } else { import.processes.with(pid as i32, start, None) })
 }
 
-/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built on.
+/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built
+/// on.
 fn file_system(text: String) -> String {
     const NAMES: [&str; 9] = ["NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS"];
     match text.parse::<usize>() {

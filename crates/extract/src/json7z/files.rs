@@ -81,8 +81,8 @@ fn has_first_members(mut file: &File) -> bool {
     is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
 }
 
-/// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its name. Only its directory
-/// is read.
+/// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its
+/// name. Only its directory is read.
 #[must_use]
 pub fn is_json_archive(path: &Path) -> bool {
     let Ok((file, size)) = open_file(path) else { return false };
@@ -164,8 +164,8 @@ fn plain(path: &Path, main: JsonFile) -> crate::Result<JsonInput> {
     Ok(JsonInput { archive: None, files })
 }
 
-/// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs beside several of them is
-/// passed over.
+/// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs
+/// beside several of them is passed over.
 fn packed(kind: Kind, archive: Archive, options: &Options) -> crate::Result<Vec<JsonInput>> {
     let name = archive.name.clone();
     let members = archive::unpack(kind, archive, &mut Spool::new(options))?.members;

@@ -97,7 +97,7 @@ impl Head {
             "AdDomain" => self.fact(reader, ("cpu", 0), "domain_name")?,
             "IsDomainJoined" => {
                 let joined = reader.flag()?.map(|joined| joined.to_string());
-                self.push(("cpu", 0), name, joined);
+                self.push(("cpu", 0), &snake_case(name), joined);
             }
             "Displays" => self.parts(reader, "video")?,
             "NetworkInterfaces" => self.parts(reader, "nic")?,

@@ -80,7 +80,8 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts + row.injects > 0 {
-            // Bytes sent are those of the sends of programs; where no segments are told, they stand for these, too.
+            // Bytes sent are those of the sends of programs; where no segments are told, they stand for
+            // these, too.
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.writer)?;
@@ -168,7 +169,8 @@ fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sends that a filter held back and let go too late. The three sends of each become events, in which they are found again.
+/// Sends that a filter held back and let go too late. The three sends of each become events, in which they
+/// are found again.
 fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpEvent> = Vec::new();
     reader.list(|reader| {

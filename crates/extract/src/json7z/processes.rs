@@ -88,8 +88,8 @@ impl Processes {
         found
     }
 
-    /// The process with an id and a start. One whose start nobody knew has none. Where no start is told and several had the id, the
-    /// file name of the executable decides, if it is that of one of them.
+    /// The process with an id and a start. One whose start nobody knew has none. Where no start is told and
+    /// several had the id, the file name of the executable decides, if it is that of one of them.
     pub(super) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
         let exact = self.by_identity.get(&(pid, start)).copied();
         let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);

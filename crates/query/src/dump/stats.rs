@@ -31,8 +31,13 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("Machine", "computer"),
     ("OSName", "os_name"),
     ("OSVersion", "os_version"),
-    ("OSBuild", "nullif(split_part(os_version, '.', 3), '')"),
-    ("MemorySizeMB", "memory_bytes / 1048576"),
+    (
+        "OSBuild",
+        "coalesce((SELECT max(value) FROM system_config WHERE topic = 'machine' AND name = 'build_lab'),
+  nullif(split_part(os_version, '.', 3), ''))",
+    ),
+    // Millions of bytes, as everywhere.
+    ("MemorySizeMB", "memory_bytes / 1000000"),
     ("NumberOfProcessors", "processors"),
     ("EfficiencyClasses", CLASSES),
     ("CPUSpeedMHz", "cpu_mhz"),
@@ -60,10 +65,35 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("BootToSessionStartS", "(start_filetime - boot_filetime) / 10000000"),
     ("Clock", "clock"),
     ("SampleIntervalUs", "sample_interval_ns / 1000"),
-    ("Events", "events"),
-    ("LostEvents", "lost_events"),
-    ("LostBuffers", "lost_buffers"),
+    // An imported extract does not know how many there were.
+    ("Events", "nullif(events, 0)"),
+    ("LostEvents", LOST_EVENTS),
+    ("LostBuffers", LOST_BUFFERS),
 ];
+
+/// Where the file does not tell, 0 is no number.
+const LOST_EVENTS: &str =
+    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
+const LOST_BUFFERS: &str =
+    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_buffers END";
+
+/// Names that ETWAnalyzer gives to properties or groups of them, and ours.
+const OTHER_NAMES: [(&str, &str); 11] = [
+    ("Disk", "Disk*;Volume*"),
+    ("Displays", "video*"),
+    ("Network", "nic*"),
+    ("MainModuleVersion", "main_module_version.*"),
+    ("ModuleVersions", "module_version*"),
+    ("IsDomainJoined", "cpu.is_domain_joined"),
+    ("WinSatOSName", "platform.win_sat_os_name"),
+    ("BootToSessionStart", "BootToSessionStartS"),
+    ("ExtractStartTime", "ExtractStartTimeS"),
+    ("ExtractEndTime", "ExtractEndTimeS"),
+    ("UsedExtractOptions", "etwanalyzer.used_extract_options"),
+];
+
+/// Properties that the name of a file tells.
+const OF_FILE_NAME: [&str; 4] = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus"];
 
 /// How many processors each class has, on machines with several.
 const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
@@ -99,7 +129,32 @@ fn of_test(name: TestName) -> Vec<Property> {
     all.into_iter().filter_map(property).collect()
 }
 
+/// The names or patterns of a list of properties.
+fn entries(list: &str) -> impl Iterator<Item = &str> {
+    list.split([',', ' ', ';']).filter(|entry| !entry.is_empty())
+}
+
+/// The patterns that an entry means among our names.
+fn of_our_names(entry: &str) -> String {
+    let (not, name) = entry.strip_prefix('!').map_or(("", entry), |name| ("!", name));
+    match OTHER_NAMES.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name)) {
+        None => entry.to_owned(),
+        Some((_, ours)) => ours.split(';').map(|one| format!("{not}{one}")).collect::<Vec<_>>().join(";"),
+    }
+}
+
 impl StatsRequest {
+    /// Whether it names a property that a trace can have, though the ones at hand may not.
+    #[must_use]
+    pub fn names_a_property(&self) -> bool {
+        let is_known = |entry: &str| {
+            let known = OF_TRACE.iter().map(|(name, _)| *name).chain(OF_FILE_NAME);
+            let others = OTHER_NAMES.iter().map(|(name, _)| *name);
+            known.chain(others).any(|name| name.eq_ignore_ascii_case(entry))
+        };
+        self.properties.as_deref().is_some_and(|list| entries(list).any(is_known))
+    }
+
     /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
     #[must_use]
     pub fn sql(&self) -> String {
@@ -145,7 +200,8 @@ ORDER BY at, name, value",
         let of_test = file.and_then(|file| TestName::parse(&file.value)).map(of_test).unwrap_or_default();
         all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
-            let filter = TextFilter::parse(&filter.replace([',', ' '], ";"));
+            let filter: Vec<String> = entries(filter).map(|entry| of_our_names(entry)).collect();
+            let filter = TextFilter::parse(&filter.join(";"));
             all.retain(|property| filter.matches(Some(&property.name)));
         }
         Ok(all)

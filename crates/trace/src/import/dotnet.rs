@@ -19,7 +19,8 @@ type Runner = (Option<ProcessKey>, Option<u32>);
 /// A runtime in a process.
 type Runtime = (Option<ProcessKey>, u16);
 
-/// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again before it ends.
+/// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again
+/// before it ends.
 const BACKGROUND: u32 = 1;
 
 /// Collections and compilations that have begun.
@@ -143,8 +144,8 @@ impl Dotnet {
         }
     }
 
-    /// Threads run again. The time belongs to the collection that began while they stood still; without one to the collection in the
-    /// background that is in progress, whichever thread began it.
+    /// Threads run again. The time belongs to the collection that began while they stood still; without one
+    /// to the collection in the background that is in progress, whichever thread began it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
         let Some((begin, Some(runtime))) = self.suspensions.remove(&runner) else { return };
         let runtime = (runner.0, runtime);

@@ -13,6 +13,9 @@ use crate::sink::{Sink, SinkError};
 use crate::summary::SystemConfig;
 use crate::table::{Diagnostic, Disk, Service, SystemConfigItem, Trace, Volume};
 
+/// How a date begins that was not set.
+const NO_DATE: &str = "1970-01-01T00:00:00";
+
 /// Hands on what the trace tells of the machine.
 pub(super) fn write(
     config: &SystemConfig,
@@ -37,6 +40,8 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     for (topic, value) in section {
         match value {
             _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
+            // Of a machine whose registry does not tell when Windows was installed.
+            Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
             Value::Object(parts) if parts.values().all(Value::is_object) => {
                 for (item, (name, part)) in parts.iter().enumerate() {
                     push(&mut rows, &topic, item, "name", &Value::from(name.as_str()));

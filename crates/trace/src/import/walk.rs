@@ -419,7 +419,7 @@ impl Importers<'_> {
                 "info",
                 "pause_without_collection",
                 pauses,
-                "times at which a .NET program was stopped for a collection that is not in the trace: no row of gc has them",
+                "pauses of .NET programs for collections that are not in the trace: no row of gc has them",
             ),
             (
                 "info",

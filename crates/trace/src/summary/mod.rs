@@ -198,8 +198,8 @@ fn scheduled(
     processes.iter().map(row).collect()
 }
 
-/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later of the last event
-/// and the ends that were written.
+/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later
+/// of the last event and the ends that were written.
 pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
     let (ends, is_closed) = session.ends();

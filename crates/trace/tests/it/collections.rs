@@ -115,7 +115,8 @@ fn pauses_go_to_the_collection_that_is_in_progress() {
     // Nothing that the trace has is in progress.
     p.suspend(200, COLLECTS, GC_PREP);
     p.restart(230, COLLECTS);
-    // A collection in the background, begun with one of generation 1 in the same pause: that is the later one.
+    // A collection in the background, begun with one of generation 1 in the same pause: that is the later
+    // one.
     p.suspend(300, ALLOCATES, GC_PREP);
     p.begin(310, ALLOCATES, 2, (2, 1));
     p.begin(320, ALLOCATES, 3, (1, 0));

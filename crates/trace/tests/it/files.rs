@@ -16,8 +16,8 @@ use crate::counters::Batches;
 const MS: i64 = 10_000;
 const START: i64 = 133_000_000_000_000_000;
 
-/// A file that starts so many milliseconds behind the first one and is so many long, or is not closed; with an event
-/// at its begin and another one later.
+/// A file that starts so many milliseconds behind the first one and is so many long, or is not closed; with
+/// an event at its begin and another one later.
 fn file(start_ms: i64, length_ms: Option<i64>, event_ms: i64) -> Vec<u8> {
     let mut options = SessionOptions { t0: 7777 + start_ms * MS, ..SessionOptions::default() };
     options.header.start_time = START + start_ms * MS;

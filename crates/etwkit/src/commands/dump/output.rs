@@ -16,6 +16,7 @@ use super::asking::ask_in_order;
 pub(super) use super::columns::Columns;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
+use crate::extracts::unpacked;
 use crate::printer::{Line, Printer};
 
 /// What an extract answered.
@@ -96,7 +97,7 @@ pub(super) fn ask_each<A: Send>(
     if common.json {
         printer.json_start(command)?;
     }
-    let extracts = common.chosen()?;
+    let extracts = unpacked(common.chosen()?, printer)?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }

@@ -12,7 +12,7 @@ use etwkit_query::Answer;
 
 use crate::cli::{SqlArgs, SqlFormat};
 use crate::exit::Exit;
-use crate::extracts::{open_alone, open_extracts};
+use crate::extracts::{open_alone, open_extracts, unpacked};
 use crate::out_file;
 use crate::printer::{Printer, grouped};
 use rows::{Rows, Target};
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         out_file::check(out, args.force)?;
     }
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    let extracts = unpacked(extracts.into(), printer)?;
     let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
     let session = match sets {
         None => open_extracts(&extracts, printer)?,
