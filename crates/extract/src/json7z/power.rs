@@ -39,7 +39,7 @@ const SCHEMES: [&str; 5] = [
 
 /// Members, and the GUIDs that Windows documents for these settings. Intervals that Windows counts in checks are written as if a check were a
 /// millisecond.
-const SETTINGS: [(&str, &str, Form); 51] = [
+const SETTINGS: [(&str, &str, Form); 50] = [
     ("ActivePowerProfileGuid", "31f9f286-5084-42fe-b720-2b0264993763", Form::Guid),
     ("BaseProfile", "245d8541-3943-4422-b025-13a784f679b7", Form::Scheme),
     ("AutonomousMode", "8baa4a8a-14c6-4451-8e8b-14bdbd197537", Form::Flag),
@@ -48,9 +48,7 @@ const SETTINGS: [(&str, &str, Form); 51] = [
     ("HeteroPolicyThreadSchedulingShort", "bae08b81-2d5e-4688-ad6a-13243356654b", Form::Number),
     ("DecreaseLevelThresholdClass1", "f8861c27-95e7-475c-865b-13c0cb3f9d6b", Form::Number),
     ("DecreaseLevelThresholdClass2", "f8861c27-95e7-475c-865b-13c0cb3f9d6c", Form::Number),
-    // Older and newer name.
     ("ShortVsLongThreadThreshold", "d92998c2-6a48-49ca-85d4-8cceec294570", Form::Number),
-    ("ShortVsLongThreadThresholdUs", "d92998c2-6a48-49ca-85d4-8cceec294570", Form::Number),
     ("LongRunningThreadsLowerArchitectureLimit", "43f278bc-0f8a-46d0-8b31-9a23e615d713", Form::Number),
     ("EnergyPreferencePercent", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", Form::Number),
     ("EnergyPreferencePercentClass1", "36687f9e-e3a5-4dbf-b1dc-15eb381c6864", Form::Number),
@@ -176,7 +174,11 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(rows, import.writer)
 }
 
+/// Members that have another name in some versions, and the one above.
+const OTHER_NAMES: [(&str, &str); 1] = [("ShortVsLongThreadThresholdUs", "ShortVsLongThreadThreshold")];
+
 fn setting(reader: &mut Reader, name: &str, rows: &mut Vec<PowerSetting>) -> Result<()> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, known)| known);
     let Some((_, guid, form)) = SETTINGS.iter().chain(&PARKING).find(|(known, ..)| *known == name) else {
         return reader.unknown();
     };
