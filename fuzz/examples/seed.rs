@@ -36,6 +36,7 @@ fn main() {
         }
     }
     seeds.of_archives();
+    seeds.of_json();
     seeds.of_steps();
     seeds.of_symbols();
     for (target, count) in &seeds.count {
@@ -98,10 +99,37 @@ impl Seeds {
         }
     }
 
+    /// An extract of ETWAnalyzer with something in every section: whole, by section, packed.
+    fn of_json(&mut self) {
+        let small = etwkit_testkit::etwanalyzer::small();
+        let folder = tempfile::tempdir().unwrap();
+        let packed = small.write_packed(folder.path(), "x");
+        self.add("json", &[&[0], &fs::read(packed).unwrap()[..]].concat());
+        let mut whole = vec![1];
+        push_block(&mut whole, &serde_json::to_vec(&small.main).unwrap());
+        for (number, (_, part)) in (0u8..).zip(&small.parts) {
+            whole.push(number);
+            push_block(&mut whole, &serde_json::to_vec(part).unwrap());
+        }
+        self.add("json", &whole);
+        let sections = small.main.as_object().unwrap();
+        let needed = |name: &str| ["SessionStart", "SessionEnd", "Processes"].contains(&name);
+        for name in sections.keys().filter(|name| !needed(name.as_str())) {
+            let one: serde_json::Map<_, _> = sections
+                .iter()
+                .filter(|(key, _)| needed(key.as_str()) || *key == name)
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
+            let text = serde_json::to_vec(&one).unwrap();
+            self.add("json", &[&[255], &text[..]].concat());
+        }
+    }
+
     /// Symbol files of the tests, their tables, and names.
     fn of_symbols(&mut self) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/symbols/tests/fixtures");
-        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pdb")) {
             let bytes = fs::read(file).unwrap();
@@ -115,7 +143,13 @@ impl Seeds {
         let text = "MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 a.pdb\nFILE 0 a.cpp\nINLINE_ORIGIN 0 f\n\
                     FUNC 1000 30 0 main\nINLINE 0 11 0 0 1010 10\n1000 30 10 0\nPUBLIC 1040 0 ?g@ns@@YAHXZ\n";
         self.add("symbols", &[&[0], text.as_bytes()].concat());
-        let names = ["?f@@YAXP6AXPEAH0@Z1@Z", "_ZN1A1fIiEEvT_", "_RNvCs1234_7mycrate3foo", "_main@4", "?A0x12345678::f"];
+        let names = [
+            "?f@@YAXP6AXPEAH0@Z1@Z",
+            "_ZN1A1fIiEEvT_",
+            "_RNvCs1234_7mycrate3foo",
+            "_main@4",
+            "?A0x12345678::f",
+        ];
         for name in names {
             self.add("symbols", &[&[4], name.as_bytes()].concat());
         }

@@ -23,7 +23,8 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn ask(table: &Table) {
-    let mut rvas: Vec<u32> = table.functions().flat_map(|it| [it.start_rva, it.start_rva.wrapping_add(1)]).collect();
+    let mut rvas: Vec<u32> =
+        table.functions().flat_map(|it| [it.start_rva, it.start_rva.wrapping_add(1)]).collect();
     rvas.sort_unstable();
     drop(table.resolve_sorted(&rvas));
 }

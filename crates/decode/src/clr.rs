@@ -222,6 +222,43 @@ pub fn gc_end(payload: &[u8], version: u8) -> Option<(u32, u16)> {
     Some((number, c.u16()?))
 }
 
+/// `GCSuspendEEBegin`: a thread asks those of its runtime to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Suspend {
+    /// Why, see [`suspend_reason`].
+    pub reason: u32,
+    /// Instance of the runtime in the process.
+    pub clr_instance: u16,
+}
+
+/// Why threads are stopped; the others are debuggers, the end of the program, and the like.
+pub mod suspend_reason {
+    /// To collect.
+    pub const GC: u32 = 1;
+    /// To prepare or to end a collection in the background.
+    pub const GC_PREP: u32 = 6;
+}
+
+impl Suspend {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        if version == 0 {
+            return Some(Self { reason: c.u16()?.into(), clr_instance: 0 });
+        }
+        let reason = c.u32()?;
+        c.u32()?; // number of the collection
+        Some(Self { reason, clr_instance: c.u16()? })
+    }
+
+    /// Whether threads stop for a collection.
+    #[must_use]
+    pub const fn is_for_gc(self) -> bool {
+        matches!(self.reason, suspend_reason::GC | suspend_reason::GC_PREP)
+    }
+}
+
 /// `MethodJittingStarted`: the method in its runtime and bytes of its intermediate code.
 #[must_use]
 pub fn jitting_started(payload: &[u8]) -> Option<(u64, u32)> {

@@ -49,6 +49,9 @@ pub struct Clock {
     pub t0: i64,
     /// Wall time of time zero: FILETIME, UTC.
     pub start: i64,
+    /// Ticks of the performance counter per second, never 0: some events hold lengths of time in them,
+    /// whatever clock stamped the events.
+    pub counter_frequency: i64,
 }
 
 impl Clock {
@@ -67,7 +70,8 @@ impl Clock {
         };
         let frequency = if frequency > 0 { frequency } else { FILETIME_PER_SECOND };
         let start = if kind == ClockType::System && header.start_time == 0 { t0 } else { header.start_time };
-        Self { kind, frequency, t0, start }
+        let counter_frequency = if header.perf_freq > 0 { header.perf_freq } else { frequency };
+        Self { kind, frequency, t0, start, counter_frequency }
     }
 
     /// Nanoseconds since time zero, rounded down; negative before it. Saturates beyond 292 years.
@@ -95,6 +99,18 @@ impl Clock {
     #[must_use]
     pub fn duration_seconds(&self, ticks: i64) -> f64 {
         ticks as f64 / self.frequency as f64
+    }
+
+    /// Nanoseconds since time zero of what began so many ticks of the performance counter before `ticks`,
+    /// rounded down.
+    #[must_use]
+    pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
+        if self.counter_frequency == self.frequency {
+            let begin = i128::from(ticks) - i128::from(counter_ticks);
+            return i64::try_from(begin).map_or(i64::MIN, |begin| self.nanoseconds(begin));
+        }
+        let ns = i128::from(counter_ticks) * 1_000_000_000 / i128::from(self.counter_frequency);
+        i64::try_from(i128::from(self.nanoseconds(ticks)) - ns).unwrap_or(i64::MIN)
     }
 
     /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick that is
@@ -186,8 +202,23 @@ pub fn utc_text(filetime: i64) -> Option<String> {
 mod tests {
     use super::*;
 
-    const QPC: Clock =
-        Clock { kind: ClockType::Qpc, frequency: 3_579_545, t0: 1000, start: 132_404_548_206_236_167 };
+    const QPC: Clock = Clock {
+        kind: ClockType::Qpc,
+        frequency: 3_579_545,
+        t0: 1000,
+        start: 132_404_548_206_236_167,
+        counter_frequency: 3_579_545,
+    };
+
+    #[test]
+    fn lengths_in_ticks_of_the_counter_are_converted_with_its_frequency() {
+        let system = Clock { kind: ClockType::System, frequency: 10_000_000, ..QPC };
+        // 35795 ticks of 3.579545 MHz are 9.9998742 ms; the event is stamped 20 ms after time zero.
+        assert_eq!(system.nanoseconds_before(1000 + 200_000, 35_795), 20_000_000 - 9_999_874);
+        assert_eq!(QPC.nanoseconds_before(1000 + 35_795, 35_795), 0);
+        assert_eq!(system.nanoseconds_before(1000, u64::MAX), i64::MIN);
+        assert_eq!(QPC.nanoseconds_before(0, u64::MAX), i64::MIN);
+    }
 
     #[test]
     fn nanoseconds_round_down_on_both_sides_of_zero() {

@@ -1,5 +1,6 @@
 //! Arguments to a session over extracts.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,16 +9,17 @@ use std::sync::Arc;
 use anyhow::Context;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, Described, Extract, StoreError, derive_again, is_current, is_json_extract,
+    ConvertError, Described, Extract, StoreError, derive_again, is_current, is_json_archive, is_json_extract,
+    open_all_json,
 };
 use etwkit_query::{Options, Session, Source};
 
 use crate::cache::{self, Cached};
+use crate::gaps;
 use crate::input;
 use crate::printer::Printer;
 use crate::report::Advised;
 use crate::shelf::Shelf;
-use crate::gaps;
 
 /// Names the folder for what does not fit into memory, as for archives.
 const TEMP_DIR: &str = "ETWKIT_TMP";
@@ -161,7 +163,8 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
 }
 
 fn noted_extract_of(path: &Path, described: &Described, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
-    let (doing, Cached { path: extract, is_new, notes: of_cache }) = if is_json_extract(path) {
+    let is_json = is_json_extract(path) || is_json_archive(path);
+    let (doing, Cached { path: extract, is_new, notes: of_cache }) = if is_json {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
         ("extracted", cache::extract_of(path, &input::open_plain(path)?, described)?)
@@ -177,6 +180,37 @@ fn noted_extract_of(path: &Path, described: &Described, notes: &mut Vec<String>)
         ));
     }
     Ok(extract)
+}
+
+/// What arguments name, with archives of several extracts of ETWAnalyzer as the extracts in the cache that
+/// these became.
+pub(crate) fn unpacked<'p>(
+    paths: Cow<'p, [PathBuf]>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Cow<'p, [PathBuf]>> {
+    if !paths.iter().any(|path| is_json_archive(path)) {
+        return Ok(paths);
+    }
+    let mut all = Vec::new();
+    for path in paths.iter() {
+        if !is_json_archive(path) {
+            all.push(path.clone());
+            continue;
+        }
+        for member in open_all_json(path, &input::plain_options())? {
+            let name = path.with_file_name(member.name());
+            let Cached { path: extract, is_new, notes } = cache::import_of(&name, &member)?;
+            notes.iter().for_each(|note| printer.note(note));
+            if is_new {
+                let (path, member) = (path.display(), member.name());
+                let extract = extract.display();
+                printer
+                    .note(&format!("imported {member} of {path} into {extract}, which later questions use"));
+            }
+            all.push(extract);
+        }
+    }
+    Ok(Cow::Owned(all))
 }
 
 /// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.

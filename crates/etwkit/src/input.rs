@@ -36,6 +36,11 @@ pub(crate) fn open_plain_json(path: &Path) -> anyhow::Result<JsonInput> {
     Ok(etwkit_extract::open_json(path, &options(&plain()))?)
 }
 
+/// How inputs are opened if no option says otherwise.
+pub(crate) fn plain_options() -> Options {
+    options(&plain())
+}
+
 const fn plain() -> TraceArgs {
     TraceArgs { traces: Vec::new(), no_mmap: false, max_unpacked: MAX_UNPACKED_GIB }
 }

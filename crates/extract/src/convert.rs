@@ -21,7 +21,7 @@ use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic
 use crate::names::{self, NameFrom, Naming};
 use crate::pictures::Pictures;
 use crate::writer::SYMBOLS;
-use crate::{Input, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
+use crate::{Input, KeptSymbol, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
 
 /// What is extracted, and how.
 #[derive(Debug, Clone, Copy)]
@@ -201,7 +201,13 @@ pub fn convert_with_tags(
     )?;
     let kept = if input.symbol_files().next().is_some() {
         let folder = writer.symbols_dir()?;
-        input.keep_symbols(&folder, Limits::default())?;
+        let events = imported.walk.events;
+        // The caller's progress stays at the end; it may ask to stop all the same.
+        let go_on = || progress(Progress { done: 1.0, events });
+        match input.keep_symbols(&folder, Limits::default(), go_on)? {
+            ControlFlow::Continue(kept) => imported.diagnostics.extend(left_out(&kept)),
+            ControlFlow::Break(()) => return Err(ConvertError::Interrupted),
+        }
         Some(folder)
     } else {
         None
@@ -223,6 +229,20 @@ pub fn convert_with_tags(
     manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
+}
+
+/// What the reader should know of symbol files that came with the trace and were not unpacked.
+fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
+    let mut out = kept.iter().filter(|symbol| symbol.left_out.is_some());
+    let first = out.next()?;
+    let reason = first.left_out.as_deref().unwrap_or_default();
+    Some(etwkit_trace::table::Diagnostic {
+        severity: "warning".to_owned(),
+        kind: "symbol_file_left_out".to_owned(),
+        count: 1 + out.count() as i64,
+        position: Some(first.member.clone()),
+        message: format!("symbol files of the archive were not unpacked, the first one because: {reason}"),
+    })
 }
 
 /// Notes the pictures of the screen that lie beside the trace.

@@ -85,6 +85,14 @@ pub enum Error {
         /// The method.
         method: String,
     },
+    /// Two members have one path; only one of them could be read.
+    #[error("{archive} holds more than one file with the path {member}")]
+    Doubled {
+        /// The archive.
+        archive: String,
+        /// The path.
+        member: String,
+    },
     /// The archive asks for a password.
     #[error("{archive} is encrypted{}", member_text(member.as_deref()))]
     Encrypted {
@@ -194,6 +202,9 @@ impl Error {
             }
             Self::Twice { .. } => "name each file once",
             Self::Trace { source, .. } => return source.hint(),
+            Self::Doubled { .. } => {
+                "unpack the files one by one under different names (7z x -aou does), and name those"
+            }
             Self::OtherArchive { .. } | Self::Method { .. } => "unpack it and name the .etl files",
             Self::DamagedArchive { .. } => {
                 "copy or download the archive again; `etwkit` reads what is left of a damaged .etl file, \

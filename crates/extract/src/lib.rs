@@ -10,7 +10,8 @@
 //! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
 //! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
-//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`import_json`]).
+//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`open_all_json`],
+//! [`import_json`]).
 //!
 //! Files that describe events, which the user names beside a trace, are read here, too ([`Described`]).
 //!
@@ -51,8 +52,8 @@ pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};
 pub use hash::digest;
 pub use json7z::{
-    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_extract, looks_like_json_extract,
-    open_json,
+    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_archive, is_json_extract,
+    looks_like_json_extract, open_all_json, open_json,
 };
 pub use manifest::{DerivedManifest, Manifest};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};

@@ -86,7 +86,8 @@ impl Spool {
         let spool_error = |source| Error::Spool { dir: self.dir.clone(), source };
         // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
         let mut from = from.take(packed.size.saturating_add(1));
-        let mut chunk = vec![0; 1 << 18];
+        // No larger than the member: an archive may hold many small ones.
+        let mut chunk = vec![0; packed.size.saturating_add(1).min(1 << 18) as usize];
         let mut done = 0u64;
         loop {
             let len = match from.read(&mut chunk) {

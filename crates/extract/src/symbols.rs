@@ -4,16 +4,20 @@
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_symbols::identity::is_plain_name;
 
-use crate::archive::{self, Archive, Entry};
+use crate::archive::{self, Archive, Entry, OpenZip};
 use crate::open::Input;
 use crate::options::Limits;
 use crate::spool::Spool;
 use crate::{Error, Result};
+
+/// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some thousands.
+const MAX_KEPT: usize = 20_000;
 
 /// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`].
 pub(crate) struct Symbol {
@@ -42,26 +46,39 @@ impl Input {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
     }
 
-    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a symbol store where
-    /// the archive has it like that, else `name.pdb`. Nothing else of the paths in the archive is used, and nothing that
-    /// is there is replaced. Files that are damaged, too large for the limits, or have the name of another one are
-    /// left out; the answer says so.
+    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a
+    /// symbol store where the archive has it like that, else `name.pdb`. Nothing else of the paths in the
+    /// archive is used, and nothing that is there is replaced. Files that are damaged, too large for the
+    /// limits, too many, or have the name of another one are left out; the answer says so. `go_on` is asked
+    /// before each file; what it breaks off stays incomplete.
     ///
     /// # Errors
     /// If the folder cannot be written to or is full.
-    pub fn keep_symbols(&self, folder: &Path, limits: Limits) -> Result<Vec<KeptSymbol>> {
+    pub fn keep_symbols(
+        &self,
+        folder: &Path,
+        limits: Limits,
+        mut go_on: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<(), Vec<KeptSymbol>>> {
         let mut spool = Spool::of_folder(folder, Limits { members: usize::MAX, ..limits });
+        let mut open = OpenZip::default();
         let mut taken = BTreeSet::new();
         let mut kept = Vec::with_capacity(self.symbols.len());
         for symbol in &self.symbols {
+            if go_on().is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
             let (member, size) = (symbol.entry.path.clone(), symbol.entry.size);
             let (path, left_out) = match store_path(&symbol.entry.path) {
                 None => (None, Some("its name cannot be that of a file".to_owned())),
+                Some(_) if taken.len() >= MAX_KEPT => {
+                    (None, Some(format!("there are more than {MAX_KEPT} symbol files")))
+                }
                 // Names that differ only by case are one file on Windows.
                 Some(path) if !taken.insert(path.to_ascii_lowercase()) => {
                     (None, Some("another one has the same name".to_owned()))
                 }
-                Some(path) => match keep(symbol, &folder.join(&path), &mut spool) {
+                Some(path) => match keep(symbol, &folder.join(&path), &mut open, &mut spool) {
                     Ok(()) => (Some(folder.join(path)), None),
                     Err(error @ Error::Keep { .. }) => return Err(error),
                     Err(error) => (None, Some(error.to_string())),
@@ -69,11 +86,11 @@ impl Input {
             };
             kept.push(KeptSymbol { member, path, size, left_out });
         }
-        Ok(kept)
+        Ok(ControlFlow::Continue(kept))
     }
 }
 
-fn keep(symbol: &Symbol, path: &Path, spool: &mut Spool) -> Result<()> {
+fn keep(symbol: &Symbol, path: &Path, open: &mut OpenZip, spool: &mut Spool) -> Result<()> {
     let failed = |source| Error::Keep { path: path.to_owned(), source };
     let of_folder = |error| match error {
         Error::Spool { source, .. } => failed(source),
@@ -85,7 +102,7 @@ fn keep(symbol: &Symbol, path: &Path, spool: &mut Spool) -> Result<()> {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    let copied = archive::copy_member(&symbol.archive, &symbol.entry, spool, &mut file);
+    let copied = open.copy(&symbol.archive, &symbol.entry, spool, &mut file);
     if copied.is_err() {
         // Half a symbol file is worse than none.
         fs::remove_file(path).map_err(failed)?;

@@ -15,6 +15,7 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::Order;
 use etwkit_etl::bytes::u32_at;
 use etwkit_trace::directory::DirectoryBuilder;
+use etwkit_trace::tracker::stack::StackPart;
 
 fn main() {
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -52,7 +53,9 @@ fn main() {
             (group::STACK, stack::opcode::STACK) => stack::frames(payload, Owner::LEN, 8).collect(),
             (group::STACK, stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER) => {
                 let Some(key) = stack::key(payload, Owner::LEN, 8) else { return };
-                let Some(id) = directory.stack_keys.resolve(event.timestamp, key) else { return };
+                let is_kernel = hook.opcode == stack::opcode::REFERENCE_KERNEL;
+                let part = if is_kernel { StackPart::Kernel } else { StackPart::User };
+                let Some(id) = directory.stack_keys.resolve(event.timestamp, key, part) else { return };
                 directory.stacks.frames(id).collect()
             }
             _ => return,

@@ -142,7 +142,7 @@ fn disk() -> Value {
     let (first, second) = (process(100, &at("1")), process(200, UNKNOWN_START));
     json!({
         "DiskInformation": [{"Type": 1, "Model": "SSD 1", "CapacityGiB": 100.0, "SectorSizeBytes": 512, "IsWriteCachingEnabled": true,
-            "Partitions": [{"FileSystem": 2, "Drive": "C", "TotalSizeGiB": 90.0, "FreeSizeGiB": 10.5}]}],
+            "Partitions": [{"FileSystem": 0, "Drive": "C", "TotalSizeGiB": 90.0, "FreeSizeGiB": 10.5}]}],
         "DriveToPath": {
             "C": {"FilePathToDiskEvents": {
                 "C:\\data\\big.bin": {
@@ -187,8 +187,12 @@ fn memory() -> Value {
     json!({
         "MachineCommitStartMiB": 4000, "MachineCommitEndMiB": 4100, "MachineCommitDiffMiB": 100,
         "MachineActiveStartMiB": 3000, "MachineActiveEndMiB": 2900, "MachineActiveDiffMiB": -100,
-        "WorkingSetsAtStart": [set("worker.exe(200)", 50, 70), set("SystemCacheWs(1)", 500, 0)],
-        "WorkingSetsAtEnd": [set("worker.exe(200)", 60, 90), set("worker.exe(100)2024-05-01T12:00:01+02:00", 20, 25)],
+        "WorkingSetsAtStart": [
+            set("worker.exe(200)", 50, 70),
+            set("SystemCacheWs(1)", 500, 0), set("PagedPoolWs(1)", 30, 0), set("SystemPteWs(1)", 6, 0)],
+        "WorkingSetsAtEnd": [
+            set("worker.exe(200)", 60, 90), set("worker.exe(100)2024-05-01T12:00:01+02:00", 20, 25),
+            set("SystemCacheWs(1)", 400, 0), set("PagedPoolWs(1)", 32, 0), set("SystemPteWs(1)", 6, 0)],
     })
 }
 
@@ -207,12 +211,18 @@ fn network() -> Value {
                  "RetransmitTimeout": at("6.5"),
                  "Statistics": {"KeepAlive": true, "MaxSendDelayS": 1.25, "MaxReceiveDelayS": 0.5, "LastSent": at("6"), "LastReceived": at("5"),
                                 "DataBytesIn": 6000, "DataBytesOut": 800, "SegmentsIn": 9, "SegmentsOut": 8, "AverageSendRate": 1234.5,
+                                "SendPostedPosted": 4, "SendPostedInjected": 1, "RstReceivedTime": at("6.75"),
                                 "AggregatedAverageSendRate": 1.0}},
                 {"Tcb": 2, "LocalIpAndPort": {"Address": "[::1]", "Port": 1000}, "RemoteIpAndPort": {"Address": "[::1]", "Port": 1001},
                  "BytesReceived": 0, "DatagramsReceived": 0, "BytesSent": 0, "DatagramsSent": 0, "ProcessIdx": -1, "Statistics": {}}],
             "Retransmissions": [
                 {"ConnectionIdx": 0, "RetransmitTime": at("5.9"), "SendTime": at("5.6"), "SequenceNumber": 3_562_726_492u32, "NumBytes": 300},
-                {"ConnectionIdx": 0, "RetransmitTime": at("4"), "SendTime": at("3.9"), "SequenceNumber": 7, "NumBytes": 100, "IsClientRetransmission": true}]},
+                {"ConnectionIdx": 0, "RetransmitTime": at("4"), "SendTime": at("3.9"), "SequenceNumber": 7, "NumBytes": 100, "IsClientRetransmission": true}],
+            "TcpIssues": {"PostIssues": [
+                {"ConnectionIdx": 0,
+                 "PreviousPosted": {"Time": at("3.0"), "InjectedReason": "Posted", "NumBytes": 100, "SndNext": 1000},
+                 "OutOfOrderPost": {"Time": at("3.001"), "InjectedReason": "Posted", "NumBytes": 50, "SndNext": 1000},
+                 "Injected": {"Time": at("3.002"), "InjectedReason": "Injected", "NumBytes": 100, "SndNext": 1050}}]}},
     })
 }
 
@@ -224,7 +234,7 @@ fn power() -> Value {
         "IdleConfiguration": {"Enabled": true, "MinimumDurationBetweenChecks": "00:00:00.0500000", "PromoteThresholdPercent": 60},
         "ProcessorParkingConfiguration": {"MinUnparkedProcessorPercent": 100, "UtilityDistributionEnabled": false},
         "AutonomousMode": true, "ActivePowerProfile": 3, "ActivePowerProfileGuid": "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c",
-        "DecreaseLevelThresholdClass1": 842_150_450, "EnergyPreferencePercent": 33,
+        "DecreaseLevelThresholdClass1": 842_150_450, "EnergyPreferencePercent": 33, "ShortVsLongThreadThresholdUs": 5000,
     }])
 }
 
@@ -304,6 +314,19 @@ impl JsonExtract {
             .map(|(file, value)| (file, serde_json::to_vec_pretty(value).unwrap()))
             .collect()
     }
+}
+
+/// Writes a 7z archive with the small extract under each of the names.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn write_many(path: &Path, names: &[&str]) {
+    let main = serde_json::to_vec(&small().main).unwrap();
+    let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
+    for name in names {
+        writer.push_archive_entry(ArchiveEntry::new_file(name), Some(main.as_slice())).unwrap();
+    }
+    std::fs::write(path, writer.finish().unwrap().into_inner()).unwrap();
 }
 
 /// Writes an extract with so many processes, each with so many methods, files and DNS queries. Returns the bytes of JSON.

@@ -31,6 +31,7 @@ pub mod gaps;
 pub mod health;
 pub mod import;
 mod interner;
+mod issuer;
 mod mentions;
 mod mix;
 mod out;

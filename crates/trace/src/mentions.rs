@@ -63,6 +63,10 @@ impl Mentions {
 
     #[inline]
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
+        if hook.group == group::DISK && hook.version < 3 {
+            // Who issued an access is in the header alone.
+            self.pids.extend(event.process_id());
+        }
         match hook.group {
             group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
@@ -91,7 +95,8 @@ impl Mentions {
         let tid = match (hook.group, hook.opcode) {
             (group::PERFINFO, sample::opcode::SAMPLE) => Sample::parse(payload, pointer_size).map(|s| s.tid),
             (group::DISK, op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH)) => {
-                DiskIo::parse(payload, op, hook.version, pointer_size).and_then(|io| io.tid)
+                let io = DiskIo::parse(payload, op, hook.version, pointer_size);
+                io.and_then(|io| io.tid.or_else(|| event.thread_id()))
             }
             (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
             _ => None,

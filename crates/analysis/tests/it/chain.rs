@@ -84,7 +84,7 @@ fn chains_come_in_the_order_that_is_asked_for() {
         .add(first(4, 0, 100));
     let asked = |sort| {
         let waits = WaitRequest { sort, top: Top { count: Some(2), skip: 0 }, ..WaitRequest::default() };
-        let chains = ChainRequest { waits }.ask(&machine.session()).unwrap();
+        let chains = ChainRequest { waits, all_waits: false }.ask(&machine.session()).unwrap();
         chains.iter().map(|chain| tids(chain)[0]).collect::<Vec<_>>()
     };
     assert_eq!(asked(WaitSort::Wait), [102, 101]);

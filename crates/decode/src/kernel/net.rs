@@ -92,10 +92,12 @@ pub struct Ends {
     pub remote: SocketAddr,
 }
 
-/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger: behind process and size,
-/// the remote address first.
+/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger. Behind
+/// process and size come `daddr`, `saddr`, `dport`, `sport`. For TCP they have the orientation of the
+/// connection in both directions: `daddr` is the remote end. For UDP they have that of the packet: `daddr` is
+/// who gets it, which for a receive is the local end.
 #[must_use]
-pub fn ends(payload: &[u8], is_v6: bool) -> Option<Ends> {
+pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     let mut c = Cursor::new(payload);
     c.take(8)?;
     let mut address = || -> Option<IpAddr> {
@@ -105,10 +107,15 @@ pub fn ends(payload: &[u8], is_v6: bool) -> Option<Ends> {
             IpAddr::from(<[u8; 4]>::try_from(c.take(4)?).ok()?)
         })
     };
-    let (remote, local) = (address()?, address()?);
+    let (destination, source) = (address()?, address()?);
     let mut port = || Some(c.u16()?.swap_bytes());
-    let (remote_port, local_port) = (port()?, port()?);
-    Some(Ends { local: SocketAddr::new(local, local_port), remote: SocketAddr::new(remote, remote_port) })
+    let (destination_port, source_port) = (port()?, port()?);
+    let destination = SocketAddr::new(destination, destination_port);
+    let source = SocketAddr::new(source, source_port);
+    Some(match operation {
+        Operation::UdpReceive => Ends { local: destination, remote: source },
+        _ => Ends { local: source, remote: destination },
+    })
 }
 
 /// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses in

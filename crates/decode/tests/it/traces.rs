@@ -1,8 +1,11 @@
 //! The sample traces, where they are at hand.
 
 use std::fs;
+use std::net::IpAddr;
 use std::ops::ControlFlow;
 
+use etwkit_decode::kernel::net::{self, Operation};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_decode::{Decoder, Source, Spans};
 use etwkit_etl::source::ByteSource;
@@ -46,6 +49,39 @@ fn described_events_fill_their_payload() {
     });
     assert_eq!((exact, other), (51_411, 0));
     assert_eq!(decoder.problems().counts().count(), 0);
+}
+
+/// Who receives a datagram is never a group of the other side: most of them were sent to groups, which this machine
+/// joined. Eight of Windows 7 name this machine as their source.
+#[test]
+fn datagrams_that_came_in_went_to_the_local_end() {
+    let is_group = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.is_multicast() || ip.octets()[3] == 255,
+        IpAddr::V6(ip) => ip.is_multicast(),
+    };
+    for (name, expected) in [("net.4.5.2.x64.etl", 29), ("tx_KernelNetwork.etl", 210)] {
+        let Some(bytes) = sample(name) else { return };
+        let (mut received, mut to_groups, mut from_groups) = (0, 0, 0);
+        each(bytes, Order::File, |event| {
+            let (operation, is_v6) = match Hook::of(event) {
+                Some(hook) if hook.group == group::UDP => {
+                    (net::udp_operation(hook.opcode), hook.opcode >= 26)
+                }
+                None if event.kind.is_manifest() && event.provider() == net::KERNEL_NETWORK => {
+                    let id = event.descriptor().id;
+                    (net::provider_operation(id), id >= 58)
+                }
+                _ => return,
+            };
+            let Some(operation @ Operation::UdpReceive) = operation else { return };
+            let ends = net::ends(event.payload(), is_v6, operation).unwrap();
+            received += 1;
+            to_groups += usize::from(is_group(ends.local.ip()));
+            from_groups += usize::from(is_group(ends.remote.ip()));
+        });
+        assert_eq!((received, from_groups), (expected, 0), "{name}");
+        assert!(to_groups > received / 2, "{name}: {to_groups}");
+    }
 }
 
 #[test]

@@ -129,10 +129,32 @@ impl Session {
         self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
-    /// Pointer size of the machine in bytes, as the first file has it: 4 or 8.
+    /// The file that began first: its header tells of the machine and of the start. Of several the one named
+    /// first.
+    #[must_use]
+    pub fn earliest(&self) -> Option<&TraceFile> {
+        self.files.iter().min_by_key(|file| file.t0)
+    }
+
+    /// The latest end of a file in raw ticks: its header event plus the length that its header states; `None`
+    /// if no file states one. And whether every file does: one that was not closed may go on behind the
+    /// others.
+    #[must_use]
+    pub fn ends(&self) -> (Option<i64>, bool) {
+        let end = |file: &TraceFile| {
+            let length = file.header.end_time.saturating_sub(file.header.start_time);
+            let is_stated = file.header.end_time > 0 && length > 0;
+            let clock = Clock { t0: file.t0, ..self.clock };
+            is_stated.then(|| clock.nearest_tick(length.saturating_mul(100)))
+        };
+        let ends: Vec<Option<i64>> = self.files.iter().map(end).collect();
+        (ends.iter().flatten().max().copied(), ends.iter().all(Option::is_some))
+    }
+
+    /// Pointer size of the machine in bytes, as the earliest file has it: 4 or 8.
     #[must_use]
     pub fn pointer_size(&self) -> usize {
-        if self.files.first().is_some_and(|file| file.header.pointer_size == 4) { 4 } else { 8 }
+        if self.earliest().is_some_and(|file| file.header.pointer_size == 4) { 4 } else { 8 }
     }
 
     /// Damage between buffers; that inside them is reported by each walk.

@@ -1,6 +1,6 @@
 //! `etwkit info`: what a trace is, what was recorded and what not, whether it is intact, and who used the CPU.
 
-use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
+use etwkit_etl::clock::utc_text;
 use etwkit_etl::session::TraceFile;
 use etwkit_extract::Input;
 use etwkit_trace::summary::{CpuTotals, Facts, ProviderCount, Recorded, ScheduledRow, Summary, TopRow};
@@ -64,8 +64,7 @@ fn print(
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
     printer.file(&title(input))?;
-    let files = input.session().files();
-    if let Some(file) = files.first() {
+    if let Some(file) = input.session().earliest() {
         printer.heading("Machine")?;
         printer.table(&machine(file, facts))?;
         printer.heading("Recording")?;
@@ -125,14 +124,13 @@ fn recording(input: &Input, file: &TraceFile, facts: &Facts) -> Table {
     let clock = session.clock();
     let mut table = Table::pairs();
     table.row(["session".into(), header.session_name.clone()]);
-    // Of several files the last one that was closed ends the recording.
-    let end = session.files().iter().map(|file| file.header().end_time).max().unwrap_or_default();
+    // Of several files the one that ends last ends the recording.
+    let (end, _) = session.ends();
     table.row(["start".into(), time(clock.start)]);
-    table.row(["end".into(), time(end)]);
-    if end > 0 {
+    table.row(["end".into(), time(end.map_or(0, |end| clock.filetime(end)))]);
+    if let Some(end) = end {
         let cut = if session.is_cut() { ", of which the file lacks the end" } else { "" };
-        let seconds = end.saturating_sub(clock.start) as f64 / FILETIME_PER_SECOND as f64;
-        table.row(["duration".into(), format!("{}{cut}", duration(seconds))]);
+        table.row(["duration".into(), format!("{}{cut}", duration(clock.seconds(end)))]);
     }
     if let Some((first, last)) = facts.times {
         table.row([

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use etwkit_testkit::etwanalyzer::small;
+use etwkit_testkit::etwanalyzer::{small, write_many};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Exit, run};
@@ -303,6 +303,13 @@ fn disk_io_is_that_of_the_file() {
         sql("SELECT model, size_bytes, is_write_cache_enabled FROM disk"),
         json!([["SSD 1", 107_374_182_400i64, true]])
     );
+    assert_eq!(sql("SELECT drive, file_system FROM volume"), json!([["C", "NTFS"]]));
+    // How many operations there were is not in the file: nothing is printed, and where there were none, none.
+    assert_rows(
+        &["disk", "--dir-level", "100"],
+        &["reads", "writes", "flushes"],
+        &json!([[0, 0, null], [null, 0, 0], [null, null, 0]]),
+    );
 }
 
 #[test]
@@ -442,6 +449,9 @@ fn dns_queries_and_connections_are_those_of_the_file() {
         "client_retransmits",
         "retransmit_max_ns",
         "keep_alives",
+        "abort_ns",
+        "posts",
+        "injects",
     ];
     let mut rows = dump(&["tcp"]);
     rows.sort_by_key(|row| row["connection_id"].as_i64());
@@ -470,6 +480,9 @@ fn dns_queries_and_connections_are_those_of_the_file() {
                 2,
                 1,
                 300_000_000,
+                1,
+                6_750_000_000i64,
+                4,
                 1
             ],
             [
@@ -494,6 +507,9 @@ fn dns_queries_and_connections_are_those_of_the_file() {
                 0,
                 0,
                 null,
+                0,
+                null,
+                0,
                 0
             ],
         ])
@@ -505,6 +521,19 @@ fn dns_queries_and_connections_are_those_of_the_file() {
             Value::Array(rows)
         })
         .unwrap()
+    );
+}
+
+#[test]
+fn sends_that_were_let_go_too_late_are_found_again() {
+    assert_rows(
+        &["tcp", "--issue", "post"],
+        &["issue", "role", "pid", "ts_ns", "size_bytes", "sequence", "sequence_difference"],
+        &json!([
+            [1, "captured", 100, 3_000_000_000i64, 100, 1000, null],
+            [1, "overtaking", 100, 3_001_000_000i64, 50, 1000, null],
+            [1, "injected", 100, 3_002_000_000i64, 100, 1050, 50],
+        ]),
     );
 }
 
@@ -562,7 +591,7 @@ fn events_of_one_kind_each_are_there() {
 fn memory_and_power_are_those_of_the_file() {
     const MIB: i64 = 1 << 20;
     let mut rows = dump(&["memory"]);
-    rows.sort_by_key(|row| row["pid"].as_i64());
+    rows.sort_by_key(|row| (row["pid"].as_i64(), row["working_set_bytes"].as_i64()));
     assert_eq!(
         columns(
             &rows,
@@ -576,9 +605,17 @@ fn memory_and_power_are_those_of_the_file() {
             ]
         ),
         json!([
+            [1, 0, 0, 6 * MIB, 3 * MIB, 3 * MIB],
+            [1, 0, 0, 32 * MIB, 16 * MIB, 3 * MIB],
+            [1, 0, 0, 400 * MIB, 200 * MIB, 3 * MIB],
             [100, 25 * MIB, 0, 20 * MIB, 10 * MIB, 3 * MIB],
             [200, 90 * MIB, 20 * MIB, 60 * MIB, 30 * MIB, 3 * MIB]
         ])
+    );
+    // Parts of the system have one id, and names of their own.
+    assert_eq!(
+        columns(&rows[..3], &["process", "working_set_diff_bytes"]),
+        json!([["SystemPteWs", 0], ["PagedPoolWs", 2 * MIB], ["SystemCacheWs", -100 * MIB]])
     );
     assert_eq!(
         sql("SELECT in_use_bytes, commit_bytes FROM memory_machine ORDER BY ts_ns"),
@@ -601,6 +638,7 @@ fn memory_and_power_are_those_of_the_file() {
         ("DecreaseLevelThreshold Class 1", json!("50,50,50,50")),
         ("MinUnparkedProcessor", json!("100 %")),
         ("MaxThrottleFrequency", Value::Null),
+        ("ShortVsLongThreadThreshold", json!("5000 us")),
     ] {
         assert_eq!(value(name), expected, "{name}");
     }
@@ -691,7 +729,7 @@ fn the_recording_and_the_machine_are_told() {
         json!([[
             "Reading_3117msPC-1.20240501-120000.etl",
             "PC-1",
-            "Windows 10 Pro (vb_release)",
+            "Windows 10 Pro",
             "10.0.19043",
             "2024-05-01T10:00:00.0000000Z",
             -120,
@@ -712,6 +750,28 @@ fn the_recording_and_the_machine_are_told() {
         (json!("A processor"), json!("on"), json!("MS-7846"))
     );
     assert_eq!(value("EfficiencyClasses"), json!("class 0: 1, class 1: 1"));
+    // As the file has them.
+    assert_eq!((value("MemorySizeMB"), value("OSBuild")), (json!("17120"), json!("vb_release")));
+    assert_eq!((value("LostEvents"), value("Events")), (json!("3"), Value::Null));
+    assert!(value("VolumeC").as_str().unwrap().starts_with("NTFS, "), "{}", value("VolumeC"));
+    // The names that ETWAnalyzer gives to properties are known, whether a file has them or not.
+    for (asked, expected) in [
+        ("UsedExtractOptions", &["UsedExtractOptions"][..]),
+        ("Disk", &["Disk0", "VolumeC"]),
+        ("MainModuleVersion OSName", &["OSName", "MainModuleVersion"]),
+        ("Network,IsDomainJoined", &["IsDomainJoined", "Network"]),
+        ("Displays", &["Displays"]),
+        ("BootToSessionStart", &["BootToSessionStartS"]),
+    ] {
+        let found = dump(&["stats", "--properties", asked]);
+        let names: Vec<&str> = found.iter().map(|row| row["name"].as_str().unwrap()).collect();
+        assert!(expected.iter().all(|name| names.contains(name)), "{asked}: {names:?}");
+    }
+    let without = run(&["dump", "stats", "--properties", "!Disk", "--json", extract()]).out;
+    assert!(without.contains("OSName") && !without.contains("VolumeC"), "{without}");
+    let missing = run(&["dump", "stats", "--properties", "WinSatOSName ExtractStartTime", extract()]);
+    assert_eq!((missing.exit, missing.err.as_str()), (Exit::Nothing, ""), "{}", missing.out);
+    assert_eq!(run(&["dump", "stats", "--properties", "Nonsense", extract()]).exit, Exit::Error);
     assert_eq!(
         (value("nic.nic_description"), value("main_module_version.version")),
         (json!("Ethernet"), json!("1.2.2405.0100"))
@@ -778,6 +838,59 @@ fn a_dump_of_the_file_itself_imports_it_into_the_cache() {
     let listed = run(&["-dump", "process", "-fd", folder.to_str().unwrap()]);
     assert_eq!((listed.exit, listed.err.as_str()), (Exit::Answered, ""), "{}", listed.out);
     assert_eq!(listed.out.matches("explorer.exe").count(), 1, "{}", listed.out);
+}
+
+/// What the file does not tell is no fact: whether events were lost, how many there were of anything.
+#[test]
+fn unknown_is_told_as_unknown() {
+    let folder = folder("unknown");
+    let mut bare = small();
+    bare.main.as_object_mut().unwrap().remove("TraceHeader");
+    bare.main["ThreadPool"]["PerProcessThreadPoolStarvations"] = json!({});
+    let path = bare.write(&folder, "bare");
+    let path = path.to_str().unwrap();
+    let overview = run(&["dump", "overview", path]);
+    assert_eq!(overview.exit, Exit::Answered, "{}", overview.err);
+    assert!(
+        overview.out.contains("whether events were lost while recording is not in the file"),
+        "{}",
+        overview.out
+    );
+    assert!(!overview.out.contains("nothing was lost"), "{}", overview.out);
+    let files: Vec<&str> = overview.out.lines().filter(|line| line.contains("big.bin")).collect();
+    assert!(files.iter().any(|line| line.contains(" ? ")), "{files:?}");
+    let stats = run(&["dump", "stats", "--properties", "Lost*", "--json", path]);
+    assert!(!stats.out.contains("LostEvents"), "{}", stats.out);
+    // Thread pools were recorded, and none starved.
+    let pools = run(&["dump", "thread-pool", path]);
+    assert!(pools.out.contains("thread pools were recorded, and no starvation"), "{}", pools.out);
+    let lost = run(&["dump", "overview", extract()]).out;
+    assert!(lost.contains("events were lost while recording") && lost.contains("(3"), "{lost}");
+}
+
+#[test]
+fn archives_with_many_extracts_are_several() {
+    let folder = folder("many");
+    let archive = folder.join("night.7z");
+    write_many(&archive, &["first.json", "sub/second.json"]);
+    let path = archive.to_str().unwrap();
+    let asked = run(&["dump", "process", "--json", path]);
+    assert_eq!(asked.exit, Exit::Answered, "{}", asked.err);
+    assert_eq!(asked.out.matches("\"pid\":200").count(), 2, "{}", asked.out);
+    let rows = run(&["sql", "--format", "json", path, "SELECT count(*) AS n FROM process"]);
+    assert!(rows.out.contains("10"), "{}{}", rows.out, rows.err);
+    let made = run(&["extract", path]);
+    assert_eq!((made.exit, made.err.as_str()), (Exit::Answered, ""), "{}", made.out);
+    assert!(folder.join("first.etwx").is_dir() && folder.join("second.etwx").is_dir(), "{}", made.out);
+    assert!(made.out.contains("night.7z: second.json"), "{}", made.out);
+    // A question to one extract says what to do.
+    let one = run(&["dump", "overview", path]);
+    assert_eq!(one.exit, Exit::Error);
+    assert!(
+        one.err.contains("2 of them: first.json, second.json") && one.err.contains("hint: "),
+        "{}",
+        one.err
+    );
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod seven_zip;
 mod zip;
 
+pub(crate) use zip::OpenZip;
+
 use std::fs::File;
 use std::sync::Arc;
 
@@ -42,10 +44,18 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    const fn ending(self) -> &'static str {
+    pub(crate) const fn ending(self) -> &'static str {
         match self {
             Self::Traces => "etl",
             Self::Json => "json",
+        }
+    }
+
+    /// Endings of archives in an archive that may hold some.
+    const fn archives(self) -> &'static [&'static str] {
+        match self {
+            Self::Traces => &["zip", "7z", "diagsession"],
+            Self::Json => &["zip", "7z", "json7z"],
         }
     }
 }
@@ -64,6 +74,15 @@ const MAX_DEPTH: usize = 1;
 
 /// How many members a message lists.
 const LISTED: usize = 8;
+
+/// Paths of the members of an archive; `None` if the file is none or its directory cannot be read.
+pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
+    match kind {
+        Kind::SevenZip => seven_zip::names(archive).ok(),
+        Kind::Zip => zip::names(archive).ok(),
+        Kind::Other(_) | Kind::Trace => None,
+    }
+}
 
 /// Unpacks all traces of an archive, ordered by their paths.
 pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<Found> {
@@ -85,7 +104,11 @@ fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool
                 let name = format!("{} in {}", member.name, archive.name);
                 let inner = Archive { file: member.file, size: member.size, name, wanted: archive.wanted };
                 let inside = unpack_at(depth + 1, nested, &Arc::new(inner), spool)?;
-                found.members.extend(inside.members);
+                let outer = member.path;
+                found.members.extend(inside.members.into_iter().map(|inner| {
+                    let path = format!("{outer}/{}", inner.path);
+                    Member { path, ..inner }
+                }));
                 found.symbols.extend(inside.symbols);
             }
             _ => found.members.push(member),
@@ -94,16 +117,13 @@ fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool
     Ok(found)
 }
 
-/// Unpacks one member of a zip archive into a file; the spool has admitted it.
-pub(crate) fn copy_member(archive: &Archive, entry: &Entry, spool: &Spool, file: &mut File) -> Result<()> {
-    zip::copy(archive, entry, spool, file)
-}
-
 /// A member as the directory of its archive describes it.
 #[derive(Clone)]
 pub(crate) struct Entry {
     index: usize,
     pub(crate) path: String,
+    /// The path as the directory has it, where several members may have the same.
+    raw_path: Vec<u8>,
     pub(crate) size: u64,
     packed: u64,
     encrypted: bool,
@@ -127,7 +147,7 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
     let (traces, others): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending()]));
     let chosen = if traces.is_empty() {
-        others.into_iter().filter(|e| has_ending(&e.path, &["zip", "7z", "diagsession"])).collect()
+        others.into_iter().filter(|e| has_ending(&e.path, archive.wanted.archives())).collect()
     } else {
         traces
     };

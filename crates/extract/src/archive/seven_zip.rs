@@ -14,6 +14,15 @@ const THREADS_FROM_BYTES: u64 = 64 << 20;
 /// Memory that unpacking may take for the dictionary; the largest setting of 7-Zip that is not typed in by hand takes 256 MiB.
 const MAX_DICTIONARY: u64 = 512 << 20;
 
+/// Paths of its members.
+pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
+    let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
+    let reader =
+        ArchiveReader::new(BufReader::new(file), Password::empty()).map_err(|e| open_error(archive, e))?;
+    let files = reader.archive().files.iter().filter(|file| !file.is_directory());
+    Ok(files.map(|file| file.name().to_owned()).collect())
+}
+
 /// Unpacks the traces of a 7z archive.
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>> {
     let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
@@ -27,6 +36,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     let entries = entries.map(|(index, file)| Entry {
         index,
         path: file.name().to_owned(),
+        raw_path: Vec::new(),
         size: file.size(),
         // Members are packed together; the whole archive stands for the packed size.
         packed: archive.size,

@@ -1,7 +1,9 @@
 //! Zip archives: `.zip`, `.etl.zip`, `.diagsession`.
 
+use std::collections::HashSet;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -11,13 +13,17 @@ use crate::spool::Spool;
 use crate::symbols::is_symbol_file;
 use crate::{Error, Result};
 
+type Zip = ZipArchive<BufReader<File>>;
+
 /// Unpacks the traces of a zip archive; finds its symbol files.
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member>, Vec<Entry>)> {
     let mut zip = open(archive)?;
     let entries = entries(&zip, archive)?;
     let symbols = entries.iter().filter(|entry| is_symbol_file(&entry.path)).cloned().collect();
     let mut members = Vec::new();
-    for entry in choose(entries, archive, spool)? {
+    let chosen = choose(entries, archive, spool)?;
+    refuse_doubles(&zip, archive, &chosen)?;
+    for entry in chosen {
         let mut reader = zip.by_index(entry.index).map_err(|e| member_error(archive, &entry, e))?;
         let file = spool.unpack(&entry.packed(archive), &mut reader)?;
         members.push(entry.member(file));
@@ -25,20 +31,83 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
     Ok((members, symbols))
 }
 
-/// Unpacks one member into a file.
-pub(super) fn copy(archive: &Archive, entry: &Entry, spool: &Spool, file: &mut File) -> Result<()> {
-    let mut zip = open(archive)?;
-    let mut reader = zip.by_index(entry.index).map_err(|e| member_error(archive, entry, e))?;
-    spool.copy(&entry.packed(archive), &mut reader, file)
+/// Paths of its members.
+pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
+    Ok(entries(&open(archive)?, archive)?.into_iter().map(|entry| entry.path).collect())
 }
 
-fn open(archive: &Archive) -> Result<ZipArchive<BufReader<File>>> {
+/// An archive whose members are unpacked one by one. Its directory is read once as long as members of another
+/// archive do not come in between: it may be long.
+#[derive(Default)]
+pub(crate) struct OpenZip {
+    last: Option<(Arc<Archive>, Zip)>,
+}
+
+impl OpenZip {
+    /// Unpacks one member into a file; the spool has admitted it.
+    pub(crate) fn copy(
+        &mut self,
+        archive: &Arc<Archive>,
+        entry: &Entry,
+        spool: &Spool,
+        file: &mut File,
+    ) -> Result<()> {
+        let zip = match self.last.take() {
+            Some((of, zip)) if Arc::ptr_eq(&of, archive) => zip,
+            _ => open(archive)?,
+        };
+        let (_, zip) = self.last.insert((Arc::clone(archive), zip));
+        let mut reader = zip.by_index(entry.index).map_err(|e| member_error(archive, entry, e))?;
+        spool.copy(&entry.packed(archive), &mut reader, file)
+    }
+}
+
+/// The library keeps the last of several members with one path: refuses an archive where that leaves out one
+/// of `chosen`.
+fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
+    if !zip.has_duplicate_names() {
+        return Ok(());
+    }
+    let doubles = archive.file.try_clone().and_then(|file| doubles(file, zip.central_directory_start()));
+    let doubles = doubles.map_err(|e| damaged(archive, "a readable directory", e))?;
+    let is_double = |entry: &&Entry| doubles.contains(entry.raw_path.as_slice());
+    match chosen.iter().find(is_double) {
+        None => Ok(()),
+        Some(entry) => Err(Error::Doubled { archive: archive.name.clone(), member: entry.path.clone() }),
+    }
+}
+
+/// Paths that a directory has more than once.
+fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
+    /// What stands in front of the path, and at which offsets the lengths of path, extra fields and comment
+    /// are.
+    const FIXED: usize = 46;
+    const LENGTHS: usize = 28;
+    let mut file = BufReader::new(file);
+    file.seek(SeekFrom::Start(start))?;
+    let (mut seen, mut doubles) = (HashSet::new(), HashSet::new());
+    let mut fixed = [0; FIXED];
+    while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
+        let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
+        let mut next = || lengths.next().and_then(|l| l.try_into().ok()).map_or(0, u16::from_le_bytes);
+        let (path, extra, comment) = (next(), next(), next());
+        let mut name = vec![0; path.into()];
+        file.read_exact(&mut name)?;
+        file.seek_relative(i64::from(extra) + i64::from(comment))?;
+        if !seen.insert(name.clone()) {
+            doubles.insert(name);
+        }
+    }
+    Ok(doubles)
+}
+
+fn open(archive: &Archive) -> Result<Zip> {
     let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
     ZipArchive::new(BufReader::new(file))
         .map_err(|e| damaged(archive, "a zip archive with its directory at the end", plain(e)))
 }
 
-fn entries(zip: &ZipArchive<BufReader<File>>, archive: &Archive) -> Result<Vec<Entry>> {
+fn entries(zip: &Zip, archive: &Archive) -> Result<Vec<Entry>> {
     let mut entries = Vec::with_capacity(zip.len());
     for index in 0..zip.len() {
         let found = zip.by_index_data(index);
@@ -50,6 +119,7 @@ fn entries(zip: &ZipArchive<BufReader<File>>, archive: &Archive) -> Result<Vec<E
         entries.push(Entry {
             index,
             path: path.unwrap_or_else(|_| String::from_utf8_lossy(found.name_raw()).into_owned()),
+            raw_path: found.name_raw().to_vec(),
             size: found.size(),
             packed: found.compressed_size(),
             encrypted: found.encrypted(),

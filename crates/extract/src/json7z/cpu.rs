@@ -25,6 +25,8 @@ pub(super) struct Cpu {
     pub(super) names: Vec<String>,
     costs: Vec<Cost>,
     has_switches: Option<bool>,
+    /// Whether another section has waits.
+    pub(super) has_other_waits: bool,
     has_samples: Option<bool>,
     /// What is known of each processor.
     topology: BTreeMap<i32, Core>,
@@ -233,7 +235,7 @@ impl Cpu {
     /// Whether there were context switches.
     pub(super) fn has_switches(&self) -> bool {
         let waits = |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
-        self.has_switches.unwrap_or_else(|| self.costs.iter().any(waits))
+        self.has_switches.unwrap_or_else(|| self.has_other_waits || self.costs.iter().any(waits))
     }
 
     /// Writes `cpu_process` and `cpu_method`.

@@ -123,7 +123,7 @@ impl Disks {
                         reader.object(|reader, name| {
                             match name {
                                 "Drive" => volume.drive = reader.simple()?,
-                                "FileSystem" => volume.file_system = reader.simple()?,
+                                "FileSystem" => volume.file_system = reader.simple()?.map(file_system),
                                 "TotalSizeGiB" => volume.size_bytes = bytes(reader)?,
                                 "FreeSizeGiB" => volume.free_bytes = bytes(reader)?,
                                 _ => reader.unknown()?,
@@ -210,7 +210,19 @@ fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> 
         }
         Ok(())
     })?;
-    Ok(if pid == 0 { None } else { import.processes.with(pid as i32, start) })
+    Ok(if pid == 0 { None } else { import.processes.with(pid as i32, start, None) })
+}
+
+/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built
+/// on.
+fn file_system(text: String) -> String {
+    const NAMES: [&str; 9] = ["NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS"];
+    match text.parse::<usize>() {
+        Ok(number) => {
+            NAMES.get(number).map_or_else(|| format!("unknown ({number})"), |name| (*name).to_owned())
+        }
+        Err(_) => text,
+    }
 }
 
 /// The highest of a set of priorities; none in it is a very low one or none.

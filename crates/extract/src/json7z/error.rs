@@ -86,7 +86,8 @@ impl JsonError {
             }
             Self::Foreign { .. } => "name a .json7z or .json file that ETWAnalyzer wrote, or a trace",
             Self::Members { .. } => {
-                "name an archive with one extract: NAME.json and its NAME_Derived_… files"
+                "`etwkit extract` and `etwkit dump` read archives with several extracts, other commands those with \
+                 one: NAME.json and its NAME_Derived_… files"
             }
             Self::Part { .. } => {
                 "name the main file, the one without _Derived_ in its name; parts beside it are found"

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use etwkit_trace::table::{Exception, Mark, ThreadPool};
+use etwkit_trace::table::{Exception, Mark, SystemConfigItem, ThreadPool};
 
 use super::error::Result;
 use super::import::Import;
@@ -11,6 +11,9 @@ use super::rows::write_all;
 
 /// Number of the reason "starvation" of a change of a thread pool.
 const STARVATION: i32 = 6;
+
+/// Fact that tells how many events of thread pools were recorded.
+const THREAD_POOL_EVENTS: &str = "thread_pool_event_count";
 
 /// `ETWMarks`.
 pub(super) fn marks(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
@@ -119,8 +122,16 @@ pub(super) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Resu
                     Ok(())
                 })?;
             }
-            "ThreadPoolEventCount" => import
-                .leave_out(reader, "ThreadPool.ThreadPoolEventCount, whether thread pools were recorded")?,
+            "ThreadPoolEventCount" => {
+                let count = reader.int()?;
+                import.found(".NET", count.is_some_and(|count| count > 0));
+                import.facts.extend(count.map(|count| SystemConfigItem {
+                    topic: "etwanalyzer".to_owned(),
+                    item: 0,
+                    name: THREAD_POOL_EVENTS.to_owned(),
+                    value: Some(count.to_string()),
+                }));
+            }
             _ => reader.unknown()?,
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Finding the files of an extract: the main file, and its parts beside it or in the same archive.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,9 @@ use crate::spool::Spool;
 
 /// What stands in the name of a part between that of the main file and that of the part.
 const DERIVED: &str = "_Derived_";
+
+/// How many names a message lists.
+const LISTED: usize = 8;
 
 /// Names of the parts.
 const PARTS: [&str; 9] = [
@@ -65,22 +69,53 @@ pub fn looks_like_json_extract(path: &Path) -> bool {
     let name = base_name(path);
     let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
     // Asked before opening: opening a pipe waits for its writer.
-    if !path.is_file() {
-        return false;
-    }
-    let Ok(file) = File::open(path) else { return false };
+    part.is_empty() && path.is_file() && File::open(path).is_ok_and(|file| has_first_members(&file))
+}
+
+/// Whether a file begins with members that a main file has.
+fn has_first_members(mut file: &File) -> bool {
     let mut head = Vec::new();
-    let is_read = part.is_empty() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
+    let is_read =
+        file.seek(SeekFrom::Start(0)).is_ok() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
     let head = String::from_utf8_lossy(&head);
     let has = |member: &str| head.contains(&format!("\"{member}\""));
     is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
 }
 
+/// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its
+/// name. Only its directory is read.
+#[must_use]
+pub fn is_json_archive(path: &Path) -> bool {
+    let Ok((file, size)) = open_file(path) else { return false };
+    let kind = sniff(&file);
+    let archive = Archive { file, size, name: base_name(path), wanted: Wanted::Json };
+    let Some(names) = archive::names(kind, &archive) else { return false };
+    let is_main = |name: &String| part_of(name).is_some_and(|(_, part)| part.is_empty());
+    let has_traces = names.iter().any(|name| archive::has_ending(name, &[Wanted::Traces.ending()]));
+    !has_traces && names.iter().any(is_main)
+}
+
 /// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts beside it.
 ///
 /// # Errors
-/// [`crate::Error`] says what was expected and what to try.
+/// [`crate::Error`] says what was expected and what to try. An archive with several extracts is one.
 pub fn open_json(path: &Path, options: &Options) -> crate::Result<JsonInput> {
+    let mut all = open_all_json(path, options)?;
+    match all.pop() {
+        Some(one) if all.is_empty() => Ok(one),
+        last => {
+            let names: Vec<String> = all.iter().chain(&last).map(|input| input.name().to_owned()).collect();
+            let found = format!("{} of them: {}", names.len(), listed(&names));
+            Err(JsonError::Members { archive: base_name(path), found }.into())
+        }
+    }
+}
+
+/// Opens all extracts of ETWAnalyzer in a file: one, or those of an archive, in the order of their names.
+///
+/// # Errors
+/// As [`open_json`], but for archives with several extracts.
+pub fn open_all_json(path: &Path, options: &Options) -> crate::Result<Vec<JsonInput>> {
     let (file, size) = open_file(path)?;
     let name = base_name(path);
     match sniff(&file) {
@@ -88,8 +123,15 @@ pub fn open_json(path: &Path, options: &Options) -> crate::Result<JsonInput> {
             packed(kind, Archive { file, size, name, wanted: Wanted::Json }, options)
         }
         Kind::Other(kind) => Err(crate::Error::OtherArchive { name, kind }),
-        Kind::Trace => plain(path, JsonFile { name, part: String::new(), size, file }),
+        Kind::Trace => Ok(vec![plain(path, JsonFile { name, part: String::new(), size, file })?]),
     }
+}
+
+/// The first names of some.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
 }
 
 /// Name of the main file without its ending, and name of the part in lower case, which is empty for the main file.
@@ -123,31 +165,34 @@ fn plain(path: &Path, main: JsonFile) -> crate::Result<JsonInput> {
     Ok(JsonInput { archive: None, files })
 }
 
-fn packed(kind: Kind, archive: Archive, options: &Options) -> crate::Result<JsonInput> {
+/// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs
+/// beside several of them is passed over.
+fn packed(kind: Kind, archive: Archive, options: &Options) -> crate::Result<Vec<JsonInput>> {
     let name = archive.name.clone();
     let members = archive::unpack(kind, archive, &mut Spool::new(options))?.members;
-    let mut files: Vec<JsonFile> = members
-        .into_iter()
-        .filter_map(|member| {
-            let part = part_of(&member.name)?.1;
-            Some(JsonFile { part, name: member.name, size: member.size, file: member.file })
-        })
-        .collect();
-    // Parts in their order, so that the same archive gives the same answer whatever packed it.
-    files.sort_by(|a, b| (&a.part, &a.name).cmp(&(&b.part, &b.name)));
-    let mains: Vec<&str> =
-        files.iter().filter(|file| file.part.is_empty()).map(|file| file.name.as_str()).collect();
-    if mains.len() != 1 {
-        let names: Vec<&str> = files.iter().take(8).map(|file| file.name.as_str()).collect();
-        let found = format!("{} of them: {}", mains.len(), names.join(", "));
-        return Err(JsonError::Members { archive: name, found }.into());
+    let mut extracts: BTreeMap<String, Vec<JsonFile>> = BTreeMap::new();
+    for member in members {
+        let Some((stem, part)) = part_of(&member.path) else { continue };
+        let file = JsonFile { part, name: member.name, size: member.size, file: member.file };
+        extracts.entry(stem.to_owned()).or_default().push(file);
     }
-    Ok(JsonInput { archive: Some(name), files })
+    let all = extracts.len();
+    extracts.retain(|_, files| {
+        // Parts in their order, so that the same archive gives the same answer whatever packed it.
+        files.sort_by(|a, b| (&a.part, &a.name).cmp(&(&b.part, &b.name)));
+        let main = files.first().filter(|main| main.part.is_empty());
+        main.is_some_and(|main| all == 1 || has_first_members(&main.file))
+    });
+    if extracts.is_empty() {
+        return Err(JsonError::Members { archive: name, found: "no main file".to_owned() }.into());
+    }
+    Ok(extracts.into_values().map(|files| JsonInput { archive: Some(name.clone()), files }).collect())
 }
 
 impl JsonInput {
-    /// Name of the main file, without folders.
-    pub(super) fn name(&self) -> &str {
+    /// Name of the main file, without folders. Of an archive it is what the archive says.
+    #[must_use]
+    pub fn name(&self) -> &str {
         self.files.first().map_or("", |main| main.name.as_str())
     }
 

@@ -1,6 +1,6 @@
 //! The first pass over the main file: recording, machine and processes, which everything else refers to.
 
-use etwkit_trace::table::{CpuCore, SystemConfigItem, Trace};
+use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
 use super::error::{JsonError, Result};
 use super::processes::{Processes, Told};
@@ -24,7 +24,6 @@ pub(super) struct Head {
     range: (Option<Limit>, Option<Limit>),
     computer: Option<String>,
     os_name: Option<String>,
-    os_build: Option<String>,
     os_version: Option<String>,
     memory_mb: Option<i64>,
     processors: Option<i32>,
@@ -33,8 +32,9 @@ pub(super) struct Head {
     vendor: Option<String>,
     cpu_name: Option<String>,
     hyper_threading: Option<bool>,
-    lost_events: i64,
-    lost_buffers: i64,
+    /// `None` where the file does not tell.
+    lost_events: Option<i64>,
+    lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.
     pub(super) facts: Vec<SystemConfigItem>,
     processes: Option<Vec<Told>>,
@@ -74,12 +74,12 @@ impl Head {
             "UsedExtractOptions" => {
                 self.options = reader.filled_text()?;
                 // A question sees tables, and not the manifest.
-                self.push(("extract", 0), "used_extract_options", self.options.clone());
+                self.push(("etwanalyzer", 0), "used_extract_options", self.options.clone());
             }
             "ComputerName" => self.computer = reader.filled_text()?,
             "OSName" => self.os_name = reader.filled_text()?,
             "WinSatOSName" => self.fact(reader, ("platform", 0), name)?,
-            "OSBuild" => self.os_build = reader.filled_text()?,
+            "OSBuild" => self.fact(reader, ("machine", 0), "build_lab")?,
             "OSVersion" => self.os_version = reader.filled_text()?,
             "MemorySizeMB" => self.memory_mb = reader.int()?,
             "NumberOfProcessors" => self.processors = reader.int32()?,
@@ -98,7 +98,7 @@ impl Head {
             "AdDomain" => self.fact(reader, ("cpu", 0), "domain_name")?,
             "IsDomainJoined" => {
                 let joined = reader.flag()?.map(|joined| joined.to_string());
-                self.push(("cpu", 0), name, joined);
+                self.push(("cpu", 0), &snake_case(name), joined);
             }
             "Displays" => self.parts(reader, "video")?,
             "NetworkInterfaces" => self.parts(reader, "nic")?,
@@ -115,8 +115,8 @@ impl Head {
     fn header(&mut self, reader: &mut Reader) -> Result<()> {
         reader.object(|reader, name| {
             match name {
-                "EventsLost" => self.lost_events = reader.int()?.unwrap_or(0),
-                "BuffersLost" => self.lost_buffers = reader.int()?.unwrap_or(0),
+                "EventsLost" => self.lost_events = reader.int()?,
+                "BuffersLost" => self.lost_buffers = reader.int()?,
                 _ => self.value(reader, ("trace_header", 0), name)?,
             }
             Ok(())
@@ -173,6 +173,43 @@ impl Head {
         self.end.map_or(0, |end| self.zero().ns(end).max(0))
     }
 
+    /// What was lost while the trace was recorded, or that the file does not tell.
+    pub(super) fn losses(&self) -> Vec<Diagnostic> {
+        let warning = |kind: &str, count: i64, message: &str| Diagnostic {
+            severity: "warning".to_owned(),
+            kind: kind.to_owned(),
+            count,
+            position: None,
+            message: message.to_owned(),
+        };
+        let told = [
+            (
+                "lost_events",
+                self.lost_events,
+                "events were lost while recording: counts and times are too low",
+            ),
+            (
+                "lost_buffers",
+                self.lost_buffers,
+                "buffers were lost while recording: their events are missing",
+            ),
+        ];
+        let mut rows: Vec<Diagnostic> = told
+            .into_iter()
+            .filter_map(|(kind, count, message)| {
+                Some(warning(kind, count.filter(|count| *count > 0)?, message))
+            })
+            .collect();
+        if self.lost_events.is_none() || self.lost_buffers.is_none() {
+            rows.push(warning(
+                "loss_unknown",
+                1,
+                "whether events were lost while recording is not in the file",
+            ));
+        }
+        rows
+    }
+
     /// The row of `trace`. `file_name` stands for a trace that the file does not name.
     pub(super) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
@@ -181,14 +218,13 @@ impl Head {
             Limit::At(moment) => Some(zero.ns(moment)),
             Limit::Ns(ns) => Some(ns),
         };
-        let build = self.os_build.as_ref().map(|build| format!(" ({build})")).unwrap_or_default();
         Trace {
             file_name: named.filter(|name| !name.is_empty()).unwrap_or(file_name).to_owned(),
             files: files as i32,
             size_bytes: size_bytes as i64,
             computer: self.computer.clone(),
             os_version: self.os_version.clone(),
-            os_name: self.os_name.as_ref().map(|name| format!("{name}{build}")),
+            os_name: self.os_name.clone(),
             start_utc: utc_text(zero.0),
             start_filetime: zero.0,
             time_zone_bias_minutes: self.start.and_then(|start| start.bias_minutes),
@@ -200,8 +236,8 @@ impl Head {
             cpu_mhz: self.mhz,
             // Windows tells kilobytes; what is stored is a thousandth of them, not a 1024th.
             memory_bytes: self.memory_mb.map(|mb| mb.saturating_mul(1_000_000)),
-            lost_events: self.lost_events,
-            lost_buffers: self.lost_buffers,
+            lost_events: self.lost_events.unwrap_or(0),
+            lost_buffers: self.lost_buffers.unwrap_or(0),
             range_start_ns: ns(self.range.0),
             range_end_ns: ns(self.range.1),
             ..Trace::default()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_trace::table::{Diagnostic, Trace};
+use etwkit_trace::table::{Diagnostic, SystemConfigItem};
 
 use super::error::Result;
 use super::head::Head;
@@ -11,6 +11,16 @@ use super::reader::Reader;
 use super::stacks::Stacks;
 use super::times::Zero;
 use crate::Writer;
+
+/// A process as a section names it.
+#[derive(Debug, Default)]
+pub(super) struct NamedProcess {
+    /// The one in the list.
+    pub(super) key: Option<i32>,
+    pub(super) pid: Option<i32>,
+    /// File name of its executable.
+    pub(super) name: Option<String>,
+}
 
 /// An import under way.
 pub(super) struct Import<'w> {
@@ -27,6 +37,8 @@ pub(super) struct Import<'w> {
     /// Columns that are 0 or empty because the file does not tell them.
     lacking: BTreeMap<&'static str, i64>,
     unknown: BTreeMap<String, i64>,
+    /// Facts that have no column.
+    pub(super) facts: Vec<SystemConfigItem>,
     /// Kinds of information whose rows are in computed tables.
     pub(super) topics: BTreeSet<&'static str>,
     /// Stacks that events named and no list has.
@@ -47,6 +59,7 @@ impl<'w> Import<'w> {
             dropped: BTreeMap::new(),
             lacking: BTreeMap::new(),
             unknown: BTreeMap::new(),
+            facts: Vec::new(),
             topics: BTreeSet::new(),
             missing_stacks: 0,
         }
@@ -97,29 +110,32 @@ impl<'w> Import<'w> {
 
     /// A process that is written as such a text, or as an object with name, id and start.
     pub(super) fn process(&mut self, reader: &mut Reader) -> Result<Option<i32>> {
-        self.process_with_pid(reader).map(|(process, _)| process)
+        self.named_process(reader).map(|named| named.key)
     }
 
-    /// The same with its process id.
-    pub(super) fn process_with_pid(&mut self, reader: &mut Reader) -> Result<(Option<i32>, Option<i32>)> {
+    /// What such a text or object tells of a process.
+    pub(super) fn named_process(&mut self, reader: &mut Reader) -> Result<NamedProcess> {
         if reader.is_text()? {
             let text = reader.text()?.unwrap_or_default();
-            let process = self.process_text(reader, &text)?;
-            let pid = text.rsplit_once(')').and_then(|(head, _)| head.rsplit_once('(')?.1.parse().ok());
-            return Ok((process, pid));
+            let key = self.process_text(reader, &text)?;
+            let parts = text.rsplit_once(')').and_then(|(head, _)| head.rsplit_once('('));
+            let (name, pid) = parts.map_or((None, None), |(name, pid)| (Some(name), pid.parse().ok()));
+            return Ok(NamedProcess { key, pid, name: name.map(str::to_owned) });
         }
-        let (mut pid, mut start) = (None, None);
+        let (mut name_text, mut pid, mut start) = (None, None, None);
         reader.object(|reader, name| {
             match name {
                 "Pid" => pid = reader.bits()?,
                 "StartTime" => start = reader.moment()?.map(|moment| moment.filetime),
-                "Name" => reader.skip()?,
+                "Name" => name_text = reader.filled_text()?,
                 _ => reader.unknown()?,
             }
             Ok(())
         })?;
         let pid = pid.map(|pid| pid as i32);
-        Ok((pid.and_then(|pid| self.processes.with(pid, start)), pid))
+        let name = name_text.as_deref();
+        let key = pid.and_then(|pid| self.processes.with(pid, start, name));
+        Ok(NamedProcess { key, pid, name: name_text })
     }
 
     /// A process that is written as its index.
@@ -141,7 +157,7 @@ impl<'w> Import<'w> {
     }
 
     /// What a reader of the numbers should know.
-    pub(super) fn diagnostics(&self, name: &str, other_parts: &[&str], trace: &Trace) -> Vec<Diagnostic> {
+    pub(super) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
         let row =
             |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
                 severity: severity.to_owned(),
@@ -155,11 +171,6 @@ impl<'w> Import<'w> {
         let of_dropped = |(what, count): (&&str, &i64)| {
             row("info", "not_imported", *count, None, format!("{what}: the extract has no place for it"))
         };
-        for (kind, lost) in [("lost_events", trace.lost_events), ("lost_buffers", trace.lost_buffers)] {
-            let what = "were lost while recording: counts and times are too low";
-            let message = format!("{} {what}", kind.trim_start_matches("lost_"));
-            all.extend((lost > 0).then(|| row("warning", kind, lost, None, message)));
-        }
         all.extend(self.dropped.iter().map(of_dropped));
         let of_lacking = |(what, count): (&&str, &i64)| {
             row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"))

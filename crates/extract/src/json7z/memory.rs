@@ -42,7 +42,7 @@ fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> 
     let mut row = MemorySample::default();
     reader.object(|reader, name| {
         match name {
-            "Process" => (row.process_key, row.pid) = owner(reader, import)?,
+            "Process" => owner(reader, import, &mut row)?,
             "WorkingSetInMiB" => row.working_set_bytes = mib(reader)?.unwrap_or(0),
             "CommitInMiB" => row.commit_bytes = mib(reader)?.unwrap_or(0),
             "WorkingsetPrivateInMiB" => row.private_working_set_bytes = mib(reader)?.unwrap_or(0),
@@ -54,15 +54,20 @@ fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> 
     Ok(row)
 }
 
-/// A process and its id. Parts of the system are processes with id 1 that no list has.
-fn owner(reader: &mut Reader, import: &mut Import<'_>) -> Result<(Option<i32>, i32)> {
+/// The process id that stands for parts of the system, which no list of processes has.
+const PART: i32 = 1;
+
+/// A process and its id, or a part of the system.
+fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
     let missing = import.processes.missing;
-    let (process, pid) = import.process_with_pid(reader)?;
-    if pid == Some(1) {
+    let named = import.named_process(reader)?;
+    row.process_key = named.key;
+    row.pid = import.processes.pid(named.key).or(named.pid).unwrap_or(0);
+    if named.key.is_none() && named.pid == Some(PART) {
         import.processes.missing = missing;
-        import.drop("MemoryUsage: names of parts of the system", 1);
+        row.part = named.name;
     }
-    Ok((process, import.processes.pid(process).or(pid).unwrap_or(0)))
+    Ok(())
 }
 
 fn mib(reader: &mut Reader) -> Result<Option<i64>> {

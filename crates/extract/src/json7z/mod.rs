@@ -39,7 +39,9 @@ use etwkit_trace::table::{
 };
 
 pub use error::{JsonError, Unexpected};
-pub use files::{JsonInput, is_json_extract, looks_like_json_extract, open_json};
+pub use files::{
+    JsonInput, is_json_archive, is_json_extract, looks_like_json_extract, open_all_json, open_json,
+};
 
 use crate::convert::{ConvertError, Sealed};
 use crate::manifest::{self, Detail, ImportedFrom, Manifest, Topic};
@@ -164,17 +166,20 @@ fn tables(input: &JsonInput, writer: &mut Writer) -> Result<Read> {
     })?;
     part(input, "TraceLogging", &mut import, |reader, import| sections.trace_log.read(reader, import))?;
     let has_sums = sections.has_allocations;
+    // Older files do not say whether there were switches, and may have waits by tag alone.
+    sections.cpu.has_other_waits = sections.tags.iter().any(|tag| tag.wait_sum_ns.is_some_and(|ns| ns > 0));
     import.found("CPU samples", sections.cpu.has_cpu() && sections.cpu.is_sampled());
     import.found("context switches", sections.cpu.has_switches());
     write_all(sections.cpu.complete(head.cores()), import.writer)?;
     sections.write(input, &mut import)?;
     let trace = head.trace(input.name(), input.files(), input.size());
-    let diagnostics = import.diagnostics(input.name(), &input.other_parts(), &trace);
+    let mut diagnostics = import.diagnostics(input.name(), &input.other_parts());
+    diagnostics.extend(head.losses());
     let zero = import.zero;
-    let Import { writer, processes, threads, stacks, topics, .. } = import;
+    let Import { writer, processes, threads, stacks, topics, facts, .. } = import;
     write_all([trace.clone()], writer)?;
     write_all(diagnostics.iter().cloned(), writer)?;
-    write_all(head.facts.iter().cloned(), writer)?;
+    write_all(head.facts.iter().cloned().chain(facts), writer)?;
     write_all(processes.rows(zero), writer)?;
     write_all(threads.into_rows(), writer)?;
     stacks.write(writer)?;

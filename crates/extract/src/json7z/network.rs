@@ -1,6 +1,6 @@
 //! `Network`: DNS queries and TCP connections.
 
-use etwkit_trace::table::{DnsQuery, TcpConnection, TcpRetransmit};
+use etwkit_trace::table::{DnsQuery, TcpConnection, TcpEvent, TcpRetransmit};
 
 use super::error::Result;
 use super::import::Import;
@@ -25,12 +25,13 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             reader.object(|reader, name| match name {
                 "Connections" => connections(reader, import),
                 "Retransmissions" => retransmissions(reader, import),
-                "PostIssues" | "TcpPostIssues" => import
-                    .leave_out(reader, "Network.TcpData.PostIssues, sends that a filter let go too late"),
+                "PostIssues" | "TcpPostIssues" => post_issues(reader, import),
+                "TcpIssues" => issues(reader, import),
                 _ => reader.unknown(),
             })?;
             Ok(())
         }
+        "TcpIssues" => issues(reader, import),
         _ => reader.unknown(),
     })?;
     Ok(())
@@ -78,13 +79,18 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
+        if row.posts + row.injects > 0 {
+            // Bytes sent are those of the sends of programs; where no segments are told, they stand for
+            // these, too.
+            row.post_bytes = row.send_bytes;
+        }
         rows.push(&row, import.writer)?;
         connection_id += 1;
         Ok(())
     })?;
     rows.flush(import.writer)?;
     import.lack(
-        "tcp_connection: first events, resets by either side, segments, round-trip times",
+        "tcp_connection: first events, resets by the other side, segments, round-trip times",
         connection_id as usize,
     );
     Ok(())
@@ -146,12 +152,60 @@ fn statistics(
         "AverageReceiveRate" => row.receive_bytes_per_s = reader.float()?,
         "SendPostedPosted" => row.posts = reader.int()?.unwrap_or(0),
         "SendPostedInjected" => row.injects = reader.int()?.unwrap_or(0),
+        "RstReceivedTime" => row.abort_ns = import.time(reader)?,
         other if other.starts_with("Aggregated") => {
             import.leave_out(reader, "Network.TcpData: rates of several connections together")?;
         }
         _ => reader.unknown()?,
     }
     Ok(())
+}
+
+fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    reader.object(|reader, name| match name {
+        "PostIssues" => post_issues(reader, import),
+        _ => reader.unknown(),
+    })?;
+    Ok(())
+}
+
+/// Sends that a filter held back and let go too late. The three sends of each become events, in which they
+/// are found again.
+fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows: Vec<TcpEvent> = Vec::new();
+    reader.list(|reader| {
+        let (mut connection_id, begin) = (-1, rows.len());
+        reader.object(|reader, name| {
+            match name {
+                "ConnectionIdx" => connection_id = reader.int32()?.unwrap_or(-1),
+                "PreviousPosted" | "OutOfOrderPost" => rows.extend(send(reader, import, "post")?),
+                "Injected" => rows.extend(send(reader, import, "inject")?),
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        rows.iter_mut().skip(begin).for_each(|row| row.connection_id = connection_id);
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.ts_ns);
+    import.lack("tcp_event: events other than the sends of a filter that let them go too late", rows.len());
+    write_all(rows, import.writer)
+}
+
+fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<Option<TcpEvent>> {
+    let (mut row, mut ts_ns) = (TcpEvent { kind, ..TcpEvent::default() }, None);
+    reader.object(|reader, name| {
+        match name {
+            "Time" => ts_ns = import.time(reader)?,
+            "NumBytes" => row.size_bytes = reader.int()?,
+            "SndNext" => row.sequence = reader.int()?,
+            // The name of the member says which it is.
+            "InjectedReason" => reader.skip()?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    Ok(ts_ns.map(|ts_ns| TcpEvent { ts_ns, ..row }))
 }
 
 /// Address and port; brackets around an address are only for people.

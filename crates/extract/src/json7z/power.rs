@@ -174,7 +174,11 @@ pub(super) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(rows, import.writer)
 }
 
+/// Members that have another name in some versions, and the one above.
+const OTHER_NAMES: [(&str, &str); 1] = [("ShortVsLongThreadThresholdUs", "ShortVsLongThreadThreshold")];
+
 fn setting(reader: &mut Reader, name: &str, rows: &mut Vec<PowerSetting>) -> Result<()> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, known)| known);
     let Some((_, guid, form)) = SETTINGS.iter().chain(&PARKING).find(|(known, ..)| *known == name) else {
         return reader.unknown();
     };

@@ -88,14 +88,22 @@ impl Processes {
         found
     }
 
-    /// The process with an id and a start. One whose start nobody knew has none.
-    pub(super) fn with(&mut self, pid: i32, start: Option<i64>) -> Option<i32> {
+    /// The process with an id and a start. One whose start nobody knew has none. Where no start is told and
+    /// several had the id, the file name of the executable decides, if it is that of one of them.
+    pub(super) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
         let exact = self.by_identity.get(&(pid, start)).copied();
-        let only = || match self.by_pid.get(&pid).map(Vec::as_slice) {
-            Some([one]) => Some(*one),
-            _ => None,
+        let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
+        let has_name = |key: &i32| {
+            let known = self.told(Some(*key)).and_then(|told| told.name.as_deref());
+            known.zip(name).is_some_and(|(known, name)| known.eq_ignore_ascii_case(name))
         };
-        let found = exact.or_else(only);
+        let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
+        let found = match (exact, same_id, named.as_slice()) {
+            // A start that is not told is that of anybody.
+            (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => Some(exact),
+            (_, [one], _) | (.., [one]) => Some(*one),
+            (exact, ..) => exact,
+        };
         self.missing += i64::from(found.is_none());
         found
     }
@@ -104,9 +112,9 @@ impl Processes {
     /// outer one no such key.
     pub(super) fn with_text(&mut self, text: &str) -> Option<Option<i32>> {
         let (head, start) = text.rsplit_once(')')?;
-        let (_, pid) = head.rsplit_once('(')?;
+        let (name, pid) = head.rsplit_once('(')?;
         let pid: i64 = pid.parse().ok()?;
-        Some(self.with(pid as i32, start_of(start)?))
+        Some(self.with(pid as i32, start_of(start)?, Some(name)))
     }
 
     /// Process id of a key.
@@ -202,6 +210,21 @@ mod tests {
         let mut all =
             Processes::new(vec![told(7, None, None, 0), told(7, start, None, 0), told(8, start, None, 7)]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
+        // Keys of old files have no start: the executable tells two processes with one id apart.
+        let named =
+            |pid, name: &str, start| Told { name: Some(name.to_owned()), ..told(pid, start, None, 0) };
+        let later = start.map(|start| start + 5);
+        let mut two = Processes::new(vec![
+            named(7, "a.exe", start),
+            named(7, "b.exe", later),
+            named(9, "a.exe", None),
+            named(9, "b.exe", start),
+            named(9, "b.exe", later),
+        ]);
+        assert_eq!((two.with_text("B.exe(7)"), two.with_text("a.exe(7)")), (Some(Some(1)), Some(Some(0))));
+        assert_eq!((two.with_text("c.exe(7)"), two.missing), (Some(None), 1));
+        // Of two with that name none is meant rather than the other; one without a known start is.
+        assert_eq!((two.with_text("a.exe(9)"), two.with_text("b.exe(9)")), (Some(Some(2)), Some(Some(2))));
         assert_eq!(all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"), Some(Some(1)));
         // Another start, but the only one with that id.
         assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, Limits, Options, import_json, is_json_extract, open_json};
+use etwkit_extract::{
+    ConvertError, Extract, Limits, Options, import_json, is_json_archive, is_json_extract, open_all_json,
+    open_json,
+};
 use etwkit_testkit::etwanalyzer::{JsonExtract, small, write_large};
 use serde_json::{Value, json};
 
@@ -101,13 +106,7 @@ fn what_an_extract_cannot_hold_is_told() {
     };
     assert_eq!(of("unknown_member"), ["1 NewMember a member of the file that is not known was passed over"]);
     let dropped = of("not_imported").join("\n");
-    for what in [
-        "1  CPU.TimeLine",
-        "2  CPUExtended.EnabledCPUsAvg",
-        "1  ThreadPool.ThreadPoolEventCount",
-        "4  Disk: threads that issued I/O",
-        "1  MemoryUsage: names of parts of the system",
-    ] {
+    for what in ["1  CPU.TimeLine", "2  CPUExtended.EnabledCPUsAvg", "4  Disk: threads that issued I/O"] {
         assert!(dropped.contains(what), "{what} is not in:\n{dropped}");
     }
     assert!(
@@ -292,15 +291,101 @@ fn archives_without_one_main_file_are_refused() {
         error.contains("expected one .json file of ETWAnalyzer in trace.json7z, which holds power-5.etl"),
         "{error}"
     );
-    let text = serde_json::to_vec(&first).unwrap();
-    let many =
-        folder.write("many.json7z", &crate::seven_zip::packed(&[("a.json", &text), ("b.json", &text)]));
+    // JSON of another program beside an extract is passed over, several extracts are not one.
+    let (text, main) = (serde_json::to_vec(&first).unwrap(), serde_json::to_vec(&small().main).unwrap());
+    let pack = |name, members: &[(&str, &[u8])]| folder.write(name, &crate::seven_zip::packed(members));
+    let foreign = pack("foreign.json7z", &[("a.json", &text), ("b.json", &main)]);
+    assert_eq!(open_json(&foreign, &Options::default()).unwrap().name(), "b.json");
+    let many = pack("many.json7z", &[("a.json", &main), ("b.json", &main)]);
     let error = import(&many, &folder.path("x.etwx")).unwrap_err();
     assert!(error.contains("2 of them: a.json, b.json"), "{error}");
+    let only_parts = pack("parts.json7z", &[("a_Derived_FileIO.json", &text)]);
+    let error = import(&only_parts, &folder.path("x.etwx")).unwrap_err();
+    assert!(error.contains("no main file"), "{error}");
     // A limit on what is unpacked holds for these archives, too.
     let limits = Limits { total_bytes: 100, ..Limits::default() };
     let error = open_json(&two, &Options { limits, ..Options::default() }).unwrap_err();
     assert!(error.to_string().contains("of the limit of 100 are left"), "{error}");
+}
+
+/// Files of 2019 do not say whether there were switches, and their methods may have no waits.
+#[test]
+fn waits_of_tags_alone_show_that_there_were_switches() {
+    let folder = Folder::new();
+    let mut old = small();
+    let costs = &mut old.main["CPU"]["PerProcessMethodCostsInclusive"];
+    costs.as_object_mut().unwrap().remove("HasCSwitchData");
+    costs["MethodStatsPerProcess"] =
+        json!([{"Process": "worker.exe(200)", "CostsAsString": ["0 200 0 0.5000 8.0000 1 4"]}]);
+    let extract = import(&old.write(&folder.path(""), "old"), &folder.path("old.etwx")).unwrap();
+    assert!(extract.manifest().topics.iter().any(|topic| topic.topic == "context switches"));
+    let waits = |extract: &Extract| -> Vec<Option<i64>> {
+        let table = extract.tables().find(|table| table.name == "cpu_tag").unwrap();
+        let mut waits = Vec::new();
+        for batch in table.batches(Some(&["wait_sum_ns"])).unwrap() {
+            waits.extend(batch.unwrap().column(0).as_primitive::<Int64Type>().iter());
+        }
+        waits.sort();
+        waits
+    };
+    assert_eq!(waits(&extract), [Some(0), Some(5_000_000), Some(1_900_000_000)]);
+    // No waits anywhere: there were none.
+    for stat in old.main["SummaryStackTags"]["Stats"].as_array_mut().unwrap() {
+        stat["Value"].as_array_mut().unwrap().iter_mut().for_each(|tag| tag["WaitDurationInMs"] = json!(0));
+    }
+    let extract = import(&old.write(&folder.path(""), "none"), &folder.path("none.etwx")).unwrap();
+    assert_eq!(waits(&extract), [None; 3]);
+}
+
+#[test]
+fn an_archive_with_many_extracts_is_read_as_several() {
+    let folder = Folder::new();
+    let main = serde_json::to_vec(&small().main).unwrap();
+    let file_io = serde_json::to_vec(&small().parts[0].1).unwrap();
+    let trace = crate::support::made("power-5.etl");
+    let members: [(&str, &[u8]); 6] = [
+        ("night/b.json", &main),
+        ("night/b_Derived_FileIO.json", &file_io),
+        ("day/b.json", &main),
+        ("a.json", &main),
+        ("a_Derived_FileIO.json", &file_io),
+        ("settings.json", b"{\"color\": 1}"),
+    ];
+    let inner = crate::seven_zip::packed(&[("c.json", &main)]);
+    let nested: [(&str, &[u8]); 2] = [("x/one.json7z", &inner), ("y/one.json7z", &inner)];
+    let zip = |members: &[(&str, &[u8])]| crate::zip_archive::zipped(members);
+    for (name, bytes, expected) in [
+        ("all.7z", crate::seven_zip::packed(&members), &["a.json", "b.json", "b.json"][..]),
+        ("all.zip", zip(&members), &["a.json", "b.json", "b.json"]),
+        ("one.7z", crate::seven_zip::packed(&members[..2]), &["b.json"]),
+        ("nested.zip", zip(&nested), &["c.json", "c.json"]),
+    ] {
+        let path = folder.write(name, &bytes);
+        let all = open_all_json(&path, &Options::default()).unwrap();
+        let names: Vec<&str> = all.iter().map(|input| input.name()).collect();
+        assert_eq!(names, expected, "{name}");
+        if name == "all.7z" {
+            // Each has its own parts.
+            let with_files = |at: usize| {
+                let target = folder.path(&format!("{at}.etwx"));
+                import_json(&all[at], &target, false).unwrap();
+                rows(&Extract::open(&target).unwrap()).contains_key("file_file")
+            };
+            assert_eq!([0, 1, 2].map(with_files), [true, false, true]);
+        }
+    }
+    // Whether an archive holds any is seen without unpacking it.
+    for (name, bytes, expected) in [
+        ("m.7z", crate::seven_zip::packed(&members), true),
+        ("m.zip", zip(&members), true),
+        ("t.zip", zip(&[("a.etl", &trace), ("a.json", &main)]), false),
+        ("n.zip", zip(&[("readme.txt", b"x")]), false),
+        ("plain.7z", b"7z\xBC\xAF\x27\x1C broken".to_vec(), false),
+        ("a.json", main.clone(), false),
+    ] {
+        assert_eq!(is_json_archive(&folder.write(name, &bytes)), expected, "{name}");
+    }
+    assert!(!is_json_archive(&folder.path("")) && !is_json_archive(&folder.path("gone.7z")));
 }
 
 #[test]

@@ -1,18 +1,22 @@
 //! Symbol files that PerfView and WPR pack beside the trace.
 
 use std::fs;
+use std::ops::ControlFlow;
+use std::time::Instant;
 
 use etwkit_etl::Order;
-use etwkit_extract::{Input, KeptSymbol, Limits};
+use etwkit_extract::{ConvertError, ConvertOptions, Input, KeptSymbol, Limits, convert};
+use zip::CompressionMethod;
 
 use crate::rows::names;
 use crate::support::{Folder, labels, made, open_one, summary};
-use crate::zip_archive::zipped;
+use crate::zip_archive::{zipped, zipped_as};
 
 const ID: &str = "0123456789ABCDEF0123456789ABCDEF1";
 
 fn keep(input: &Input, folder: &Folder, limits: Limits) -> Vec<KeptSymbol> {
-    input.keep_symbols(&folder.path("symbols"), limits).unwrap()
+    let go_on = || ControlFlow::Continue(());
+    input.keep_symbols(&folder.path("symbols"), limits, go_on).unwrap().continue_value().unwrap()
 }
 
 #[test]
@@ -167,6 +171,63 @@ fn a_folder_that_is_missing_is_an_error() {
     let bytes = zipped(&[("a.etl", &made("power-5.etl")), ("a.pdb", b"x")]);
     let input = open_one(&folder.write("a.zip", &bytes)).unwrap();
     folder.write("symbols", b"a file where a folder should be");
-    let error = input.keep_symbols(&folder.path("symbols"), Limits::default()).unwrap_err();
+    let go_on = || ControlFlow::Continue(());
+    let error = input.keep_symbols(&folder.path("symbols"), Limits::default(), go_on).unwrap_err();
     assert!(error.to_string().contains("cannot write the symbol file "), "{error}");
+}
+
+/// Unpacking takes as long for each file however many there are, and what is left out is told.
+#[test]
+fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
+    let names: Vec<String> = (0..25_000).map(|number| format!("{number}.pdb")).collect();
+    let trace = made("power-5.etl");
+    let folder = Folder::new();
+    let input_of = |count: usize| {
+        let few = names.iter().take(count).map(|name| (name.as_str(), &b"x"[..]));
+        let members: Vec<(&str, &[u8])> = std::iter::once(("a.etl", trace.as_slice())).chain(few).collect();
+        open_one(&folder.write(&format!("{count}.zip"), &zipped_as(CompressionMethod::Stored, &members)))
+            .unwrap()
+    };
+    let time_of = |count: usize| {
+        let (input, target) = (input_of(count), folder.path(&format!("{count}")));
+        fs::create_dir(&target).unwrap();
+        let start = Instant::now();
+        let go_on = || ControlFlow::Continue(());
+        let kept = input.keep_symbols(&target, Limits::default(), go_on).unwrap().continue_value().unwrap();
+        (start.elapsed(), kept)
+    };
+    let (short, few) = time_of(2500);
+    assert!(few.iter().all(|symbol| symbol.path.is_some()));
+    let (long, many) = time_of(25_000);
+    let kept = many.iter().filter(|symbol| symbol.path.is_some()).count();
+    assert_eq!((kept, many.len()), (20_000, 25_000));
+    let reasons: Vec<_> = many.iter().filter_map(|symbol| symbol.left_out.as_deref()).collect();
+    assert_eq!((reasons.len(), reasons[0]), (5000, "there are more than 20000 symbol files"));
+    // Eight times the files; where each reads the directory anew it is a hundred times.
+    assert!(long < short * 40 + std::time::Duration::from_millis(500), "{long:?} after {short:?}");
+
+    let (input, mut asked) = (input_of(100), 0);
+    let target = folder.path("interrupted");
+    fs::create_dir(&target).unwrap();
+    let stop = || {
+        asked += 1;
+        if asked > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    assert!(input.keep_symbols(&target, Limits::default(), stop).unwrap().is_break());
+    assert_eq!(names_in(&target), 3);
+
+    // A question to stop while they are unpacked ends the extraction, and leaves nothing behind.
+    let mut asked_at_end = 0;
+    let mut progress = |progress: etwkit_trace::import::Progress| {
+        asked_at_end += u32::from(progress.done >= 1.0);
+        if asked_at_end > 50 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let target = folder.path("x.etwx");
+    let error = convert(&input, &target, ConvertOptions::default(), &mut progress).unwrap_err();
+    assert!(matches!(error, ConvertError::Interrupted), "{error}");
+    assert!(!target.exists());
+}
+
+fn names_in(folder: &std::path::Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
 }

@@ -178,3 +178,28 @@ fn a_missing_temporary_folder_is_named() {
     let parts = ["cannot write a temporary file in ", "gone", "hint: set ETWKIT_TMP"];
     assert_refused(open(&[path], &options), &parts);
 }
+
+/// The directory may name a path twice, which most programs that unpack show as one file.
+#[test]
+fn two_traces_of_one_path_are_refused_and_other_doubles_are_not() {
+    let folder = Folder::new();
+    let trace = made("power-5.etl");
+    let doubled = |first: &str, second: &str| {
+        let mut bytes = zipped(&[("a.etl", &trace), (first, &trace), ("x.txt", b"1"), (second, &trace)]);
+        // The writer refuses a second member of one path: it is renamed in both headers.
+        let at: Vec<usize> = bytes
+            .windows(second.len())
+            .enumerate()
+            .filter(|(_, w)| *w == second.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        for at in at {
+            bytes[at..at + second.len()].copy_from_slice(first.as_bytes());
+        }
+        bytes
+    };
+    let parts = ["a.zip holds more than one file with the path x/b.etl", "hint: unpack the files one by one"];
+    assert_refused(open_one(&folder.write("a.zip", &doubled("x/b.etl", "x/c.etl"))), &parts);
+    let input = open_one(&folder.write("b.zip", &doubled("x/b.log", "x/c.log"))).unwrap();
+    assert_eq!(labels(&input), ["b.zip: a.etl"]);
+}

@@ -89,24 +89,24 @@ rows! {
         process: Option<String>,
         /// Drive, folder or file; missing for flushes and for files without a name.
         path: Option<String>,
-        /// Reads.
-        reads: i64,
+        /// Reads; missing where only their sums are known.
+        reads: Option<i64>,
         /// Bytes read.
         read_bytes: i64,
         /// Service time of reads.
         read_service_ns: i64,
         /// Time of reads, queue included.
         read_io_ns: i64,
-        /// Writes.
-        writes: i64,
+        /// Writes; missing where only their sums are known.
+        writes: Option<i64>,
         /// Bytes written.
         write_bytes: i64,
         /// Service time of writes.
         write_service_ns: i64,
         /// Time of writes, queue included.
         write_io_ns: i64,
-        /// Flushes.
-        flushes: i64,
+        /// Flushes; missing where only their sums are known.
+        flushes: Option<i64>,
         /// Service time of flushes.
         flush_service_ns: i64,
         /// Longest operation, queue included.
@@ -167,18 +167,24 @@ rows! {
 #[must_use]
 pub fn total(rows: &[DiskRow]) -> DiskTotal {
     rows.iter().fold(DiskTotal::default(), |sum, row| DiskTotal {
-        reads: sum.reads.saturating_add(row.reads),
+        reads: sum.reads.saturating_add(row.reads.unwrap_or_default()),
         read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
         read_service_ns: sum.read_service_ns.saturating_add(row.read_service_ns),
-        writes: sum.writes.saturating_add(row.writes),
+        writes: sum.writes.saturating_add(row.writes.unwrap_or_default()),
         write_bytes: sum.write_bytes.saturating_add(row.write_bytes),
         write_service_ns: sum.write_service_ns.saturating_add(row.write_service_ns),
-        flushes: sum.flushes.saturating_add(row.flushes),
+        flushes: sum.flushes.saturating_add(row.flushes.unwrap_or_default()),
         flush_service_ns: sum.flush_service_ns.saturating_add(row.flush_service_ns),
         total_service_ns: sum.total_service_ns.saturating_add(row.total_service_ns),
         sort_value: sum.sort_value + row.sort_value,
         shared_service_ns: 0,
     })
+}
+
+/// A number of operations; null where there are bytes or times without any, which is how an extract made of
+/// sums has them.
+fn counted(count: &str, bytes: &str, time: &str) -> String {
+    format!("CASE WHEN sum({count}) > 0 OR sum({bytes}) + sum({time}) = 0 THEN sum({count}) END")
 }
 
 /// Disk I/O; one group with all rows unless they are by process.
@@ -206,9 +212,10 @@ SELECT *, read_bytes + write_bytes AS total_bytes,
   read_service_ns + write_service_ns + flush_service_ns AS total_service_ns
 FROM (
 SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
-  sum(reads) AS reads, sum(read_bytes) AS read_bytes, sum(read_service_ns) AS read_service_ns, sum(read_io_ns) AS read_io_ns,
-  sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
-  sum(write_io_ns) AS write_io_ns, sum(flushes) AS flushes, sum(flush_service_ns) AS flush_service_ns,
+  {reads} AS reads, sum(read_bytes) AS read_bytes, sum(read_service_ns) AS read_service_ns,
+  sum(read_io_ns) AS read_io_ns,
+  {writes} AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
+  sum(write_io_ns) AS write_io_ns, {flushes} AS flushes, sum(flush_service_ns) AS flush_service_ns,
   max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes,
   string_agg(DISTINCT owner_name, ';') AS process_names, string_agg(DISTINCT disk_number, ';') AS disks
 FROM (
@@ -219,6 +226,9 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 ){limits}
 ORDER BY sort_value, total_service_ns, path, process_key, process",
             sort = self.sort_value(),
+            reads = counted("reads", "read_bytes", "read_service_ns"),
+            writes = counted("writes", "write_bytes", "write_service_ns"),
+            flushes = counted("flushes", "0", "flush_service_ns"),
             limits = filtered(&self.limits()),
         )
     }
@@ -345,7 +355,7 @@ LEFT JOIN sized z ON {of_size}{conditions}",
             DiskSort::ReadTime => "read_service_ns",
             DiskSort::WriteTime => "write_service_ns",
             DiskSort::FlushTime => "flush_service_ns",
-            DiskSort::Count => "reads + writes + flushes",
+            DiskSort::Count => "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(flushes, 0)",
         }
     }
 

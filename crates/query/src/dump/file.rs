@@ -226,19 +226,21 @@ pub fn total(rows: &[FileRow], sort: FileSort) -> FileTotal {
 /// File I/O; one group with all rows unless they are by process.
 pub type FileAnswer = Grouped<FileRow, FileTotal>;
 
-/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its duration is clipped.
+/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its duration
+/// is clipped. One whose start is missing counts where it ended, without duration.
 fn with_range(time: Range) -> String {
     let (a, b) = ends(time);
     format!(
         "WITH file_in_range AS (
-SELECT path, process_key, kind, count(start_ns) AS count,
-  coalesce(sum(greatest(least(end_ns, {b}) - greatest(start_ns, {a}), 0)) FILTER (WHERE end_ns IS NOT NULL), 0) AS duration_ns,
+SELECT path, process_key, kind, count(*) AS count,
+  coalesce(sum(greatest(least(end_ns, {b}) - greatest(start_ns, {a}), 0))
+    FILTER (WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL), 0) AS duration_ns,
   coalesce(sum(size_bytes), 0) AS size_bytes,
   coalesce(max(offset_bytes + result_bytes), 0) AS max_position_bytes,
   count(*) FILTER (WHERE status < 0) AS failures,
   '' AS failure_statuses
 FROM file_io
-WHERE start_ns <= {b} AND coalesce(end_ns, start_ns) >= {a}
+WHERE coalesce(start_ns, end_ns) <= {b} AND coalesce(end_ns, start_ns) >= {a}
 GROUP BY path, process_key, kind
 )
 "

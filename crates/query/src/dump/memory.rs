@@ -149,13 +149,15 @@ impl MemoryRequest {
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
-SELECT l.ts_ns, l.process_key, l.pid, p.name AS process, p.command_line, p.session_id, p.start_ns AS process_start_ns,
+SELECT l.ts_ns, l.process_key, l.pid, coalesce(p.name, l.part) AS process, p.command_line, p.session_id,
+  p.start_ns AS process_start_ns,
   p.stop_ns AS process_stop_ns, l.commit_bytes, coalesce(l.commit_bytes - f.commit_bytes, 0) AS commit_diff_bytes, l.working_set_bytes,
   coalesce(l.working_set_bytes - f.working_set_bytes, 0) AS working_set_diff_bytes, l.private_working_set_bytes, l.shared_commit_bytes,
   v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description
 FROM memory_sample l
 CROSS JOIN (SELECT min(ts_ns) AS first_ns, max(ts_ns) AS last_ns FROM memory_sample{range}) e
 LEFT JOIN memory_sample f ON f.ts_ns = e.first_ns AND f.pid = l.pid AND coalesce(f.process_key, -1) = coalesce(l.process_key, -1)
+  AND coalesce(f.part, '') = coalesce(l.part, '')
 LEFT JOIN process p ON p.process_key = l.process_key{EXECUTABLES}{conditions}
 )
 ORDER BY sort_value, commit_bytes, pid, process_key",

@@ -36,8 +36,13 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("Machine", "computer"),
     ("OSName", "os_name"),
     ("OSVersion", "os_version"),
-    ("OSBuild", "nullif(split_part(os_version, '.', 3), '')"),
-    ("MemorySizeMB", "memory_bytes / 1048576"),
+    (
+        "OSBuild",
+        "coalesce((SELECT max(value) FROM system_config WHERE topic = 'machine' AND name = 'build_lab'),
+  nullif(split_part(os_version, '.', 3), ''))",
+    ),
+    // Millions of bytes, as everywhere.
+    ("MemorySizeMB", "memory_bytes / 1000000"),
     ("NumberOfProcessors", "processors"),
     ("EfficiencyClasses", CLASSES),
     ("CPUSpeedMHz", "cpu_mhz"),
@@ -65,10 +70,29 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("BootToSessionStartS", "(start_filetime - boot_filetime) / 10000000"),
     ("Clock", "clock"),
     ("SampleIntervalUs", "sample_interval_ns / 1000"),
-    ("Events", "events"),
-    ("LostEvents", "lost_events"),
-    ("LostBuffers", "lost_buffers"),
+    // An imported extract does not know how many there were.
+    ("Events", "nullif(events, 0)"),
+    ("LostEvents", LOST_EVENTS),
+    ("LostBuffers", LOST_BUFFERS),
 ];
+
+/// Where the file does not tell, 0 is no number.
+const LOST_EVENTS: &str =
+    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
+const LOST_BUFFERS: &str =
+    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_buffers END";
+
+/// Names that ETWAnalyzer gives to groups of properties or to one that has another name here, and ours.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    ("Disk", "Disk*;Volume*"),
+    ("ModuleVersions", "module_version*"),
+    ("BootToSessionStart", "BootToSessionStartS"),
+    ("ExtractStartTime", "ExtractStartTimeS"),
+    ("ExtractEndTime", "ExtractEndTimeS"),
+];
+
+/// Properties that the name of a file tells.
+const OF_FILE_NAME: [&str; 4] = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus"];
 
 /// Properties of machines that only some recordings and extracts tell, in any order.
 const OF_MACHINE: &[&str] =
@@ -77,15 +101,11 @@ const OF_MACHINE: &[&str] =
 /// Whether a filter names a property that there is, whether an extract tells it or not.
 #[must_use]
 pub fn is_known(properties: &str) -> bool {
-    let filter = names(properties);
-    let of_test = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus", "Source", "Disk0", "VolumeC:"];
+    let filter = filter_of(properties);
+    let others = ["Source", "Disk0", "VolumeC:", "module_version1.name"];
     let of_trace = OF_TRACE.iter().map(|(name, _)| *name);
-    of_trace.chain(of_test).chain(OF_MACHINE.iter().copied()).any(|name| filter.matches(Some(name)))
-}
-
-/// Names with commas, semicolons or blanks between.
-fn names(properties: &str) -> TextFilter {
-    TextFilter::parse(&properties.replace([',', ' '], ";"))
+    let all = of_trace.chain(OF_FILE_NAME).chain(others).chain(OF_MACHINE.iter().copied());
+    all.into_iter().any(|name| filter.matches(Some(name)))
 }
 
 /// Facts of `system_config` under the names of properties. Those of traces and of imported extracts are
@@ -144,6 +164,26 @@ fn of_test(name: TestName) -> Vec<Property> {
     all.into_iter().filter_map(property).collect()
 }
 
+/// The names or patterns of a list of properties.
+fn entries(list: &str) -> impl Iterator<Item = &str> {
+    list.split([',', ' ', ';']).filter(|entry| !entry.is_empty())
+}
+
+/// The patterns that an entry means among our names.
+fn of_our_names(entry: &str) -> String {
+    let (not, name) = entry.strip_prefix('!').map_or(("", entry), |name| ("!", name));
+    match OTHER_NAMES.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name)) {
+        None => entry.to_owned(),
+        Some((_, ours)) => ours.split(';').map(|one| format!("{not}{one}")).collect::<Vec<_>>().join(";"),
+    }
+}
+
+/// The filter on our names that a list of names or patterns means.
+fn filter_of(properties: &str) -> TextFilter {
+    let ours: Vec<String> = entries(properties).map(of_our_names).collect();
+    TextFilter::parse(&ours.join(";"))
+}
+
 impl StatsRequest {
     /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
     #[must_use]
@@ -192,7 +232,7 @@ ORDER BY at, name, value",
         let of_test = file.and_then(|file| TestName::parse(&file.value)).map(of_test).unwrap_or_default();
         all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
-            let filter = names(filter);
+            let filter = filter_of(filter);
             all.retain(|property| filter.matches(Some(&property.name)));
         }
         Ok(all)

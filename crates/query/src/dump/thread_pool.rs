@@ -92,13 +92,20 @@ ORDER BY changes, process_key, ts_ns",
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
-            return Err(missing(session)?);
+            return if were_recorded(session)? { Ok(Vec::new()) } else { Err(missing(session)?) };
         }
         let rows: Vec<ThreadPoolRow> = ask(session, &self.sql())?;
         let mut groups = grouped(rows, |row| row.process_key, self.top, |rows| rows.len() as i64);
         groups.sort_by_key(|group| group.total);
         Ok(groups)
     }
+}
+
+/// Whether an imported extract says that there were events of thread pools; it stores starvations alone.
+fn were_recorded(session: &Session) -> Result<bool> {
+    let events = "SELECT count(*) AS rows FROM system_config
+WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0'";
+    Ok(ask::<super::Count>(session, events)?.iter().any(|count| count.rows > 0))
 }
 
 /// Which recording is missing: that of thread pools, or of .NET as a whole.

@@ -196,11 +196,7 @@ pub(super) fn collect(
         changed_from: None,
     };
     let start = session.clock().t0;
-    let length = session.files().first().map_or(1.0, |file| {
-        let h = file.header();
-        let span = h.end_time.saturating_sub(h.start_time).max(1) as f64 / 1e7;
-        span * session.clock().frequency as f64
-    });
+    let length = session.ends().0.map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
     let mut ticker = Ticker { progress, start, length, from: 0.0, share: SHARE, events: 0 };
     let mut interrupted = false;
     let (seen, mut visited) = (Arc::clone(&ahead.seen), 0u64);

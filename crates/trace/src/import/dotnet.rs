@@ -1,6 +1,6 @@
 //! Exceptions, collections, compilations and thread pools of .NET programs.
 
-use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, ThreadPool, id, method_flag};
+use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, Suspend, ThreadPool, id, method_flag};
 use etwkit_decode::kernel::stack::Owner;
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
@@ -12,8 +12,15 @@ use crate::sink::{Sink, SinkError};
 use crate::table;
 use crate::tracker::process::ProcessKey;
 
-/// A thread of a process that collects. One thread stops the others, collects and lets them run again.
+/// A thread of a process. The one that stops the others lets them run again, too.
 type Runner = (Option<ProcessKey>, Option<u32>);
+
+/// A runtime in a process.
+type Runtime = (Option<ProcessKey>, u16);
+
+/// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again
+/// before it ends.
+const BACKGROUND: u32 = 1;
 
 /// Collections and compilations that have begun.
 #[derive(Debug, Default)]
@@ -21,10 +28,14 @@ pub(super) struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
-    /// When a thread asked those of its process to stop.
-    suspensions: FxHashMap<Runner, i64>,
-    /// The last collection that each thread began.
-    last: FxHashMap<Runner, usize>,
+    /// When a thread asked those of its process to stop, and the runtime if that was to collect.
+    suspensions: FxHashMap<Runner, (i64, Option<u16>)>,
+    /// The last collection that each runtime began.
+    last: FxHashMap<Runtime, usize>,
+    /// The last one that it began and that may go on while threads run.
+    background: FxHashMap<Runtime, usize>,
+    /// Suspensions for collections that are not in the trace.
+    unattributed: u64,
     /// Raw time of the last event of each thread that may have a stack.
     last_events: FxHashMap<u32, i64>,
     /// Start and bytes of compilations, by method.
@@ -59,14 +70,16 @@ impl Dotnet {
             (Origin::Runtime, id::EXCEPTION) => return Ok(exception(process, event, context)),
             (Origin::Runtime, id::GC_START) => {
                 let Some(start) = GcStart::parse(payload, version) else { return Ok(false) };
-                self.gc_start((process, event.thread_id()), &start, ns);
+                self.gc_start(process, &start, ns);
             }
             (Origin::Runtime, id::GC_END) => {
                 let Some((number, runtime)) = clr::gc_end(payload, version) else { return Ok(false) };
                 self.gc_end(process, number, runtime, ns);
             }
             (Origin::Runtime, id::GC_SUSPEND_BEGIN) => {
-                self.suspensions.insert((process, event.thread_id()), ns);
+                let Some(suspend) = Suspend::parse(payload, version) else { return Ok(false) };
+                let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
+                self.suspensions.insert((process, event.thread_id()), (ns, runtime));
             }
             (Origin::Runtime, id::GC_RESTART_END) => self.restarted((process, event.thread_id()), ns),
             (Origin::Runtime, id::JITTING_STARTED) => {
@@ -89,7 +102,7 @@ impl Dotnet {
         true
     }
 
-    fn gc_start(&mut self, (process, thread): Runner, start: &GcStart, ns: i64) {
+    fn gc_start(&mut self, process: Option<ProcessKey>, start: &GcStart, ns: i64) {
         // CLR 4.5 logs each start in two versions.
         let index = *self.by_number.entry((process, start.clr_instance, start.number)).or_insert_with(|| {
             self.collections.push(table::Gc {
@@ -101,7 +114,11 @@ impl Dotnet {
             });
             self.collections.len() - 1
         });
-        self.last.insert((process, thread), index);
+        let runtime = (process, start.clr_instance);
+        self.last.insert(runtime, index);
+        if start.kind.is_none_or(|kind| kind == BACKGROUND) {
+            self.background.insert(runtime, index);
+        }
         if let Some(row) = self.collections.get_mut(index) {
             row.generation = row.generation.or(start.depth.map(|depth| depth as i32));
             row.gc_type = row.gc_type.or(start.kind.map(|kind| kind as i32));
@@ -126,16 +143,22 @@ impl Dotnet {
         }
     }
 
-    /// Threads run again: the time belongs to the last collection that the thread began.
+    /// Threads run again. The time belongs to the collection that began while they stood still; without one
+    /// to the collection in the background that is in progress, whichever thread began it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
-        let Some(begin) = self.suspensions.remove(&runner) else { return };
-        let last = self.last.get(&runner).and_then(|index| self.collections.get_mut(*index));
-        let still = |row: &&mut table::Gc| {
-            row.start_ns.is_some_and(|start| start >= begin) || row.end_ns.is_none_or(|end| end >= begin)
+        let Some((begin, Some(runtime))) = self.suspensions.remove(&runner) else { return };
+        let runtime = (runner.0, runtime);
+        let find = |which: &FxHashMap<Runtime, usize>, is_meant: &dyn Fn(&table::Gc) -> bool| {
+            which.get(&runtime).copied().filter(|index| self.collections.get(*index).is_some_and(is_meant))
         };
-        if let Some(row) = last.filter(still) {
-            let more = ns.saturating_sub(begin);
-            row.suspended_ns = Some(row.suspended_ns.unwrap_or_default().saturating_add(more));
+        let began = find(&self.last, &|row| row.start_ns.is_some_and(|start| start >= begin));
+        let goes_on = || find(&self.background, &|row| row.end_ns.is_none_or(|end| end >= begin));
+        match began.or_else(goes_on).and_then(|index| self.collections.get_mut(index)) {
+            Some(row) => {
+                let more = ns.saturating_sub(begin);
+                row.suspended_ns = Some(row.suspended_ns.unwrap_or_default().saturating_add(more));
+            }
+            None => self.unattributed += 1,
         }
     }
 
@@ -169,14 +192,14 @@ impl Dotnet {
         context.tables.jit.push(&row, sink)
     }
 
-    /// Writes the collections.
-    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    /// Writes the collections. Returns how many suspensions belong to none of them.
+    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
         let when = |row: &table::Gc| row.start_ns.or(row.end_ns).unwrap_or_default();
         self.collections.sort_by_key(when);
         for row in self.collections.iter().filter(|row| context.range.contains(when(row))) {
             context.tables.gc.push(row, sink)?;
         }
-        Ok(())
+        Ok(self.unattributed)
     }
 }
 

@@ -13,6 +13,7 @@ use super::context::{Context, Pending};
 use super::identity::Who;
 use super::line::Seq;
 use crate::interner::Interner;
+use crate::issuer::{Issuer, Issuers};
 use crate::table;
 
 /// An operation that has not ended.
@@ -22,11 +23,15 @@ struct Open {
     start: Seq,
 }
 
+/// What an operation is called whose start is not in the trace.
+const UNKNOWN: &str = "unknown";
+
 /// Pairs starts with ends.
 #[derive(Debug, Default)]
 pub(super) struct Io {
     /// Starts of disk accesses by request packet.
     disk_starts: FxHashMap<u64, Seq>,
+    issuers: Issuers,
     last_completion: FxHashMap<u32, i64>,
     /// File operations by request packet.
     operations: FxHashMap<u64, Open>,
@@ -44,16 +49,17 @@ impl Io {
             READ | WRITE | FLUSH => {
                 let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
                 let Some(io) = io else { return false };
-                self.disk_completion(hook.opcode, &io, event.timestamp, context);
+                let issuer = self.issuers.completed(&io, event);
+                self.disk_completion(hook.opcode, &io, issuer, event.timestamp, context);
                 true
             }
             READ_INIT | WRITE_INIT | FLUSH_INIT => {
                 let Some((irp, tid)) = disk::parse_init(payload, hook.version, pointer_size) else {
                     return false;
                 };
-                let Some(tid) = tid.or(event.thread_id()) else { return true };
-                let process = context.directory.process_of_thread(tid, event.timestamp);
-                let seq = context.wait(event.timestamp, Some(tid), process, Pending::Start);
+                let Some(issuer) = self.issuers.start(irp, tid, event) else { return true };
+                let process = issuer.process(context.directory);
+                let seq = context.wait(event.timestamp, Some(issuer.tid), process, Pending::Start);
                 if let Some(lost) = self.disk_starts.insert(irp, seq) {
                     context.forget(lost);
                 }
@@ -63,19 +69,29 @@ impl Io {
         }
     }
 
-    fn disk_completion(&mut self, op: u8, io: &disk::DiskIo, time: i64, context: &mut Context<'_>) {
+    fn disk_completion(
+        &mut self,
+        op: u8,
+        io: &disk::DiskIo,
+        issuer: Option<Issuer>,
+        time: i64,
+        context: &mut Context<'_>,
+    ) {
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
         // A disk serves one request after the other: service began when the one before was done.
         let previous = self.last_completion.insert(io.disk, time);
-        let init = i64::try_from(io.response_ticks).map_or(i64::MIN, |ticks| time.saturating_sub(ticks));
-        let (init_ns, complete_ns) = (context.ns(init), context.ns(time));
+        let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
+        let complete_ns = context.ns(time);
         if !context.range.contains(init_ns) {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
         }
         let service_start =
             previous.map_or(init_ns, |previous| context.ns(previous).clamp(init_ns, complete_ns));
-        let who = io.tid.map(|tid| context.of_thread(tid, time));
+        let who = issuer.map(|issuer| Who {
+            process: issuer.process(context.directory),
+            thread_key: context.of_thread(issuer.tid, issuer.time()).thread_key,
+        });
         let (io_ns, service_ns) =
             (complete_ns.saturating_sub(init_ns), complete_ns.saturating_sub(service_start));
         let is_flush = op == disk::opcode::FLUSH;
@@ -165,8 +181,21 @@ impl Io {
     }
 
     fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
-        let Some(mut open) = self.operations.remove(&end.irp) else { return };
         let end_ns = context.ns(time);
+        let Some(mut open) = self.operations.remove(&end.irp) else {
+            // It began before the trace, or its start was lost: who asked for what is not known.
+            if context.range.contains(end_ns) {
+                let row = table::FileIo {
+                    kind: UNKNOWN,
+                    end_ns: Some(end_ns),
+                    result_bytes: Some(end.information as i64),
+                    status: Some(end.status as i32),
+                    ..table::FileIo::default()
+                };
+                context.wait(time, None, None, Pending::File(Box::new(row), None));
+            }
+            return;
+        };
         open.row.end_ns = Some(end_ns);
         open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
         open.row.result_bytes = Some(end.information as i64);

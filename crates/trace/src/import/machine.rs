@@ -12,6 +12,9 @@ use crate::sink::{Sink, SinkError};
 use crate::summary::SystemConfig;
 use crate::table::{Disk, Service, SystemConfigItem, Trace, Volume};
 
+/// How a date begins that was not set.
+const NO_DATE: &str = "1970-01-01T00:00:00";
+
 /// Hands on what the trace tells of the machine.
 pub(super) fn write(
     config: &SystemConfig,
@@ -36,6 +39,8 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     for (topic, value) in section {
         match value {
             _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
+            // Of a machine whose registry does not tell when Windows was installed.
+            Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
             Value::Object(parts) if parts.values().all(Value::is_object) => {
                 for (item, (name, part)) in parts.iter().enumerate() {
                     push(&mut rows, &topic, item, "name", &Value::from(name.as_str()));
@@ -129,7 +134,7 @@ fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iter
 
 /// The row of the recording, as far as the headers tell it.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
-    let Some(first) = session.files().first() else { return Trace::default() };
+    let Some(first) = session.earliest() else { return Trace::default() };
     let (h, clock) = (first.header(), session.clock());
     let sum = |of: fn(&TraceFile) -> u64| {
         session.files().iter().map(of).fold(0, u64::saturating_add).min(i64::MAX as u64) as i64
@@ -143,9 +148,9 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         computer: cpu.and_then(|c| text(&c.computer_name)),
         os_version: Some(format!("{major}.{minor}.{}", h.build)),
         os_name: config.product_name.as_deref().and_then(text),
-        start_utc: utc_text(h.start_time).unwrap_or_default(),
-        start_filetime: h.start_time,
-        time_zone_bias_minutes: Some(h.time_zone.bias_at(h.start_time)),
+        start_utc: utc_text(clock.start).unwrap_or_default(),
+        start_filetime: clock.start,
+        time_zone_bias_minutes: Some(h.time_zone.bias_at(clock.start)),
         boot_filetime: Some(h.boot_time).filter(|boot| *boot > 0),
         duration_ns: clock.nanoseconds(end),
         clock: clock.kind.name().to_owned(),

@@ -113,6 +113,8 @@ impl Memory {
                 ts_ns,
                 process_key: key(context.directory.process_at(process.pid, event.timestamp)),
                 pid: process.pid.cast_signed(),
+                // What their numbers stand for is not documented.
+                part: None,
                 working_set_bytes: bytes(process.working_set),
                 private_working_set_bytes: bytes(process.private_working_set),
                 commit_bytes: bytes(process.commit),

@@ -49,7 +49,7 @@ fn transfer(
         return true;
     }
     let process = context.directory.process_at(pid, event.timestamp);
-    let ends = if has_ends { net::ends(event.payload(), is_v6) } else { None };
+    let ends = if has_ends { net::ends(event.payload(), is_v6, operation) } else { None };
     let (protocol, kind) = operation.names();
     let row = NetIo {
         ts_ns,

@@ -392,7 +392,7 @@ impl Importers<'_> {
         not_followed += self.handles.finish(collected.end, context, sink)?;
         self.maps.finish(collected.end, context);
         self.virtual_memory.finish(context, sink)?;
-        self.dotnet.finish(context, sink)?;
+        let pauses = self.dotnet.finish(context, sink)?;
         self.dns.finish(collected.end, context);
         self.tcp.finish(context, sink)?;
         not_followed += self.win32k.finish(collected.end, context, sink)?;
@@ -403,7 +403,7 @@ impl Importers<'_> {
         context.tables.flush(sink)?;
         context.identity.write(&collected.methods, &collected.assemblies, sink)?;
         machine::write(&collected.config, context.directory, session.clock(), sink)?;
-        let processors = session.files().first().map_or(0, |file| file.header().cpu_count);
+        let processors = session.earliest().map_or(0, |file| file.header().cpu_count);
         write_all(collected.cores.rows(&collected.config, processors), sink)?;
         write_all(collected.counters.rows(values), sink)?;
         let notes = [
@@ -457,6 +457,12 @@ impl Importers<'_> {
                 "object_not_followed",
                 not_followed,
                 "handles, objects, mapped files, commits or locks that were not followed, because too many were there at the same time",
+            ),
+            (
+                "info",
+                "pause_without_collection",
+                pauses,
+                "pauses of .NET programs for collections that are not in the trace: no row of gc has them",
             ),
             (
                 "info",

@@ -85,7 +85,7 @@ impl Win32k {
 /// Ticks of the performance counter in a second, whatever clock stamped the events; `None` if the trace does not tell.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
-    let told = session.files().first().map(|file| file.header().perf_freq).filter(|told| *told > 0);
+    let told = session.earliest().map(|file| file.header().perf_freq).filter(|told| *told > 0);
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
         ClockType::System => told,

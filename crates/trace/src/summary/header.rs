@@ -1,4 +1,5 @@
-//! Section `header`: the trace header, and sums over the files of a session.
+//! Section `header`: the trace header of the file that began first, and what holds for all files of a
+//! session.
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};
@@ -8,9 +9,11 @@ use crate::counts::Counts;
 
 pub(super) fn section(session: &Session, counts: &Counts) -> Value {
     let files = session.files();
-    let Some(first) = files.first() else { return Value::Null };
+    let Some(first) = session.earliest() else { return Value::Null };
     let h = first.header();
     let clock = session.clock();
+    let (end, is_closed) = session.ends();
+    let session_end = end.filter(|_| is_closed);
     let sum = |of: &dyn Fn(&etwkit_etl::session::TraceFile) -> u64| files.iter().map(of).sum::<u64>();
     let [os_major, os_minor, ..] = h.version;
     let ended = h.end_time > 0 && h.start_time > 0;
@@ -33,6 +36,8 @@ pub(super) fn section(session: &Session, counts: &Counts) -> Value {
         "end_utc": utc_text(h.end_time),
         "boot_utc": utc_text(h.boot_time),
         "duration_s": duration,
+        "session_end_utc": session_end.and_then(|end| utc_text(clock.filetime(end))),
+        "session_duration_s": session_end.map(|end| clock.seconds(end)),
         "events_lost": sum(&|f| f.header().events_lost.into()),
         "buffers_lost": sum(&|f| f.header().buffers_lost.into()),
         "buffers_written": sum(&|f| f.header().buffers_written.into()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etwkit_decode::kernel::disk::{DiskIo, opcode};
+use etwkit_decode::kernel::disk::{DiskIo, opcode, parse_init};
 use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::process_text;
 use crate::directory::Directory;
+use crate::issuer::{Issuer, Issuers};
 use crate::tracker::process::ProcessKey;
 
 #[derive(Debug, Default, Clone)]
@@ -22,8 +23,12 @@ struct DiskTotals {
     writes: u64,
     write_bytes: u64,
     flushes: u64,
+    /// In ticks of the performance counter.
     elapsed_ticks: u64,
+    /// Service times that last from the completion before: in ticks of the session.
     service_ticks: u64,
+    /// Service times that last from the start: in ticks of the performance counter.
+    service_counter_ticks: u64,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -41,6 +46,7 @@ pub(super) struct IoSummary<'d> {
     disk_by_disk: BTreeMap<u32, DiskTotals>,
     disk_by_file: FxHashMap<Arc<str>, DiskTotals>,
     last_completion: FxHashMap<u32, i64>,
+    issuers: Issuers,
     faults: FaultTotals,
     faults_by_process: FxHashMap<Option<ProcessKey>, FaultTotals>,
     faults_by_file: FxHashMap<Arc<str>, FaultTotals>,
@@ -57,6 +63,7 @@ impl<'d> IoSummary<'d> {
             disk_by_disk: BTreeMap::new(),
             disk_by_file: FxHashMap::default(),
             last_completion: FxHashMap::default(),
+            issuers: Issuers::default(),
             faults: FaultTotals::default(),
             faults_by_process: FxHashMap::default(),
             faults_by_file: FxHashMap::default(),
@@ -68,7 +75,14 @@ impl<'d> IoSummary<'d> {
         match (hook.group, hook.opcode) {
             (group::DISK, op @ (opcode::READ | opcode::WRITE | opcode::FLUSH)) => {
                 if let Some(io) = DiskIo::parse(event.payload(), op, hook.version, event.pointer_size()) {
-                    self.disk(op, &io, event.timestamp);
+                    let issuer = self.issuers.completed(&io, event);
+                    self.disk(op, &io, issuer, event.timestamp);
+                }
+            }
+            (group::DISK, opcode::READ_INIT | opcode::WRITE_INIT | opcode::FLUSH_INIT) => {
+                let init = parse_init(event.payload(), hook.version, event.pointer_size());
+                if let Some((irp, tid)) = init {
+                    self.issuers.start(irp, tid, event);
                 }
             }
             (group::MEMORY, HARD_FAULT) => {
@@ -85,12 +99,16 @@ impl<'d> IoSummary<'d> {
         path.map_or_else(|| Arc::clone(&self.unknown_file), |path| self.directory.paths.dos_path(path))
     }
 
-    fn disk(&mut self, op: u8, io: &DiskIo, timestamp: i64) {
-        let process = io.tid.and_then(|tid| self.directory.process_of_thread(tid, timestamp));
+    fn disk(&mut self, op: u8, io: &DiskIo, issuer: Option<Issuer>, timestamp: i64) {
+        let process = issuer.and_then(|issuer| issuer.process(self.directory));
         // A disk serves one request after the other: service began when the one before was done.
         let previous = self.last_completion.insert(io.disk, timestamp);
         let since = previous.map_or(u64::MAX, |t| timestamp.abs_diff(t));
-        let service = io.response_ticks.min(since);
+        let (session, counter) = (self.clock.frequency, self.clock.counter_frequency);
+        let is_first =
+            i128::from(io.response_ticks) * i128::from(session) <= i128::from(since) * i128::from(counter);
+        let (service_ticks, service_counter_ticks) =
+            if is_first { (0, io.response_ticks) } else { (since, 0) };
         let file = (op != opcode::FLUSH).then(|| self.file(io.file_key, timestamp));
         let totals = [
             Some(&mut self.disk),
@@ -106,7 +124,8 @@ impl<'d> IoSummary<'d> {
                 _ => t.flushes += 1,
             }
             t.elapsed_ticks = t.elapsed_ticks.saturating_add(io.response_ticks);
-            t.service_ticks = t.service_ticks.saturating_add(service);
+            t.service_ticks = t.service_ticks.saturating_add(service_ticks);
+            t.service_counter_ticks = t.service_counter_ticks.saturating_add(service_counter_ticks);
         }
     }
 
@@ -126,6 +145,10 @@ impl<'d> IoSummary<'d> {
 
     fn microseconds(&self, ticks: i128) -> f64 {
         ticks as f64 / self.clock.frequency as f64 * 1e6
+    }
+
+    fn counter_microseconds(&self, ticks: u64) -> f64 {
+        ticks as f64 / self.clock.counter_frequency as f64 * 1e6
     }
 
     pub(super) fn sections(&self) -> (Value, Value) {
@@ -151,8 +174,9 @@ impl<'d> IoSummary<'d> {
             "writes": t.writes,
             "write_bytes": t.write_bytes,
             "flushes": t.flushes,
-            "elapsed_us": self.microseconds(t.elapsed_ticks.into()),
-            "service_us": self.microseconds(t.service_ticks.into()),
+            "elapsed_us": self.counter_microseconds(t.elapsed_ticks),
+            "service_us":
+                self.microseconds(t.service_ticks.into()) + self.counter_microseconds(t.service_counter_ticks),
         })
     }
 

@@ -39,7 +39,8 @@ tables! {
         end_ns: Option<i64>, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: Option<i64>, "ns";
-        /// From the request to suspend until all threads ran again; null if not recorded.
+        /// Time that the threads of the program stood still for it: from each request to stop until they ran
+        /// again; null if not recorded.
         suspended_ns: Option<i64>, "ns";
     }
 

@@ -9,6 +9,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// Process id; negative and very small numbers stand for parts of the system.
         pid: i32;
+        /// Part of the system, where its name is known; null for processes.
+        part: Option<String>;
         /// In memory.
         working_set_bytes: i64, "bytes";
         /// In memory, and not shared.

@@ -61,7 +61,7 @@ fn every_sample_agrees_with_the_truth() {
 
 /// The section of events made here, the first pass over all of them included.
 fn made(records: &[Record]) -> Value {
-    let clock = Clock { kind: ClockType::Qpc, frequency: 10, t0: 0, start: 0 };
+    let clock = Clock { kind: ClockType::Qpc, frequency: 10, t0: 0, start: 0, counter_frequency: 10 };
     let mut decoder = Decoder::new();
     records.iter().for_each(|record| decoder.observe(&record.raw()));
     decoder.finish_observing();

@@ -9,11 +9,14 @@
 
 mod attribution;
 mod calls;
+mod collections;
 mod counters;
 mod derive;
 mod derive_cores;
 mod events;
+mod files;
 mod import;
+mod io;
 #[path = "../../../decode/tests/it/made.rs"]
 mod made;
 mod net;

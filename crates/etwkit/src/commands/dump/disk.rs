@@ -130,15 +130,15 @@ impl DiskArgs {
         columns.number("ReadThroughput", "Read MB/s", true, |row| {
             text.throughput(row.read_bytes, row.read_service_ns)
         });
-        columns.number("ReadCount", "Reads", self.details, |row| text.int(row.reads));
+        columns.number("ReadCount", "Reads", self.details, |row| text.maybe_int(row.reads));
         columns.number("WriteTime", "Write s", true, move |row| time(row.write_service_ns));
         columns.number("WriteSize", "Write MB", true, |row| text.mb(row.write_bytes));
         columns.number("WriteThroughput", "Write MB/s", true, |row| {
             text.throughput(row.write_bytes, row.write_service_ns)
         });
-        columns.number("WriteCount", "Writes", self.details, |row| text.int(row.writes));
+        columns.number("WriteCount", "Writes", self.details, |row| text.maybe_int(row.writes));
         columns.number("FlushTime", "Flush s", true, move |row| time(row.flush_service_ns));
-        columns.number("FlushCount", "Flushes", self.details, |row| text.int(row.flushes));
+        columns.number("FlushCount", "Flushes", self.details, |row| text.maybe_int(row.flushes));
         columns.number("PercentActive", "Active %", true, |row| text.fixed(row.active_percent, 1));
         columns.number("TotalSize", "Total MB", self.details, |row| text.mb(row.total_bytes));
         columns.number("TotalTime", "Total s", self.details, move |row| time(row.total_service_ns));
@@ -150,7 +150,9 @@ impl DiskArgs {
         columns.word("FileDir", title, true, |row| match &row.path {
             Some(path) if self.reverse_file_name => reversed(path),
             Some(path) => path.clone(),
-            None if row.flushes > 0 => "(flushes and files without a name)".into(),
+            None if row.flushes.is_none_or(|flushes| flushes > 0) => {
+                "(flushes and files without a name)".into()
+            }
             None => "(files without a name)".into(),
         });
         columns.choose(self.common.column.as_deref())?;

@@ -18,7 +18,7 @@ use super::asking::ask_in_order;
 pub(super) use super::columns::Columns;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
-use crate::extracts::SameTrace;
+use crate::extracts::{SameTrace, unpacked};
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Line, Printer};
 
@@ -104,7 +104,7 @@ pub(super) fn ask_each<A: Send>(
         // Before anything is computed for it.
         out_file::check(path, common.csv_replace())?;
     }
-    let extracts = common.chosen()?;
+    let extracts = unpacked(common.chosen()?, printer)?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }

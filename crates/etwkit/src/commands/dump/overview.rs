@@ -202,6 +202,11 @@ fn method(m: &MethodShare) -> String {
     }
 }
 
+/// Reads, writes and flushes; none where only their sums are known.
+fn operations(f: &DiskRow) -> Option<i64> {
+    [f.reads, f.writes, f.flushes].into_iter().try_fold(0i64, |sum, count| Some(sum.saturating_add(count?)))
+}
+
 fn files(files: &[DiskRow], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.heading("Files by service time of the disks")?;
     if files.is_empty() {
@@ -221,7 +226,7 @@ fn files(files: &[DiskRow], printer: &mut Printer<'_>) -> anyhow::Result<()> {
         table.row([
             name,
             ms(f.total_service_ns),
-            grouped_signed(f.reads + f.writes + f.flushes),
+            operations(f).map_or_else(|| "?".to_owned(), grouped_signed),
             mb(f.read_bytes),
             mb(f.write_bytes),
         ]);

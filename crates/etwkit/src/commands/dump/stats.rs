@@ -40,7 +40,8 @@ pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result
         Ok(rows)
     })?;
     let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !known.is_empty() && answers.iter().all(|one| one.answer.is_empty()) {
+    let is_empty = answers.iter().all(|one| one.answer.is_empty());
+    if !known.is_empty() && is_empty {
         let asked = args.properties.as_deref().unwrap_or_default();
         if is_known(asked) {
             printer.note(&format!("no extract has a value for --properties {asked:?}"));

@@ -15,7 +15,7 @@ use crate::printer::{Printer, grouped};
 
 /// Whether a job is to read extracts of ETWAnalyzer.
 pub(super) fn is_meant(job: &Job) -> bool {
-    job.traces.iter().any(|path| is_json_extract(path))
+    job.member.is_some() || job.traces.iter().any(|path| is_json_extract(path))
 }
 
 /// Imports the extract of ETWAnalyzer of a job. Options that choose among single events are refused.
@@ -36,13 +36,20 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
         path.display()
     );
     let start = Instant::now();
-    let input = open_json(path, &input::options(&args.traces))?;
+    let opened;
+    let input = match &job.member {
+        Some(member) => member.as_ref(),
+        None => {
+            opened = open_json(path, &input::options(&args.traces))?;
+            &opened
+        }
+    };
     if args.no_overwrite
         && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary).is_some()
     {
         return Ok(Outcome::Kept);
     }
-    let imported = import_json(&input, &job.target, args.no_overwrite)?;
+    let imported = import_json(input, &job.target, args.no_overwrite)?;
     if imported.written.kept {
         return Ok(Outcome::Kept);
     }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written, convert,
-    convert_with_tags, default_target,
+    ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written,
+    convert, convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};

@@ -2,17 +2,21 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
-use etwkit_extract::default_target;
+use etwkit_extract::{JsonInput, default_target, is_json_archive, open_all_json};
 
 use crate::cli::ExtractArgs;
+use crate::input;
 
 /// One extract to make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Job {
     /// Files of one session.
     pub(super) traces: Vec<PathBuf>,
+    /// An extract of ETWAnalyzer that was opened with others of its archive.
+    pub(super) member: Option<Arc<JsonInput>>,
     /// The extract.
     pub(super) target: PathBuf,
 }
@@ -22,7 +26,10 @@ impl Job {
     pub(super) fn label(&self) -> String {
         match self.traces.as_slice() {
             [] => String::new(),
-            [one] => one.display().to_string(),
+            [one] => match &self.member {
+                Some(member) => format!("{}: {}", one.display(), member.name()),
+                None => one.display().to_string(),
+            },
             [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
         }
     }
@@ -36,31 +43,46 @@ pub(super) fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<Job>> {
     } else {
         traces.iter().map(|t| vec![t.clone()]).collect()
     };
-    let many = sessions.len() > 1;
+    let mut wanted: Vec<(Vec<PathBuf>, Option<Arc<JsonInput>>)> = Vec::new();
+    for traces in sessions {
+        match traces.as_slice() {
+            [archive] if is_json_archive(archive) => {
+                let members = open_all_json(archive, &input::options(&args.traces))?;
+                wanted.extend(members.into_iter().map(|member| (traces.clone(), Some(Arc::new(member)))));
+            }
+            _ => wanted.push((traces, None)),
+        }
+    }
+    let many = wanted.len() > 1;
     if let Some(out) = args.out.as_ref().filter(|out| many && !out.is_dir()) {
         bail!(
             "--out {} has to be an existing folder for {} extracts; --one-session makes one extract of all files",
             out.display(),
-            sessions.len()
+            wanted.len()
         );
     }
+    // One that is alone in its archive is named after the archive.
+    let is_alone = |archive: &[PathBuf]| wanted.iter().filter(|(traces, _)| traces == archive).count() == 1;
     let mut seen = HashSet::new();
     let mut jobs = Vec::new();
-    for traces in sessions {
-        let target = target(&traces, args.out.as_deref());
+    for (traces, member) in &wanted {
+        let own_name = member.as_ref().filter(|_| !is_alone(traces)).map(|member| member.name());
+        let target = target(traces, own_name, args.out.as_deref());
         if !seen.insert(target.clone()) {
             bail!(
                 "two traces would become {}: extract them one after the other with --out",
                 target.display()
             );
         }
-        jobs.push(Job { traces, target });
+        jobs.push(Job { traces: traces.clone(), member: member.clone(), target });
     }
     Ok(jobs)
 }
 
-fn target(traces: &[PathBuf], out: Option<&Path>) -> PathBuf {
-    let beside = traces.first().map(|trace| default_target(trace)).unwrap_or_default();
+/// Where the extract of traces goes. `own_name` is that of a member of their archive, without folders.
+fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> PathBuf {
+    let named = |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
+    let beside = traces.first().map(|trace| default_target(&named(trace))).unwrap_or_default();
     let Some(out) = out else { return beside };
     // A folder that is no extract takes extracts; one that is gets replaced.
     let is_extract = out.extension().is_some_and(|extension| extension == "etwx");

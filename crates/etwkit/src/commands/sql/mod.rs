@@ -13,7 +13,7 @@ use etwkit_query::Answer;
 
 use crate::cli::{SqlArgs, SqlFormat};
 use crate::exit::Exit;
-use crate::extracts::{open_alone, open_extracts, source};
+use crate::extracts::{open_alone, open_extracts, source, unpacked};
 use crate::gaps::AllGaps;
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, grouped};
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if let Some(out) = &args.out {
         out_file::check(out, Replace::forced(args.force))?;
     }
-    let mut extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    let mut extracts = unpacked(extracts.into(), printer)?.into_owned();
     if args.keep_going {
         extracts = readable(extracts, printer)?;
     }
@@ -69,10 +70,10 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
 
 /// The extracts that can be opened; the others become errors of the command.
 fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    let mut good = Vec::new();
+    let (mut good, shelf) = (Vec::new(), printer.shelf());
     for path in extracts {
         // Notes of those that can be opened come when they are opened to be asked.
-        match source(&path, &mut Vec::new()).with_context(|| path.display().to_string()) {
+        match source(&path, &shelf, &mut Vec::new()).with_context(|| path.display().to_string()) {
             Ok(_) => good.push(path),
             Err(error) => printer.failed(error),
         }

@@ -78,7 +78,8 @@ fn properties_with_a_value_are_listed() {
         ("Machine", Some("DESK")),
         ("OSBuild", Some("19041")),
         ("OSName", None),
-        ("MemorySizeMB", Some("8192")),
+        // 8 GiB in millions of bytes.
+        ("MemorySizeMB", Some("8589")),
         ("SessionStart", Some("2024-05-01T10:00:00.1234567Z")),
         ("SessionEnd", Some("2024-05-01T10:00:10.123456Z")),
         ("SessionDurationS", Some("10")),

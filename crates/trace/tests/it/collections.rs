@@ -1,0 +1,150 @@
+//! Garbage collections: events of the .NET runtime in, rows out.
+
+use std::ops::ControlFlow;
+
+use etwkit_decode::clr::{RUNTIME, id};
+use etwkit_etl::Session;
+use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::writer::{ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_trace::import::{Imported, Options, import};
+use etwkit_trace::table::{Gc, Row};
+
+use crate::counters::{Batches, bytes, read};
+
+/// Events of a program with two threads: one that allocates and one that collects in the background.
+struct Program {
+    writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
+    start: i64,
+    start_time: i64,
+    /// Instance of the runtime in all events.
+    runtime: u64,
+}
+
+const ALLOCATES: u32 = 11;
+const COLLECTS: u32 = 12;
+
+/// Reasons to suspend.
+const GC: u64 = 1;
+const CODE_PITCHING: u64 = 3;
+const GC_PREP: u64 = 6;
+
+impl Program {
+    fn new() -> Self {
+        let mut options = SessionOptions::default();
+        options.header.perf_freq = 1_000_000;
+        let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+        Self { writer, start: options.t0, start_time: options.header.start_time, runtime: 7 }
+    }
+
+    fn event(&mut self, us: i64, thread_id: u32, (id, version): (u16, u8), payload: &[(u64, usize)]) {
+        let event = ManifestEvent {
+            timestamp: self.start + us,
+            provider: RUNTIME,
+            descriptor: Descriptor { id, version, ..Descriptor::default() },
+            process_id: 100,
+            thread_id,
+            payload: &bytes(payload),
+            ..ManifestEvent::default()
+        };
+        self.writer.write(0, event).unwrap();
+    }
+
+    /// Threads stand still between the times.
+    fn suspend(&mut self, us: i64, tid: u32, reason: u64) {
+        self.event(us, tid, (id::GC_SUSPEND_BEGIN, 1), &[(reason, 4), (0, 4), (self.runtime, 2)]);
+    }
+
+    fn restart(&mut self, us: i64, tid: u32) {
+        self.event(us, tid, (id::GC_RESTART_END, 1), &[(self.runtime, 2)]);
+    }
+
+    /// A collection of a generation begins; `kind` 1 is in the background.
+    fn begin(&mut self, us: i64, tid: u32, number: u64, (generation, kind): (u64, u64)) {
+        let numbers = [(number, 4), (generation, 4), (0, 4), (kind, 4), (self.runtime, 2)];
+        self.event(us, tid, (id::GC_START, 1), &numbers);
+    }
+
+    fn end(&mut self, us: i64, tid: u32, number: u64, generation: u64) {
+        self.event(us, tid, (id::GC_END, 1), &[(number, 4), (generation, 4), (self.runtime, 2)]);
+    }
+
+    fn rows(self) -> (Batches, Imported) {
+        let file = self.writer.finish(self.start_time + 100_000).unwrap().into_inner();
+        let session = Session::open(vec![Box::new(file)]).unwrap();
+        let mut sink = Batches::new();
+        let progress = &mut |_| ControlFlow::Continue(());
+        let imported = import(&session, &Options::default(), &mut sink, progress).unwrap();
+        (sink, imported)
+    }
+}
+
+const COLUMNS: [&str; 4] = ["number", "gc_type", "duration_ns", "suspended_ns"];
+
+/// The example of `docs/numbers/gc.md`.
+#[test]
+fn a_background_collection_has_all_its_pauses() {
+    let mut p = Program::new();
+    // The first pause, by the thread that allocates.
+    p.suspend(1000, ALLOCATES, GC_PREP);
+    p.begin(1020, ALLOCATES, 5, (2, 1));
+    p.restart(1100, ALLOCATES);
+    // A collection of generation 0 while it goes on.
+    p.suspend(2000, ALLOCATES, GC);
+    p.begin(2010, ALLOCATES, 6, (0, 2));
+    p.end(2290, ALLOCATES, 6, 0);
+    p.restart(2300, ALLOCATES);
+    // What is no collection: a debugger, code that is thrown away.
+    p.suspend(3000, COLLECTS, CODE_PITCHING);
+    p.restart(3900, COLLECTS);
+    // The last pause, by the thread that collects.
+    p.suspend(4000, COLLECTS, GC_PREP);
+    p.restart(4050, COLLECTS);
+    p.end(5020, COLLECTS, 5, 2);
+    let (rows, imported) = p.rows();
+    assert_eq!(read(&rows, Gc::TABLE, COLUMNS), [[5, 1, 4000, 150].map(Some), [6, 2, 280, 300].map(Some)]);
+    assert!(!imported.diagnostics.iter().any(|d| d.kind == "pause_without_collection"));
+}
+
+#[test]
+fn pauses_go_to_the_collection_that_is_in_progress() {
+    let mut p = Program::new();
+    // A blocking one whose end was lost takes nothing that comes later.
+    p.suspend(100, ALLOCATES, GC);
+    p.begin(110, ALLOCATES, 1, (1, 0));
+    p.restart(150, ALLOCATES);
+    // Nothing that the trace has is in progress.
+    p.suspend(200, COLLECTS, GC_PREP);
+    p.restart(230, COLLECTS);
+    // A collection in the background, begun with one of generation 1 in the same pause: that is the later
+    // one.
+    p.suspend(300, ALLOCATES, GC_PREP);
+    p.begin(310, ALLOCATES, 2, (2, 1));
+    p.begin(320, ALLOCATES, 3, (1, 0));
+    p.end(350, ALLOCATES, 3, 1);
+    p.restart(360, ALLOCATES);
+    // Two threads ask at the same time: each is paired with itself.
+    p.suspend(400, COLLECTS, GC_PREP);
+    p.suspend(405, ALLOCATES, CODE_PITCHING);
+    p.restart(430, COLLECTS);
+    p.restart(470, ALLOCATES);
+    // Another runtime of the same process has no collection.
+    p.runtime = 9;
+    p.suspend(500, COLLECTS, GC_PREP);
+    p.restart(510, COLLECTS);
+    p.runtime = 7;
+    p.end(600, COLLECTS, 2, 2);
+    // It is over.
+    p.suspend(700, COLLECTS, GC_PREP);
+    p.restart(720, COLLECTS);
+    let (rows, imported) = p.rows();
+    assert_eq!(
+        read(&rows, Gc::TABLE, COLUMNS),
+        [
+            [Some(1), Some(0), None, Some(50)],
+            [Some(2), Some(1), Some(290), Some(30)],
+            [Some(3), Some(0), Some(30), Some(60)],
+        ]
+    );
+    let lost = imported.diagnostics.iter().find(|d| d.kind == "pause_without_collection");
+    assert_eq!(lost.map(|d| d.count), Some(3));
+}

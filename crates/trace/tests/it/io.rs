@@ -1,0 +1,291 @@
+//! Disk accesses, file operations and transfers: events in, rows out.
+
+use std::ops::ControlFlow;
+
+use etwkit_decode::kernel::net::KERNEL_NETWORK;
+use etwkit_etl::Session;
+use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_trace::import::{Options, Range, import};
+use etwkit_trace::summary::Summary;
+use etwkit_trace::table::{DiskIo, FileIo, NetIo, Row};
+use serde_json::{Value, json};
+
+use crate::counters::{Batches, bytes, read, words};
+
+/// A trace that is being written; times are ticks of its clock.
+struct Recording {
+    writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
+    start: i64,
+    start_time: i64,
+}
+
+/// Thread and process in the header of an event; version 3 has none.
+const ISSUER: (u32, u32) = (44, 4);
+
+impl Recording {
+    /// A clock of that type, and that many ticks of the performance counter in a second.
+    fn of(clock_type: u32, perf_freq: i64) -> Self {
+        let mut options = SessionOptions { t0: 1_000_000, ..SessionOptions::default() };
+        (options.header.clock_type, options.header.perf_freq) = (clock_type, perf_freq);
+        options.header.start_time = 133_000_000_000_000_000;
+        let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+        Self { writer, start: options.t0, start_time: options.header.start_time }
+    }
+
+    /// A clock that ticks each microsecond.
+    fn new() -> Self {
+        Self::of(1, 1_000_000)
+    }
+
+    fn kernel(
+        &mut self,
+        time: i64,
+        (group, opcode, version): (u8, u8, u8),
+        header: Option<(u32, u32)>,
+        payload: &[u8],
+    ) {
+        let context = header.map_or(KernelContext::None, |(thread_id, process_id)| {
+            KernelContext::IdsAndTimes { thread_id, process_id, kernel_time: 0, user_time: 0 }
+        });
+        let timestamp = self.start + time;
+        let event =
+            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        self.writer.write(0, event).unwrap();
+    }
+
+    /// A read of a disk that completes; `version` 3 has the thread 44 in its payload.
+    fn read_done(&mut self, time: i64, version: u8, disk: u32, (irp, response): (u64, u64), header: bool) {
+        let mut payload = bytes(&[(disk.into(), 4), (0, 4), (512, 4), (0, 4), (0, 8), (7, 8)]);
+        payload.extend(if version == 1 {
+            bytes(&[(response, 8)])
+        } else {
+            bytes(&[(irp, 8), (response, 8)])
+        });
+        if version >= 3 {
+            payload.extend(ISSUER.0.to_le_bytes());
+        }
+        self.kernel(time, (1, 10, version), header.then_some(ISSUER), &payload);
+    }
+
+    fn session(self, length: i64) -> Session {
+        let file = self.writer.finish(self.start_time + length).unwrap().into_inner();
+        Session::open(vec![Box::new(file)]).unwrap()
+    }
+}
+
+fn rows(session: &Session, range: Range) -> Batches {
+    let mut sink = Batches::new();
+    let options = Options { range, ..Options::default() };
+    import(session, &options, &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    sink
+}
+
+fn disk_section(session: &Session) -> Value {
+    Summary::read(session).unwrap().sections["disk"].clone()
+}
+
+/// The table of `docs/numbers/io.md`: accesses of two disks in the order of their completion.
+#[test]
+fn service_times_of_a_disk_do_not_overlap() {
+    let mut trace = Recording::new();
+    // Disk, start, completion; then I/O time, service time.
+    let accesses = [
+        (0, 0, 10, 10, 10),
+        (1, 5, 12, 7, 7),
+        (0, 4, 15, 11, 5),
+        (0, 1, 16, 15, 1),
+        (0, 16, 16, 0, 0),
+        (0, 20, 25, 5, 5),
+        (1, 12, 30, 18, 18),
+        (0, 25, 31, 6, 6),
+        (1, 29, 30, 1, 0),
+    ];
+    for ((disk, start, end, ..), irp) in accesses.into_iter().zip(1..) {
+        trace.read_done(end, 3, disk, (irp, (end - start) as u64), false);
+    }
+    let session = trace.session(1000);
+    let found = read(
+        &rows(&session, Range::ALL),
+        DiskIo::TABLE,
+        ["disk", "init_ns", "complete_ns", "io_ns", "service_ns", "queue_ns"],
+    );
+    let mut expected = accesses.map(|(disk, start, end, io, service)| {
+        [disk.into(), start, end, io, service, io - service].map(Some)
+    });
+    // Rows come in the order of completions.
+    expected.sort_by_key(|row| row[2]);
+    assert_eq!(found, expected);
+    // Each disk was busy for as long as its service times add up to: 0 to 16, 20 to 31; 5 to 30.
+    let disks = &disk_section(&session)["by_disk"];
+    let sums = |disk: &str| (disks[disk]["elapsed_us"].as_f64(), disks[disk]["service_us"].as_f64());
+    assert_eq!((sums("0"), sums("1")), ((Some(47.0), Some(27.0)), (Some(26.0), Some(25.0))));
+}
+
+/// The response time is told in ticks of the performance counter, the completion in those of the clock.
+#[test]
+fn response_times_are_ticks_of_the_performance_counter() {
+    // 3000 MHz processor; 35 795 450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz 3.579545
+    // s.
+    for (clock_type, perf_freq, ticks_per_s, io_s) in [
+        (1, 3_579_545, 3_579_545, 10.0),
+        (2, 3_579_545, 10_000_000, 10.0),
+        (3, 3_579_545, 3_000_000_000, 10.0),
+        (2, 10_000_000, 10_000_000, 3.579_545),
+    ] {
+        let mut trace = Recording::of(clock_type, perf_freq);
+        trace.read_done(11 * ticks_per_s, 3, 0, (1, 35_795_450), false);
+        // The access before it was done a second ago.
+        trace.read_done(12 * ticks_per_s, 3, 0, (2, 35_795_450), false);
+        let session = trace.session(200_000_000);
+        let columns = ["init_ns", "complete_ns", "io_ns", "service_ns"];
+        let us = |s: f64| Some((s * 1e6).round() as i64);
+        assert_eq!(
+            read(&rows(&session, Range::ALL), DiskIo::TABLE, columns),
+            [[us(11.0 - io_s), us(11.0), us(io_s), us(io_s)], [us(12.0 - io_s), us(12.0), us(io_s), us(1.0)],],
+            "clock {clock_type}, {perf_freq} ticks/s"
+        );
+        let total = disk_section(&session)["total"].clone();
+        let near = |name: &str, s: f64| (total[name].as_f64().unwrap() - s * 1e6).abs() < 0.5;
+        assert!(
+            near("elapsed_us", 2.0 * io_s) && near("service_us", io_s + 1.0),
+            "clock {clock_type}: {total}"
+        );
+    }
+}
+
+/// Older completions do not name the thread: the start with the same request packet does, or the header.
+#[test]
+fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
+    let other = (55, 5);
+    for (tid, pid) in [ISSUER, other] {
+        let mut trace = Recording::new();
+        for (tid, pid) in [ISSUER, other] {
+            trace.kernel(1, (5, 3, 2), None, &bytes(&[(pid.into(), 4), (tid.into(), 4), (0, 48)]));
+        }
+        // The starts of two versions, completed where another thread ran; then completions without start.
+        let is_issuer = (tid, pid) == ISSUER;
+        trace.kernel(10, (1, 12, 2), Some((tid, pid)), &bytes(&[(0x20, 8)]));
+        trace.read_done(20, 2, 0, (0x20, 5), is_issuer);
+        trace.kernel(21, (1, 12, 3), None, &bytes(&[(0x30, 8), (tid.into(), 4)]));
+        trace.read_done(30, 2, 0, (0x30, 5), is_issuer);
+        let session = trace.session(1000);
+        let found = rows(&session, Range::ALL);
+        let names = read(&found, DiskIo::TABLE, ["process_key", "thread_key"]);
+        let key = i64::from(!is_issuer);
+        assert_eq!(names, [[Some(key); 2]; 2], "{tid}");
+        assert_eq!(disk_section(&session)["by_process"][pid.to_string()]["reads"], 2, "{tid}");
+    }
+    // Without any start: the header of the completion, and where the thread is not known its process.
+    for version in [1, 2] {
+        let mut trace = Recording::new();
+        trace.read_done(20, version, 0, (0x20, 5), true);
+        trace.read_done(30, version, 0, (0x30, 5), false);
+        let session = trace.session(1000);
+        let names = read(&rows(&session, Range::ALL), DiskIo::TABLE, ["process_key", "thread_key"]);
+        assert_eq!(names, [[Some(0), Some(0)], [None, None]], "version {version}");
+        let by_process = disk_section(&session)["by_process"].clone();
+        assert_eq!((&by_process["4"]["reads"], &by_process["?"]["reads"]), (&json!(1), &json!(1)));
+    }
+}
+
+#[test]
+fn the_end_of_a_file_operation_without_its_start_is_a_row() {
+    let trace = || {
+        let mut trace = Recording::new();
+        let end = |irp: u64, information: u64, status: u64| bytes(&[(irp, 8), (information, 8), (status, 4)]);
+        trace.kernel(10, (4, 76, 2), None, &end(1, 4096, 0));
+        let read = bytes(&[(512, 8), (2, 8), (8, 8), (9, 8), (44, 4), (100, 4), (0, 4)]);
+        trace.kernel(20, (4, 67, 3), None, &read);
+        trace.kernel(30, (4, 76, 3), None, &end(2, 100, 0));
+        trace.kernel(40, (4, 76, 3), None, &end(2, 0, 0xC000_0034));
+        trace.session(1000)
+    };
+    let columns = ["start_ns", "end_ns", "duration_ns", "result_bytes", "status"];
+    let told = |range| {
+        let rows = rows(&trace(), range);
+        (words(&rows, FileIo::TABLE, "kind"), read(&rows, FileIo::TABLE, columns))
+    };
+    let failed = Some(i64::from(0xC000_0034_u32 as i32));
+    let (first, last) =
+        ([None, Some(10), None, Some(4096), Some(0)], [None, Some(40), None, Some(0), failed]);
+    let (kinds, rows) = told(Range::ALL);
+    assert_eq!(kinds, ["unknown", "read", "unknown"]);
+    assert_eq!(rows, [first, [Some(20), Some(30), Some(10), Some(100), Some(0)], last]);
+    // One without start belongs to a range with its end.
+    let (kinds, rows) = told(Range { start_ns: 25_000, end_ns: 50_000 });
+    assert_eq!((kinds, rows), (vec!["unknown".to_owned()], vec![last]));
+}
+
+/// The example of `docs/numbers/net.md`.
+#[test]
+fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
+    let ends = [
+        bytes(&[(100, 4), (64, 4)]),
+        vec![224, 0, 0, 252, 10, 128, 2, 18],
+        5355_u16.to_be_bytes().to_vec(),
+        50649_u16.to_be_bytes().to_vec(),
+        bytes(&[(0, 4), (0, 8)]),
+    ]
+    .concat();
+    let v6 = [
+        bytes(&[(100, 4), (64, 4)]),
+        [0xfe; 16].to_vec(),
+        [0xfd; 16].to_vec(),
+        500_u16.to_be_bytes().to_vec(),
+        501_u16.to_be_bytes().to_vec(),
+        bytes(&[(0, 4), (0, 8)]),
+    ]
+    .concat();
+    let mut trace = Recording::new();
+    // UDP receive and send, TCP receive and send, of the kernel logger.
+    for (time, group, opcode) in [(10, 8, 11), (11, 8, 10), (12, 6, 11), (13, 6, 10)] {
+        trace.kernel(time, (group, opcode, 2), None, &ends);
+    }
+    trace.kernel(14, (8, 27, 2), None, &v6);
+    let rows_of_logger = rows(&trace.session(1000), Range::ALL);
+    let told = |rows: &Batches| {
+        let column = |name| words(rows, NetIo::TABLE, name);
+        let ports = read(rows, NetIo::TABLE, ["local_port", "remote_port"]);
+        let ends = column("local_address").into_iter().zip(column("remote_address")).zip(ports);
+        ends.map(|((local, remote), [a, b])| format!("{local}:{} {remote}:{}", a.unwrap(), b.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let (group, sender) = ("224.0.0.252:5355", "10.128.2.18:50649");
+    let (a, b) = (["fe"; 16], ["fd"; 16]);
+    let v6_text = |digits: [&str; 16]| {
+        digits
+            .concat()
+            .as_bytes()
+            .chunks(4)
+            .map(|c| String::from_utf8_lossy(c).into_owned())
+            .collect::<Vec<_>>()
+            .join(":")
+    };
+    assert_eq!(
+        told(&rows_of_logger),
+        [
+            format!("{group} {sender}"),
+            format!("{sender} {group}"),
+            format!("{sender} {group}"),
+            format!("{sender} {group}"),
+            format!("{}:500 {}:501", v6_text(a), v6_text(b)),
+        ]
+    );
+    let mut trace = Recording::new();
+    for (time, id) in [(10, 43), (11, 42), (12, 11)] {
+        let event = ManifestEvent {
+            timestamp: trace.start + time,
+            provider: KERNEL_NETWORK,
+            descriptor: Descriptor { id, ..Descriptor::default() },
+            payload: &ends,
+            ..ManifestEvent::default()
+        };
+        trace.writer.write(0, event).unwrap();
+    }
+    let rows_of_provider = rows(&trace.session(1000), Range::ALL);
+    assert_eq!(
+        told(&rows_of_provider),
+        [format!("{group} {sender}"), format!("{sender} {group}"), format!("{sender} {group}")]
+    );
+}
