@@ -397,7 +397,7 @@ mod tests {
         let plan = Plan::new(schema, 8);
         let of = |t0: i64| {
             let kind = etwkit_etl::clock::ClockType::Qpc;
-            let clock = Clock { kind, frequency: 10_000_000, t0, start: 0 };
+            let clock = Clock { kind, frequency: 10_000_000, t0, start: 0, counter_frequency: 10_000_000 };
             let payload = [0i64.to_le_bytes(), (t0 + 10).to_le_bytes()].concat();
             let renderer = Renderer { clock: Some(&clock), limits: Limits::NONE };
             Value::Object(renderer.object(&plan, &payload).0).to_string()

@@ -211,12 +211,13 @@ fn packed(
 ) -> anyhow::Result<Outcome> {
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
-        if Extract::same_source(&job.target, &hash, options.detail).is_some() {
+        let described = options.described.and_then(Described::hash);
+        if Extract::same_source_as(&job.target, &hash, options.detail, described).is_some() {
             return Ok(Outcome::Kept);
         }
     }
     let packing = Packing::begin(&job.target)?;
-    let unpacked = Job { traces: job.traces.clone(), target: packing.folder() };
+    let unpacked = Job { target: packing.folder(), ..job.clone() };
     let outcome = one(&unpacked, args, options, sets, bars)?;
     if matches!(outcome, Outcome::Extracted(..) | Outcome::Imported(..)) {
         packing.finish()?;
