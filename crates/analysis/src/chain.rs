@@ -15,6 +15,9 @@ use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
+/// A wait is followed if what its thread did meanwhile is at most so many times as long.
+const LEAST_SHARE: i64 = 10;
+
 /// Links of a chain that are followed.
 const MAX_LINKS: usize = 64;
 
@@ -290,12 +293,12 @@ impl Walker {
     }
 
     /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
-    /// the last. None if it ran or was ready for longer than it waited: then that explains more.
+    /// the last. None if what it did is more than ten times as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
         let inside = |stay: &&Stay| stay.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
-        let (run, ready, wait) = sums(&self.stays, thread, (since, to), self.ends.end_ns);
-        (wait >= run.saturating_add(ready)).then_some(*longest)
+        let (run, ready, _) = sums(&self.stays, thread, (since, to), self.ends.end_ns);
+        (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
     }
 
     /// The waits of a thread that were over before `to` and reach behind `since`.

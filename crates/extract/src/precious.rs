@@ -35,7 +35,8 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         Kind::Zip | Kind::SevenZip => return Some("an archive, which may hold traces or an extract"),
         Kind::Other(_) | Kind::Trace => {}
     }
-    if crate::is_json_extract(path) {
+    let is_part = || path.to_string_lossy().contains("_Derived_") && crate::is_json_extract(path);
+    if crate::looks_like_json_extract(path) || is_part() {
         return Some("an extract of ETWAnalyzer");
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.

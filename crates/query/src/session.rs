@@ -166,6 +166,7 @@ impl Session {
     /// # Errors
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
+        self.asked_methods.store(true, Ordering::Relaxed);
         let (context, loader) = (self.engine.context()?.clone(), self.engine.tables().loader().clone());
         runtime::wait_for(&self.engine.options.cancel, async move {
             loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))

@@ -280,7 +280,7 @@ fn a_chain_follows_the_wait_that_explains_most() {
 }
 
 #[test]
-fn a_thread_that_ran_for_longer_than_it_waited_ends_the_chain() {
+fn a_thread_that_ran_ten_times_as_long_as_it_waited_ends_the_chain() {
     let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
     machine
         .add(first(1, 0, 10))

@@ -201,7 +201,8 @@ fn run_ahead(
 ) -> Option<Result<Walk>> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(buffers_ahead(session));
-        let read = move || order.iter().try_for_each(|key| sender.send(load(session, *key, ahead)));
+        let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
+        let read = move || order.iter().try_for_each(send);
         thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, read).ok()?;
         let supply: Supply<'_, fn(&RawEvent<'_>) -> bool> = Supply::Ahead(receiver);
         Some(Merge::new(session, supply, order).run(visit))

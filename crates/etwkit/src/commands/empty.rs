@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory};
+use clap::{ArgAction, ArgMatches, CommandFactory};
 use etwkit_query::dump::ask;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::filter::{ProcessFilter, TextFilter};
@@ -110,7 +110,10 @@ fn given(line: &[OsString]) -> Option<(Vec<Given>, bool)> {
     let options = command.get_arguments().filter(|arg| is_given(arg.get_id().as_str()));
     let chooses = options.filter(|arg| arg.get_help_heading().is_none() && !arg.is_hide_set());
     let all = chooses.filter_map(|arg| {
-        let (id, value) = (arg.get_id().as_str(), value(matches, arg.get_id().as_str())?);
+        let id = arg.get_id().as_str();
+        // A flag stands alone.
+        let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
+        let value = if is_flag { String::new() } else { value(matches, id)? };
         let among = OPTIONS.iter().find(|(of, name, _)| *name == id && (*of == "*" || *of == dump));
         Some(Given { option: format!("--{}", arg.get_long()?), value, among: among.map(|(.., among)| among) })
     });
@@ -120,13 +123,18 @@ fn given(line: &[OsString]) -> Option<(Vec<Given>, bool)> {
 
 /// Options that change how rows are put together, sorted or cut, so that they do not empty an answer by
 /// themselves.
-const NO_CHOICE: [&str; 9] = [
+const NO_CHOICE: [&str; 14] = [
     "--by",
     "--sort-by",
     "--top",
     "--recursive",
     "--show-total",
     "--top-stacks",
+    "--top-methods",
+    "--idle",
+    "--show-module",
+    "--show-stack",
+    "--first-last",
     "--zero-time",
     "--stack-tag-file",
     "--rename-rules",

@@ -160,7 +160,9 @@ pub(crate) fn option(dump: &str, switch: &str) -> Option<(&'static str, Vec<&'st
     let table = tables::dump(dump)?.switches;
     match super::switch::find(table, switch)?.to {
         To::Text(option) | To::Maybe(option) => Some((option, Vec::new())),
-        To::Word(option, words) => Some((option, words.iter().map(|(word, _)| *word).collect())),
+        To::Word(option, words) | To::MaybeWord(option, words) => {
+            Some((option, words.iter().map(|(word, _)| *word).collect()))
+        }
         _ => None,
     }
 }

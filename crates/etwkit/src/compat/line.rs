@@ -57,7 +57,9 @@ impl Line {
 fn switch(word: &str) -> Option<String> {
     // Texts of mail programs and word processors turn the dash into a longer one.
     let name = word.strip_prefix(['-', '\u{2013}'])?;
-    let is_number = name.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+    // A range of two numbers can begin with a dash, too.
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+        && name.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-'));
     (!name.is_empty() && !is_number).then(|| name.to_lowercase())
 }
 

@@ -95,7 +95,7 @@ fn sql_says_what_was_not_recorded_and_what_is_left_out() {
     let (power, full, summary) = (extract("power.etwx"), extract("sched.etwx"), extract("summary.etwx"));
     let Answer { out, err, exit } =
         run(&["sql", "--format", "csv", &power, "SELECT count(*) AS n FROM disk_io"]);
-    assert_eq!((exit, out.as_str()), (Exit::Answered, "n\n0\n"));
+    assert_eq!((exit, out.as_str()), (Exit::Answered, "n\r\n0\r\n"));
     let note = "not recorded: disk I/O; disk_io is empty for that reason (DISK_IO records it)";
     assert_eq!(err, format!("note: {power}: {note}\n"));
     let switches = "WITH process AS (SELECT 1 AS x) SELECT count(*) AS n FROM context_switch, process";
@@ -131,7 +131,7 @@ fn topics_are_what_info_says() {
         &extract("power.etwx"),
         "SELECT trace_id, count(*) AS n FROM topic GROUP BY 1 ORDER BY 1",
     ]);
-    assert_eq!(both.out, format!("trace_id,n\n0,{0}\n1,{0}\n", rows.len()), "{}", both.err);
+    assert_eq!(both.out, format!("trace_id,n\r\n0,{0}\r\n1,{0}\r\n", rows.len()), "{}", both.err);
 }
 
 #[test]

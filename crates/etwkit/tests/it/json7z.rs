@@ -32,7 +32,12 @@ fn folder(name: &str) -> PathBuf {
 #[track_caller]
 fn dump(args: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", extract()]].concat());
-    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{args:?}: {}", answer.out);
+    assert_eq!(
+        (answer.exit, answer.other_errors().as_str()),
+        (Exit::Answered, ""),
+        "{args:?}: {}",
+        answer.out
+    );
     answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -49,7 +54,7 @@ fn assert_rows(args: &[&str], names: &[&str], expected: &Value) {
 #[track_caller]
 fn sql(question: &str) -> Value {
     let answer = run(&["sql", "--format", "json", extract(), question]);
-    assert_eq!(answer.err, "", "{question}");
+    assert_eq!(answer.other_errors(), "", "{question}");
     let rows = answer.out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
     Value::Array(rows.map(|row| row.as_object().unwrap().values().cloned().collect()).collect())
 }
@@ -770,7 +775,8 @@ fn the_recording_and_the_machine_are_told() {
     let without = run(&["dump", "stats", "--properties", "!Disk", "--json", extract()]).out;
     assert!(without.contains("OSName") && !without.contains("VolumeC"), "{without}");
     let missing = run(&["dump", "stats", "--properties", "WinSatOSName ExtractStartTime", extract()]);
-    assert_eq!((missing.exit, missing.err.as_str()), (Exit::Nothing, ""), "{}", missing.out);
+    let said = "note: no extract has a value for --properties \"WinSatOSName ExtractStartTime\"\n";
+    assert_eq!((missing.exit, missing.other_errors().as_str()), (Exit::Nothing, said), "{}", missing.out);
     assert_eq!(run(&["dump", "stats", "--properties", "Nonsense", extract()]).exit, Exit::Error);
     assert_eq!(
         (value("nic.nic_description"), value("main_module_version.version")),
@@ -812,8 +818,9 @@ fn what_etwanalyzer_does_not_store_says_so() {
         &["syscall"],
         &["pmc", "--range", "1..2"],
     ] {
-        let Answer { out, err, exit } = run(&[&["dump"], args, &[extract()]].concat());
-        assert_eq!((exit, err.as_str()), (Exit::Nothing, ""), "{args:?}: {out}");
+        let answer = run(&[&["dump"], args, &[extract()]].concat());
+        let Answer { out, exit, .. } = &answer;
+        assert_eq!((*exit, answer.other_errors().as_str()), (Exit::Nothing, ""), "{args:?}: {out}");
         assert!(out.contains("this extract was imported from one of ETWAnalyzer (JSON)"), "{args:?}: {out}");
         assert!(out.contains("extract the trace itself"), "{args:?}: {out}");
     }
@@ -830,13 +837,13 @@ fn a_dump_of_the_file_itself_imports_it_into_the_cache() {
     let first = run(&["dump", "cpu", "--json", path]);
     assert_eq!(first.exit, Exit::Answered, "{}", first.err);
     let again = run(&["dump", "cpu", "--json", path]);
-    assert_eq!((first.out, again.err), (again.out, String::new()));
+    assert_eq!((&first.out, again.other_errors().as_str()), (&again.out, ""));
     let compat = run(&["-dump", "cpu", "-fd", path]);
-    assert_eq!((compat.exit, compat.err.as_str()), (Exit::Answered, ""), "{}", compat.out);
+    assert_eq!((compat.exit, compat.other_errors().as_str()), (Exit::Answered, ""), "{}", compat.out);
     assert!(compat.out.contains("worker.exe"), "{}", compat.out);
     // The folder has one extract in ten files.
     let listed = run(&["-dump", "process", "-fd", folder.to_str().unwrap()]);
-    assert_eq!((listed.exit, listed.err.as_str()), (Exit::Answered, ""), "{}", listed.out);
+    assert_eq!((listed.exit, listed.other_errors().as_str()), (Exit::Answered, ""), "{}", listed.out);
     assert_eq!(listed.out.matches("explorer.exe").count(), 1, "{}", listed.out);
 }
 

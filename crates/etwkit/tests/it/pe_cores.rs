@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Exit, run};
+use crate::support::{Answer, Exit, behind_kernel_logger, run, running_at_the_end};
 use crate::transcripts::compare;
 
 /// Processors of the machines: the usual one, and one so small that performant threads run on efficient processors, too.
@@ -124,10 +124,11 @@ fn running_and_ready_times_by_kind_are_those_of_the_simulation() {
             *ready_ns.entry(pid).or_default() += number(&row, "ready_ns");
         }
         let mut several = 0;
+        let behind_ns = behind_kernel_logger(&extract);
         for (pid, classes) in entries(&truth["run_ns_by_class"]) {
             let times = &truth["processes"][pid]["times"];
             // What ran when the trace ended is told without the class.
-            let open = number(times, "run_open_end_ns");
+            let open = number(times, "run_open_end_ns") - behind_ns * running_at_the_end(&truth, pid);
             let ours = &run_ns[pid];
             assert_eq!(
                 ours.values().sum::<i64>(),

@@ -10,7 +10,7 @@ use super::reader::Reader;
 use crate::archive::{self, Archive, Wanted};
 use crate::hash::source_hash;
 use crate::kind::Kind;
-use crate::manifest::{SourceFile, TraceSource};
+use crate::manifest::{self, SourceFile, TraceSource};
 use crate::open::{base_name, open_file, sniff};
 use crate::options::Options;
 use crate::source::Source;
@@ -90,6 +90,10 @@ pub fn is_json_archive(path: &Path) -> bool {
     let kind = sniff(&file);
     let archive = Archive { file, size, name: base_name(path), wanted: Wanted::Json };
     let Some(names) = archive::names(kind, &archive) else { return false };
+    // A packed extract of ours has a manifest in JSON.
+    if names.iter().any(|name| name == manifest::FILE) {
+        return false;
+    }
     let is_main = |name: &String| part_of(name).is_some_and(|(_, part)| part.is_empty());
     let has_traces = names.iter().any(|name| archive::has_ending(name, &[Wanted::Traces.ending()]));
     !has_traces && names.iter().any(is_main)

@@ -26,6 +26,9 @@ use crate::writer::order::Order;
 /// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look at its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
 
+/// Bytes that are compared with their checksums at a time: whole blocks.
+const VERIFIED_AT_ONCE: usize = 16 * BLOCK_BYTES as usize;
+
 /// Nanoseconds or bytes that no recording has: 146 years, four exabytes. Sums of a few of them do not fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 62;
 
@@ -115,6 +118,32 @@ impl TableFile {
         self.crc32.check(from, bytes).map_err(wrong)
     }
 
+    /// Compares all bytes with their checksums, where there are any.
+    ///
+    /// # Errors
+    /// The first that differ, or the file cannot be read.
+    fn verify(&self) -> StoreResult<()> {
+        if self.crc32.is_empty() {
+            return Ok(());
+        }
+        let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
+        let source = Source::new(file, size, false);
+        let mut block = vec![0; VERIFIED_AT_ONCE];
+        let mut at = 0;
+        while at < self.length {
+            let wanted = usize::try_from(self.length - at).unwrap_or(VERIFIED_AT_ONCE).min(VERIFIED_AT_ONCE);
+            let part = block.get_mut(..wanted).unwrap_or_default();
+            let read = source.read_at(self.offset + at, part).map_err(StoreError::io("read", &self.path))?;
+            if read == 0 {
+                break;
+            }
+            self.check(at, part.get(..read).unwrap_or_default())?;
+            at += read as u64;
+        }
+        Ok(())
+    }
+
     /// Looks for what is wrong with the file by decoding each of its columns: the first error names the column. For when an answer has failed and
     /// nobody knows over which file.
     ///
@@ -181,6 +210,10 @@ impl TableFile {
         match in_parquet(source) {
             Ok(known) => known,
             Err(source) => {
+                // On its way through the decoder an error can lose what it was; wrong checksums tell most.
+                if let Err(wrong) = self.verify() {
+                    return wrong;
+                }
                 let expected = format!("a Parquet file of {} bytes with {} rows", self.length, self.rows);
                 self.error(expected, Some(source))
             }

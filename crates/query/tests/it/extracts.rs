@@ -105,7 +105,7 @@ fn three_extracts() {
     );
     assert_eq!(
         ask(&session, "SELECT * EXCEPT (is_defunct) FROM process WHERE trace_id = 1"),
-        "1|0|0|-|-|d|-|-|-|-|-|-|-"
+        "1|0|0|-|-|d|-|-|-|-|-|-|-|-"
     );
     assert_eq!(ask(&session, "SELECT max(trace_id), count(*) FROM cpu_sample"), "2|15");
 }

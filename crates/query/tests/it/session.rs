@@ -47,7 +47,7 @@ fn several_extracts_are_told_apart_by_trace_id() {
     let sources = vec![source("good", 1), source("bad", 2), Source::batches("none", vec![])];
     let session = Session::new(sources, &Options::default()).unwrap();
     let sql = "SELECT e.name, p.* EXCEPT (process_key, parent_pid, parent_process_key, command_line, session_id, sid, start_ns,
-        stop_ns, exit_code, package, is_defunct) FROM extract e LEFT JOIN process p USING (trace_id) ORDER BY e.trace_id";
+        stop_ns, exit_code, package, is_defunct, creator_thread_key) FROM extract e LEFT JOIN process p USING (trace_id) ORDER BY e.trace_id";
     assert_eq!(ask(&session, sql), "good|0|1|good\nbad|1|2|bad\nnone|-|-|-");
     assert_eq!(ask(&session, "SELECT count(*) FROM process WHERE trace_id = 1"), "1");
     assert_eq!(ask(&session, "SELECT count(*) FROM disk_io WHERE trace_id = 1"), "0");

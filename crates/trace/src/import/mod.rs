@@ -22,6 +22,7 @@ mod dpc;
 mod focus;
 mod gdi_user;
 mod generic;
+mod given;
 mod handles;
 mod identity;
 mod io;

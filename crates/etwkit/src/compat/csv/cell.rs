@@ -510,7 +510,7 @@ mod tests {
             (Cell::FolderAtLevel("a"), json!({"a": "C:\\a"}), "C:\\a"),
             (Cell::Rounded("a"), json!({"a": 2.5}), "3"),
             (Cell::ReturnCode("a"), json!({"a": 3}), "3"),
-            (Cell::ReturnCode("a"), json!({"a": -1_073_741_819}), "STATUS_ACCESS_VIOLATION"),
+            (Cell::ReturnCode("a"), json!({"a": -1_073_741_819}), "ACCESS_VIOLATION"),
             (
                 Cell::Module("p"),
                 json!({"p": "C:\\x\\a.dll", "file_version": "1.0", "description": "d"}),
