@@ -114,17 +114,20 @@ impl Screen<'_> {
         }
         failures.iter().for_each(|failure| report::error(&mut err, failure));
         let failed = if failures.is_empty() { Exit::Answered } else { Exit::Error };
-        result.map(|exit| exit.worse(failed)).unwrap_or_else(|error| {
-            if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
-                return Exit::Answered;
-            }
-            match (error.downcast_ref::<Usage>(), error.downcast_ref::<commands::extract::Failures>()) {
-                (Some(Usage(usage)), _) => report::lines(&mut err, usage),
-                (_, Some(failures)) => report::failures(&mut err, failures),
-                _ => report::error(&mut err, &error),
-            }
-            Exit::Error
-        })
+        result.map_or_else(
+            |error| {
+                if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
+                    return Exit::Answered;
+                }
+                match (error.downcast_ref::<Usage>(), error.downcast_ref::<commands::extract::Failures>()) {
+                    (Some(Usage(usage)), _) => report::lines(&mut err, usage),
+                    (_, Some(failures)) => report::failures(&mut err, failures),
+                    _ => report::error(&mut err, &error),
+                }
+                Exit::Error
+            },
+            |exit| exit.worse(failed),
+        )
     }
 
     /// The error stream.

@@ -249,10 +249,10 @@ fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -
 fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<&'p ScalarValue> {
     let said = facts.0.iter().find_map(|condition| {
         let (a, b) = equal(condition)?;
-        let (column, value) = match (a, b) {
-            (Expr::Column(column), Expr::Literal(value, _))
-            | (Expr::Literal(value, _), Expr::Column(column)) => (column, value),
-            _ => return None,
+        let ((Expr::Column(column), Expr::Literal(value, _))
+        | (Expr::Literal(value, _), Expr::Column(column))) = (a, b)
+        else {
+            return None;
         };
         (plan.schema().has_column(column) && origin(plan, column) == Origin::Trace).then_some(value)
     });

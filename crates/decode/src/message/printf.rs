@@ -139,18 +139,18 @@ impl Spec {
             }
             ('p', Argument::Integer { bits, .. }) => {
                 let bits = truncate(*bits, pointer_size as u8);
-                self.padded("", format!("{bits:0width$X}", width = 2 * pointer_size.min(8)), false)
+                self.padded("", &format!("{bits:0width$X}", width = 2 * pointer_size.min(8)), false)
             }
             ('c' | 'C', Argument::Integer { bits, .. }) => {
                 let letter = char::from_u32((*bits & 0xFFFF) as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-                self.padded("", letter.to_string(), false)
+                self.padded("", &letter.to_string(), false)
             }
             ('f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A', Argument::Float(value)) => self.float(*value),
             (_, Argument::Text(text)) => {
                 let cut = self.precision.filter(|_| self.is_text()).unwrap_or(usize::MAX);
-                self.padded("", text.chars().take(cut).collect(), false)
+                self.padded("", &text.chars().take(cut).collect::<String>(), false)
             }
-            (_, other) => self.padded("", other.natural(), false),
+            (_, other) => self.padded("", &other.natural(), false),
         }
     }
 
@@ -172,7 +172,7 @@ impl Spec {
         all.push_str(digits);
         let prefix = if self.flags.has(Flags::ALTERNATE) && digits != "0" { prefix } else { "" };
         // A number of digits leaves nothing to fill with zeros.
-        self.padded(&format!("{}{prefix}", self.sign(negative)), all, self.precision.is_none())
+        self.padded(&format!("{}{prefix}", self.sign(negative)), &all, self.precision.is_none())
     }
 
     fn float(&self, value: f64) -> String {
@@ -187,11 +187,11 @@ impl Spec {
         if self.conversion.is_ascii_uppercase() {
             digits.make_ascii_uppercase();
         }
-        self.padded(self.sign(value.is_sign_negative()), digits, size.is_finite())
+        self.padded(self.sign(value.is_sign_negative()), &digits, size.is_finite())
     }
 
     /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too large.
-    fn padded(&self, front: &str, text: String, may_have_zeros: bool) -> String {
+    fn padded(&self, front: &str, text: &str, may_have_zeros: bool) -> String {
         let missing = self.width.saturating_sub(front.chars().count() + text.chars().count());
         if missing == 0 {
             return format!("{front}{text}");
@@ -267,52 +267,52 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(spec: &str, value: Argument, expected: &str) {
-        assert_eq!(Spec::parse(spec).unwrap().format(&value, 8), expected, "{spec}");
+    fn check(spec: &str, value: &Argument, expected: &str) {
+        assert_eq!(Spec::parse(spec).unwrap().format(value, 8), expected, "{spec}");
     }
 
     #[test]
     fn integers() {
-        check("d", Argument::signed(-1000, 4), "-1000");
-        check("u", Argument::signed(-294_967_296, 4), "4000000000");
-        check("d", Argument::unsigned(0xFFFF_FFFF, 4), "-1");
-        check("05d", Argument::signed(42, 4), "00042");
-        check("05d", Argument::signed(-42, 4), "-0042");
-        check("-5d", Argument::signed(42, 4), "42   ");
+        check("d", &Argument::signed(-1000, 4), "-1000");
+        check("u", &Argument::signed(-294_967_296, 4), "4000000000");
+        check("d", &Argument::unsigned(0xFFFF_FFFF, 4), "-1");
+        check("05d", &Argument::signed(42, 4), "00042");
+        check("05d", &Argument::signed(-42, 4), "-0042");
+        check("-5d", &Argument::signed(42, 4), "42   ");
     }
 
     #[test]
     fn other_bases() {
-        check("08x", Argument::signed(0xBEEF, 4), "0000beef");
-        check("#X", Argument::signed(-1, 2), "0XFFFF");
-        check("I64o", Argument::unsigned(0x1FF, 8), "777");
-        check("I64X", Argument::unsigned(0xABC_DEF, 8), "ABCDEF");
-        check("p", Argument::unsigned(0x7FF0_1234_5678, 8), "00007FF012345678");
+        check("08x", &Argument::signed(0xBEEF, 4), "0000beef");
+        check("#X", &Argument::signed(-1, 2), "0XFFFF");
+        check("I64o", &Argument::unsigned(0x1FF, 8), "777");
+        check("I64X", &Argument::unsigned(0xABC_DEF, 8), "ABCDEF");
+        check("p", &Argument::unsigned(0x7FF0_1234_5678, 8), "00007FF012345678");
         assert_eq!(Spec::parse("p").unwrap().format(&Argument::unsigned(0x1_0000_0010, 8), 4), "00000010");
-        check(".3d", Argument::signed(5, 4), "005");
-        check("+d", Argument::signed(5, 4), "+5");
+        check(".3d", &Argument::signed(5, 4), "005");
+        check("+d", &Argument::signed(5, 4), "+5");
     }
 
     #[test]
     fn texts_and_letters() {
-        check("s", Argument::signed(7, 4), "7");
-        check("10s", Argument::Text("ab".into()), "        ab");
-        check("-4.1s", Argument::Text("ab".into()), "a   ");
-        check("c", Argument::unsigned(65, 1), "A");
-        check("d", Argument::Text("no number".into()), "no number");
+        check("s", &Argument::signed(7, 4), "7");
+        check("10s", &Argument::Text("ab".into()), "        ab");
+        check("-4.1s", &Argument::Text("ab".into()), "a   ");
+        check("c", &Argument::unsigned(65, 1), "A");
+        check("d", &Argument::Text("no number".into()), "no number");
     }
 
     #[test]
     fn fractions() {
-        check("s", Argument::Float(3.140_625), "3.14062");
-        check("f", Argument::Float(1.5), "1.500000");
-        check("08.2f", Argument::Float(-1.5), "-0001.50");
-        check("e", Argument::Float(1234.5), "1.234500e+03");
-        check("G", Argument::Float(1e-7), "1E-07");
-        check("g", Argument::Float(1e6), "1e+06");
-        check("g", Argument::Float(100_000.0), "100000");
-        check("g", Argument::Float(0.0), "0");
-        check("f", Argument::Float(f64::NAN), "nan");
+        check("s", &Argument::Float(3.140_625), "3.14062");
+        check("f", &Argument::Float(1.5), "1.500000");
+        check("08.2f", &Argument::Float(-1.5), "-0001.50");
+        check("e", &Argument::Float(1234.5), "1.234500e+03");
+        check("G", &Argument::Float(1e-7), "1E-07");
+        check("g", &Argument::Float(1e6), "1e+06");
+        check("g", &Argument::Float(100_000.0), "100000");
+        check("g", &Argument::Float(0.0), "0");
+        check("f", &Argument::Float(f64::NAN), "nan");
     }
 
     #[test]

@@ -250,7 +250,7 @@ fn an_appended_session_is_found_behind_damage() {
 fn a_file_that_was_cut_says_how_many_buffers_are_missing() {
     for (name, file) in layouts(600, 3) {
         let list = buffers(&file);
-        let whole = open(&[file.clone()]).files()[0].buffer_counts();
+        let whole = open(std::slice::from_ref(&file)).files()[0].buffer_counts();
         assert_eq!(
             (whole.expected, whole.missing, whole.is_cut),
             (Some(list.len() as u64), 0, false),

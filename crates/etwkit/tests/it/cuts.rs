@@ -190,7 +190,8 @@ fn whole_traces_miss_nothing() {
     let fixtures = fixtures.filter(|path| path.extension().is_some_and(|ending| ending == "etl"));
     let archive = traces().map(|folder| folder.join("TraceLoggingTester.7z"));
     for file in fixtures.chain(trace_files()).chain(archive) {
-        let input = etwkit_extract::open(&[file.clone()], &etwkit_extract::Options::default()).unwrap();
+        let input =
+            etwkit_extract::open(std::slice::from_ref(&file), &etwkit_extract::Options::default()).unwrap();
         let session = input.session();
         assert_eq!((session.missing_buffers(), session.is_cut()), expected(&file), "{}", file.display());
     }

@@ -362,7 +362,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
     ] {
         let path = folder.write(name, &bytes);
         let all = open_all_json(&path, &Options::default()).unwrap();
-        let names: Vec<&str> = all.iter().map(|input| input.name()).collect();
+        let names: Vec<&str> = all.iter().map(etwkit_extract::JsonInput::name).collect();
         assert_eq!(names, expected, "{name}");
         if name == "all.7z" {
             // Each has its own parts.

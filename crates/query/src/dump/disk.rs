@@ -204,7 +204,7 @@ impl DiskRequest {
         let seen =
             format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
         let (with, rows) =
-            if self.shared { self.shared_rows(with, table) } else { (with, self.own_rows(table)) };
+            if self.shared { self.shared_rows(&with, table) } else { (with, self.own_rows(table)) };
         format!(
             "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -249,7 +249,7 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
     }
 
     /// Rows of files with all processes that used them; what they begin with goes in front of the question.
-    fn shared_rows(&self, with: String, table: &str) -> (String, String) {
+    fn shared_rows(&self, with: &str, table: &str) -> (String, String) {
         let of_one = format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
         // Single operations are of one process each.
         let of_several = self.time.is_unlimited().then(|| {

@@ -68,7 +68,7 @@ fn series(arguments: &[ArrayRef]) -> u128 {
 }
 
 fn sum(arguments: &[ArrayRef], of_row: impl Fn(usize) -> u128) -> u128 {
-    let rows = arguments.first().map_or(0, |column| column.len());
+    let rows = arguments.first().map_or(0, Array::len);
     (0..rows).map(of_row).fold(0, u128::saturating_add)
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    pub(super) fn new(inner: Arc<ScalarUDF>, size: Size) -> ScalarUDF {
+    pub(super) fn function(inner: Arc<ScalarUDF>, size: Size) -> ScalarUDF {
         ScalarUDF::new_from_impl(Self { inner, size })
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
 
 /// Functions of the engine that make no more than they may; `find` gives those of the engine.
 pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<ScalarUDF> {
-    let one = |(name, size)| Some(bounded::Bounded::new(find(name)?, size));
+    let one = |(name, size)| Some(bounded::Bounded::function(find(name)?, size));
     bounded::FUNCTIONS.into_iter().filter_map(one).collect()
 }
 

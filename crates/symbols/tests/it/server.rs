@@ -92,7 +92,7 @@ fn serve(
             Some(Answer::File(bytes)) => file(&mut out, bytes)?,
             Some(Answer::IfAccepted(kind, bytes)) if accepts.contains(kind) => file(&mut out, bytes)?,
             Some(Answer::IfAccepted(..)) => {
-                write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?
+                write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
             }
             Some(Answer::SecondTime(_, bytes)) if times > 1 => file(&mut out, bytes)?,
             Some(Answer::Status(status) | Answer::SecondTime(status, _)) => {

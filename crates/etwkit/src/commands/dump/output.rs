@@ -363,8 +363,10 @@ fn csv_file<'r, R: Serialize + 'r>(
         }))?;
         written += 1;
     }
-    let file =
-        writer.into_inner().map_err(|error| error.into_error()).with_context(|| out_file::cannot(path))?;
+    let file = writer
+        .into_inner()
+        .map_err(csv::IntoInnerError::into_error)
+        .with_context(|| out_file::cannot(path))?;
     out_file::keep(file, path)?;
     Ok(written)
 }
