@@ -19,7 +19,14 @@ impl Answer {
     pub(crate) fn other_errors(&self) -> String {
         let is_gap = |line: &str| {
             line.starts_with("note: ")
-                && (line.contains(" is incomplete: ") || line.contains(" native addresses have no name: "))
+                && [
+                    " is incomplete: ",
+                    " native addresses have no name: ",
+                    ": not recorded: ",
+                    "messages of WPP without",
+                ]
+                .iter()
+                .any(|gap| line.contains(gap))
         };
         self.err.split_inclusive('\n').filter(|line| !is_gap(line)).collect()
     }

@@ -91,7 +91,8 @@ pub fn is_json_archive(path: &Path) -> bool {
     let archive = Archive { file, size, name: base_name(path), wanted: Wanted::Json };
     let Some(names) = archive::names(kind, &archive) else { return false };
     // A packed extract of ours has a manifest in JSON.
-    if names.iter().any(|name| name == manifest::FILE) {
+    let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
+    if names.iter().any(is_manifest) {
         return false;
     }
     let is_main = |name: &String| part_of(name).is_some_and(|(_, part)| part.is_empty());

@@ -1,5 +1,6 @@
 //! The recording, the machine, and what a reader of the numbers should know.
 
+use etwkit_decode::kernel::config;
 use etwkit_etl::Session;
 use etwkit_etl::clock::{Clock, utc_text};
 use etwkit_etl::session::TraceFile;
@@ -164,4 +165,15 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         missing_buffers: i64::try_from(session.missing_buffers()).ok(),
         ..Trace::default()
     }
+}
+
+/// Whether a type of configuration event became a row of the machine's tables.
+pub(super) const fn is_fact(op: u8) -> bool {
+    use config::opcode::{
+        CPU, LOGICAL_DISK, NIC, NUMA, PHYSICAL_DISK, PLATFORM, PROCESSOR, PROCESSOR_NUMBER, SERVICE,
+    };
+    matches!(
+        op,
+        CPU | LOGICAL_DISK | NIC | NUMA | PHYSICAL_DISK | PLATFORM | PROCESSOR | PROCESSOR_NUMBER | SERVICE
+    )
 }

@@ -8,6 +8,7 @@
 //!
 //! The second walk reads events in time order and hands rows on in batches, so that memory does not grow with the trace.
 
+mod affinity;
 mod arena;
 mod assemblies;
 mod calls;

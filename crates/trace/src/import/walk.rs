@@ -41,12 +41,14 @@ use super::switches::Switches;
 use super::tcp::Tcp;
 use super::virtual_memory::VirtualMemory;
 use super::win32k::Win32k;
-use super::{ImportError, Imported, Options, Progress, Ticker, dpc, machine, net, registry, settings};
+use super::{
+    ImportError, Imported, Options, Progress, Ticker, affinity, dpc, machine, net, registry, settings,
+};
 use crate::attribution::Attributor;
 use crate::out::write_all;
 use crate::schedule::{Schedule, starts};
 use crate::sink::{Sink, SinkError};
-use crate::table::{Diagnostic, Mark, ThreadAffinity};
+use crate::table::{Diagnostic, Mark};
 use crate::tracker::stack::{StackKeys, StackPart};
 
 /// All importers.
@@ -262,7 +264,7 @@ impl Importers<'_> {
                 }
                 true
             }
-            (group::THREAD, thread::opcode::AFFINITY) => affinity(event, context, sink)?,
+            (group::THREAD, thread::opcode::AFFINITY) => affinity::event(event, context, sink)?,
             (group::DISK, _) => self.io.disk(hook, event, context),
             (group::FILE, virtual_memory::opcode::MAP..=virtual_memory::opcode::MAP_END) => {
                 let running = self.running_on(event.cpu);
@@ -294,7 +296,7 @@ impl Importers<'_> {
                 self.loggers.mask(event);
                 false
             }
-            (group::CONFIG, op) => is_machine_fact(op),
+            (group::CONFIG, op) => machine::is_fact(op),
             _ => false,
         })
     }
@@ -481,35 +483,6 @@ impl Importers<'_> {
             notes.into_iter().filter_map(|(s, kind, n, text)| crate::health::diagnostic(s, kind, n, text));
         Ok(notes.collect())
     }
-}
-
-/// Takes a change of the processors of a thread. Returns whether it is one.
-fn affinity(event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<bool, SinkError> {
-    let Some(change) = thread::Affinity::parse(event.payload(), event.pointer_size()) else {
-        return Ok(false);
-    };
-    let ts_ns = context.ns(event.timestamp);
-    if context.range.contains(ts_ns) {
-        let row = ThreadAffinity {
-            ts_ns,
-            thread_key: context.of_thread(change.tid, event.timestamp).thread_key,
-            processor_group: change.group.into(),
-            affinity: change.mask as i64,
-        };
-        context.tables.thread_affinity.push(&row, sink)?;
-    }
-    Ok(true)
-}
-
-/// Whether a type of configuration event became a row of the machine's tables.
-const fn is_machine_fact(op: u8) -> bool {
-    use config::opcode::{
-        CPU, LOGICAL_DISK, NIC, NUMA, PHYSICAL_DISK, PLATFORM, PROCESSOR, PROCESSOR_NUMBER, SERVICE,
-    };
-    matches!(
-        op,
-        CPU | LOGICAL_DISK | NIC | NUMA | PHYSICAL_DISK | PLATFORM | PROCESSOR | PROCESSOR_NUMBER | SERVICE
-    )
 }
 
 /// Hands on the two tables that are complete only when everything else is.

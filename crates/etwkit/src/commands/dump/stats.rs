@@ -44,7 +44,6 @@ pub(super) fn run(args: &StatsArgs, printer: &mut Printer<'_>) -> anyhow::Result
     if !known.is_empty() && is_empty {
         let asked = args.properties.as_deref().unwrap_or_default();
         if is_known(asked) {
-            printer.note(&format!("no extract has a value for --properties {asked:?}"));
             return Ok(Exit::Nothing);
         }
         bail!("--properties {asked:?}: no such property; there are: {}", known.join(" "));

@@ -52,7 +52,7 @@ fn counters_of_every_process_and_thread_are_the_truth() {
 /// The same and cycles for each instruction from `dump pmc`.
 fn check_dump(trace: &str, extract: &Extract, truth: &Value) {
     let answer = run(&["dump", "pmc", "--json", &extract.path]);
-    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{trace}");
+    assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{trace}");
     let mut processes = 0;
     for line in answer.out.lines().skip(1) {
         let row: Value = serde_json::from_str(line).unwrap();

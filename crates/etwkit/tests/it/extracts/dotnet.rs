@@ -45,7 +45,7 @@ fn exceptions_collections_and_compilations_are_those_of_the_truth() {
 #[track_caller]
 fn dump(extract: &Extract, args: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
-    assert_eq!((answer.exit, &*answer.err), (Exit::Answered, ""), "{args:?}");
+    assert_eq!((answer.exit, &*answer.other_errors()), (Exit::Answered, ""), "{args:?}");
     answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

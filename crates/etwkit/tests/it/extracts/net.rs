@@ -25,7 +25,7 @@ fn same_us(what: &str, ns: &Value, truth: &Value, parts: usize) {
 #[track_caller]
 fn dump(args: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json"]].concat());
-    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{args:?}");
+    assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{args:?}");
     answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::support::{Exit, run};
 /// The rows of `dump cpu`, without what a part of a trace cannot know.
 fn cpu(path: &str, options: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump", "cpu", "--json", path], options].concat());
-    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
+    assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""));
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
         let columns = ["pid", "cpu_ns", "run_ns", "wait_ns", "ready_ns", "switches", "preemptions"];
@@ -72,5 +72,5 @@ fn derived_tables_that_are_missing_are_computed_again() {
     let after = run(&["dump", "cpu", "--json", path]);
     assert_eq!((after.exit, &after.out), (Exit::Answered, &before.out));
     assert!(after.err.starts_with("note: computed the derived tables"), "{}", after.err);
-    assert_eq!(run(&["dump", "cpu", "--json", path]).err, "");
+    assert_eq!(run(&["dump", "cpu", "--json", path]).other_errors(), "");
 }

@@ -157,7 +157,7 @@ fn exceptions_and_collections_are_those_of_the_truth() {
 #[track_caller]
 fn dump(extract: &Extract, args: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
-    assert_eq!(answer.err, "", "{args:?}");
+    assert_eq!(answer.other_errors(), "", "{args:?}");
     answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

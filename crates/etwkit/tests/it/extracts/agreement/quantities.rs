@@ -569,14 +569,15 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             ),
         ],
     },
+    // Assemblies that were never mapped have no base and no image.
     Quantity {
         name: "modules",
         when: None,
         without: &[],
         ways: &[
             way(Info("/totals/images"), Trace, "value"),
-            way(Sql("SELECT 1 AS one FROM module"), Trace, "#"),
-            way(SummarySql("SELECT 1 AS one FROM module"), Trace, "#"),
+            way(Sql("SELECT 1 AS one FROM module WHERE base <> 0"), Trace, "#"),
+            way(SummarySql("SELECT 1 AS one FROM module WHERE base <> 0"), Trace, "#"),
         ],
     },
     Quantity {
