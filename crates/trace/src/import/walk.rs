@@ -6,8 +6,7 @@ use std::sync::Arc;
 use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::{
-    Hook, config, fault, file_name, group, group_mask, image, sample, scheduler, syscall, thread,
-    virtual_memory,
+    Hook, fault, file_name, group, group_mask, image, sample, scheduler, syscall, thread, virtual_memory,
 };
 use etwkit_decode::tcpip::TcpReader;
 use etwkit_decode::{Decoder, clr, eventinfo};
