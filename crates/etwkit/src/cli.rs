@@ -257,6 +257,9 @@ pub(crate) struct ExtractArgs {
     /// Only this time, in seconds since the start of the trace: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
+    /// Count a stay on a processor, with the wait before, whole where it begins, instead of cutting it at the ends of --range
+    #[arg(long, requires = "range")]
+    pub(crate) keep_whole: bool,
     /// Traces that are extracted at the same time; without it as many as there are processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: Option<u32>,

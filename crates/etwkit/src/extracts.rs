@@ -164,22 +164,23 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
 
 fn noted_extract_of(path: &Path, described: &Described, notes: &mut Vec<String>) -> anyhow::Result<PathBuf> {
     let is_json = is_json_extract(path) || is_json_archive(path);
-    let (doing, Cached { path: extract, is_new, notes: of_cache }) = if is_json {
+    let (doing, cached) = if is_json {
         ("imported", cache::import_of(path, &input::open_plain_json(path)?)?)
     } else if is_trace(path) {
         ("extracted", cache::extract_of(path, &input::open_plain(path)?, described)?)
     } else {
         return Ok(path.to_owned());
     };
+    Ok(noted(cached, &format!("{doing} {}", path.display()), notes))
+}
+
+/// Notes what an extract in the cache was made of, if it was made now.
+fn noted(Cached { path, is_new, notes: of_cache }: Cached, made: &str, notes: &mut Vec<String>) -> PathBuf {
     notes.extend(of_cache);
     if is_new {
-        notes.push(format!(
-            "{doing} {} into {}, which later questions use",
-            path.display(),
-            extract.display()
-        ));
+        notes.push(format!("{made} into {}, which later questions use", path.display()));
     }
-    Ok(extract)
+    path
 }
 
 /// What arguments name, with archives of several extracts of ETWAnalyzer as the extracts in the cache that
@@ -199,15 +200,8 @@ pub(crate) fn unpacked<'p>(
         }
         for member in open_all_json(path, &input::plain_options())? {
             let name = path.with_file_name(member.name());
-            let Cached { path: extract, is_new, notes } = cache::import_of(&name, &member)?;
-            notes.iter().for_each(|note| printer.note(note));
-            if is_new {
-                let (path, member) = (path.display(), member.name());
-                let extract = extract.display();
-                printer
-                    .note(&format!("imported {member} of {path} into {extract}, which later questions use"));
-            }
-            all.push(extract);
+            let made = format!("imported {} of {}", member.name(), path.display());
+            all.push(noted(cache::import_of(&name, &member)?, &made, printer.notes()));
         }
     }
     Ok(Cow::Owned(all))

@@ -30,6 +30,8 @@ pub struct ConvertOptions<'a> {
     pub detail: Detail,
     /// The part of the trace that is extracted.
     pub range: Range,
+    /// Whether stays of threads belong whole to the range in which they begin.
+    pub keep_whole: bool,
     /// Whether bytes of events that could not be decoded are kept.
     pub keep_payload: bool,
     /// Keep a complete extract of the same trace that is there.
@@ -45,6 +47,7 @@ impl Default for ConvertOptions<'_> {
         Self {
             detail: Detail::Full,
             range: Range::ALL,
+            keep_whole: false,
             keep_payload: true,
             no_overwrite: false,
             names: None,
@@ -188,6 +191,7 @@ pub fn convert_with_tags(
     let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
     let import_options = import::Options {
         range: options.range,
+        keep_whole: options.keep_whole,
         keep_payload: options.keep_payload,
         descriptions: options.described.map(|described| described.descriptions().clone()).unwrap_or_default(),
     };

@@ -35,8 +35,7 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         Kind::Zip | Kind::SevenZip => return Some("an archive, which may hold traces or an extract"),
         Kind::Other(_) | Kind::Trace => {}
     }
-    let is_part = || path.to_string_lossy().contains("_Derived_") && crate::is_json_extract(path);
-    if crate::looks_like_json_extract(path) || is_part() {
+    if crate::looks_like_json_extract(path) || crate::json7z::is_part(path) {
         return Some("an extract of ETWAnalyzer");
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.

@@ -238,6 +238,7 @@ impl Request {
                 let target = folder.join(format!("{}_Time_{begin}-{end}.etwx", trace.stem()));
                 let mut native = self.command(&target);
                 pair(&mut native, "--range", &format!("{begin}..{end}"));
+                native.push("--keep-whole".into());
                 native.push(trace.path.clone().into());
                 commands.push((target, native));
             }

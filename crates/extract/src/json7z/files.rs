@@ -60,6 +60,12 @@ pub fn is_json_extract(path: &Path) -> bool {
         && path.is_file()
 }
 
+/// Whether a file is a part of an extract by its name: `NAME_Derived_PART.json`.
+pub(crate) fn is_part(path: &Path) -> bool {
+    let name = base_name(path);
+    path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
+}
+
 /// Bytes at the begin of a main file in which its first members are.
 const FIRST_BYTES: u64 = 4096;
 

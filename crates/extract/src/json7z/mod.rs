@@ -39,6 +39,7 @@ use etwkit_trace::table::{
 };
 
 pub use error::{JsonError, Unexpected};
+pub(crate) use files::is_part;
 pub use files::{
     JsonInput, is_json_archive, is_json_extract, looks_like_json_extract, open_all_json, open_json,
 };

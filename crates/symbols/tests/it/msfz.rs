@@ -180,7 +180,8 @@ fn a_damaged_chunk_names_nothing_wrong() {
             Err(_) => errors += 1,
         }
     }
-    assert!(errors > 0, "{errors}");
+    // Directory, names and functions; what else there is has no name.
+    assert!(errors >= 3, "{errors}");
 }
 
 /// Each fragment lies in another chunk than the one before, and all of them in the same few bytes.

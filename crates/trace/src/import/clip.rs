@@ -41,6 +41,16 @@ pub(super) fn clipped(
     Some(row)
 }
 
+/// A row that is told whole in the range in which the thread was switched in, and in no other.
+pub(super) fn whole(mut row: ContextSwitch, run: Option<(i64, i64)>, range: Range) -> Option<ContextSwitch> {
+    if !row.in_ns.is_some_and(|ns| range.contains(ns)) {
+        return None;
+    }
+    row.run_ns = run.map(|(begin, end)| end.saturating_sub(begin).max(0));
+    (row.wait_ns, row.ready_ns) = lengths(&row, Range::ALL).unwrap_or_default();
+    Some(row)
+}
+
 /// A thread that was off the processors to the end of the range. `lengths` are known if it came back later.
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
@@ -113,6 +123,19 @@ mod tests {
         assert_eq!(told(0, 15), Some((Some(5), Some(0), None, false)));
         assert_eq!(told(30, 35), Some((None, None, Some(5), false)));
         assert_eq!((told(41, 50), told(0, 9)), (None, None));
+    }
+
+    #[test]
+    fn a_stay_that_is_kept_whole_belongs_to_the_range_of_its_switch_in() {
+        let told = |start_ns, end_ns| {
+            let row = whole(stay(), Some((25, 40)), Range { start_ns, end_ns })?;
+            Some((row.wait_ns, row.ready_ns, row.run_ns, row.out_ns))
+        };
+        assert_eq!(told(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
+        assert_eq!((told(0, 24), told(26, 100)), (None, None));
+        // A thread that ran when the trace began has no switch-in.
+        let ran = ContextSwitch { in_ns: None, last_out_ns: None, ..stay() };
+        assert!(whole(ran, Some((0, 40)), Range { start_ns: 0, end_ns: 50 }).is_none());
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub(super) struct Context<'d> {
     /// Rows that never have a stack.
     pub(super) tables: Tables,
     pub(super) range: Range,
+    /// Whether what reaches over an end of the range is kept whole where it begins.
+    pub(super) keep_whole: bool,
     line: Line<Pending>,
     outbox: Outbox,
 }
@@ -110,7 +112,7 @@ impl<'d> Context<'d> {
         clock: &'d Clock,
         outbox: Outbox,
         patience: i64,
-        range: Range,
+        (range, keep_whole): (Range, bool),
     ) -> Self {
         Self {
             directory,
@@ -118,6 +120,7 @@ impl<'d> Context<'d> {
             identity: Identity::new(directory, clock),
             tables: Tables::default(),
             range,
+            keep_whole,
             line: Line::new(patience),
             outbox,
         }

@@ -177,3 +177,25 @@ pub(super) const fn is_fact(op: u8) -> bool {
         CPU | LOGICAL_DISK | NIC | NUMA | PHYSICAL_DISK | PLATFORM | PROCESSOR | PROCESSOR_NUMBER | SERVICE
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use etwkit_etl::wire::trace_header::TraceHeader;
+
+    use super::*;
+
+    /// A registry that does not tell when Windows was installed gives zero, which is no day.
+    #[test]
+    fn a_day_of_installation_that_nobody_told_is_no_fact() {
+        let days = |install_time| {
+            let build_lab = Some("22621.1".to_owned());
+            let config =
+                SystemConfig { build_lab, install_time: Some(install_time), ..SystemConfig::default() };
+            let facts = items(&config, &Clock::new(&TraceHeader::default(), 0)).into_iter();
+            facts.filter(|fact| fact.name == "install_utc").filter_map(|fact| fact.value).collect::<Vec<_>>()
+        };
+        const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
+        assert_eq!(days(UNIX_EPOCH), Vec::<String>::new());
+        assert_eq!(days(UNIX_EPOCH + 864_000_000_000), ["1970-01-02T00:00:00.0000000Z"]);
+    }
+}

@@ -74,6 +74,8 @@ pub struct Options {
     /// Rows outside are left out: points in time that lie outside, operations that began outside, and stays of threads that do not
     /// reach into it. Stays and waits that reach beyond are told as if the trace began and ended with the range.
     pub range: Range,
+    /// Whether stays of threads, with the wait before, belong whole to the range in which they begin, as operations do.
+    pub keep_whole: bool,
     /// Whether bytes that could not be decoded are kept.
     pub keep_payload: bool,
     /// What files say of events.
@@ -82,7 +84,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { range: Range::ALL, keep_payload: true, descriptions: Arc::default() }
+        Self { range: Range::ALL, keep_whole: false, keep_payload: true, descriptions: Arc::default() }
     }
 }
 

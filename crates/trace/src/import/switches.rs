@@ -7,8 +7,8 @@ use etwkit_decode::kernel::scheduler::{self, ReadyThread};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::clip::clipped;
-use super::context::{Context, Pending};
+use super::clip::{clipped, whole};
+use super::context::{Context, Pending, Range};
 use super::counters::{self, Counters, Deltas};
 use super::line::Seq;
 use crate::gaps::{Edge, Gap, GapWatch};
@@ -320,7 +320,12 @@ fn write(
     time: i64,
     context: &mut Context<'_>,
 ) {
-    match clipped(row, run, context.range) {
+    let told = if context.keep_whole && context.range != Range::ALL {
+        whole(row, run, context.range)
+    } else {
+        clipped(row, run, context.range)
+    };
+    match told {
         Some(row) => {
             // Stacks belong to what is told of the switch-in and of the ready event.
             let (is_told, is_readied) =

@@ -176,7 +176,13 @@ impl<'a> Importers<'a> {
         let counters = Counters::new(&c.counters);
         let attributor = Attributor::new(c.directory.first_threads.clone());
         Self {
-            context: Context::new(&c.directory, clock, outbox, c.patience, options.range),
+            context: Context::new(
+                &c.directory,
+                clock,
+                outbox,
+                c.patience,
+                (options.range, options.keep_whole),
+            ),
             keys: &c.directory.stack_keys,
             first_threads: &c.directory.first_threads,
             samples: Samples::new(c.sample_interval),

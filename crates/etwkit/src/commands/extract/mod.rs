@@ -96,6 +96,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
             Detail::Summary => Kept::Summary,
         },
         range: time_range::parse(args.range.as_deref())?,
+        keep_whole: args.keep_whole,
         keep_payload: !args.no_payload,
         no_overwrite: args.no_overwrite,
         names: None,

@@ -152,6 +152,33 @@ fn a_range_over_everything_gives_the_stored_sums() {
     assert_eq!(sorted(&MethodRequest { time: everything(), ..MethodRequest::default() }), stored);
 }
 
+/// An interrupt on a processor that had nothing else to do is CPU of the idle process.
+#[test]
+fn the_idle_process_is_listed_on_request() {
+    let interrupt = CpuSample {
+        ts_ns: 40,
+        thread_key: 0,
+        stack_id: 3,
+        process_key: Some(0),
+        weight_ns: 5,
+        ..CpuSample::default()
+    };
+    let (table, mut batches) = samples();
+    batches.extend(rows(&[interrupt]).1);
+    let session = session([names(), vec![(table, batches), switches()]].concat(), false);
+    let of_b = |request: &MethodRequest| {
+        let rows = ask(&session, request).into_iter().filter(|row| row.name == "b");
+        rows.map(|row| (row.process_key, row.cpu_ns)).collect::<Vec<_>>()
+    };
+    assert_eq!(of_b(&MethodRequest::default()), [(Some(1), 5)]);
+    let with_idle = MethodRequest { with_idle: true, ..MethodRequest::default() };
+    let mut both = of_b(&with_idle);
+    both.sort();
+    assert_eq!(both, [(Some(0), 5), (Some(1), 5)]);
+    let clipped = MethodRequest { time: Range { min: 35, max: 1000 }, ..with_idle };
+    assert!(of_b(&clipped).contains(&(Some(0), 5)));
+}
+
 #[test]
 fn methods_of_a_range_are_clipped() {
     let request = MethodRequest { time: Range { min: 15, max: 55 }, ..MethodRequest::default() };

@@ -11,6 +11,7 @@ mod lbr;
 mod memory;
 mod methods;
 mod object_ref;
+mod overview;
 mod pmc;
 mod process;
 mod registry;

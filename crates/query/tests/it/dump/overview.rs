@@ -1,0 +1,49 @@
+//! A trace on one screen.
+
+use etwkit_query::Session;
+use etwkit_query::dump::overview::Overview;
+use etwkit_trace::table::CpuMethod;
+
+use super::process;
+use crate::support::rows;
+
+fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: i64) -> CpuMethod {
+    CpuMethod {
+        process_key: Some(1),
+        module: module.map(str::to_owned),
+        module_path: path.map(str::to_owned),
+        method: method.into(),
+        exclusive_ns: Some(exclusive_ns),
+        ..CpuMethod::default()
+    }
+}
+
+/// Files of one name in several folders are several modules, whatever the case of a path; code without a file
+/// is .NET's if it has a name.
+#[test]
+fn modules_are_told_apart_by_their_paths() {
+    let clr = Some("clr.dll");
+    let methods = [
+        method(clr, Some("C:\\v4\\clr.dll"), "a", 300),
+        method(clr, Some("c:\\V4\\CLR.dll"), "b", 15),
+        method(clr, Some("C:\\v2\\clr.dll"), "a", 24),
+        method(None, None, "Program.Main", 4000),
+        method(None, None, "Program.Work", 494),
+        method(None, None, "0x7ff8", 7),
+        method(None, None, "+0x10", 1),
+        method(Some("idle.dll"), Some("C:\\idle.dll"), "c", 0),
+    ];
+    let session = Session::from_batches(vec![rows(&[process(1, 8, "app.exe")]), rows(&methods)]).unwrap();
+    let modules = Overview::ask(&session, 10).unwrap().modules;
+    let found: Vec<_> =
+        modules.iter().map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns)).collect();
+    assert_eq!(
+        found,
+        [
+            ("dotnet", None, 4494),
+            ("module", Some("C:\\v4\\clr.dll"), 315),
+            ("module", Some("C:\\v2\\clr.dll"), 24),
+            ("unknown", None, 8),
+        ]
+    );
+}
