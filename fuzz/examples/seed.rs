@@ -133,8 +133,10 @@ impl Seeds {
         files.sort();
         for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pdb")) {
             let bytes = fs::read(file).unwrap();
-            let table = Pdb::open(Cursor::new(&bytes)).unwrap().table().unwrap();
             self.add("pdb", &bytes);
+            // A portable one has no table.
+            let Ok(mut pdb) = Pdb::open(Cursor::new(&bytes)) else { continue };
+            let table = pdb.table().unwrap();
             self.add("symbols", &[&[1], table.as_bytes()].concat());
             for symbol in table.functions() {
                 self.add("symbols", &[&[4], symbol.decorated.unwrap_or(symbol.name).as_bytes()].concat());

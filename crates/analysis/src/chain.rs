@@ -34,71 +34,72 @@ pub struct ChainRequest {
     pub all_waits: bool,
 }
 
-/// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ChainRow {
-    /// Number of the chain, from 1.
-    pub chain: i64,
-    /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
-    pub link: i64,
-    /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root
-    /// is, see [`RootKind`].
-    pub kind: &'static str,
-    /// Process that waited, or that ran at the root.
-    pub process_key: Option<i64>,
-    /// Its id.
-    pub pid: Option<i64>,
-    /// File name of its executable.
-    pub process: Option<String>,
-    /// Thread that waited, or that ran at the root.
-    pub thread_key: Option<i64>,
-    /// Its id.
-    pub tid: Option<i64>,
-    /// Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in which the thread is looked at.
-    pub start_ns: Option<i64>,
-    /// When the thread was made ready; of a root when the transfer was complete, the DPC over, the last wait ended.
-    pub readied_ns: Option<i64>,
-    /// When it was switched in.
-    pub in_ns: Option<i64>,
-    /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how
-    /// long that waited.
-    pub wait_ns: Option<i64>,
-    /// How long it was ready behind the wait; of a root with a thread how long that was ready.
-    pub ready_ns: Option<i64>,
-    /// How long the thread of the root ran.
-    pub run_ns: Option<i64>,
-    /// Wait reason.
-    pub wait_reason: Option<String>,
-    /// Whether a DPC ended the wait; the readying thread was only interrupted then.
-    pub is_readied_by_dpc: bool,
-    /// Process id of the readying thread.
-    pub readying_pid: Option<i64>,
-    /// File name of its executable.
-    pub readying_process: Option<String>,
-    /// Id of the readying thread.
-    pub readying_tid: Option<i64>,
-    /// How long the readying thread ran during the wait.
-    pub readying_run_ns: Option<i64>,
-    /// How long it was ready.
-    pub readying_ready_ns: Option<i64>,
-    /// How long it waited itself, over all its waits in that time.
-    pub readying_wait_ns: Option<i64>,
-    /// Stack with which the thread was switched in.
-    pub stack_id: Option<i64>,
-    /// Stack that made it ready.
-    pub readying_stack_id: Option<i64>,
-    /// Root: `read`, `write` or `flush` of a transfer; kind of a DPC.
-    pub operation: Option<String>,
-    /// Root: file of a transfer, routine of a DPC.
-    pub object: Option<String>,
-    /// Root: bytes of a transfer.
-    pub size_bytes: Option<i64>,
-    /// Root: processor of a DPC.
-    pub cpu: Option<i64>,
+etwkit_query::rows! {
+    /// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
+    pub struct ChainRow {
+        /// Number of the chain, from 1.
+        chain: i64,
+        /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
+        link: i64,
+        /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root
+        /// is, see [`RootKind`].
+        kind: String,
+        /// Process that waited, or that ran at the root.
+        process_key: Option<i64>,
+        /// Its id.
+        pid: Option<i64>,
+        /// File name of its executable.
+        process: Option<String>,
+        /// Thread that waited, or that ran at the root.
+        thread_key: Option<i64>,
+        /// Its id.
+        tid: Option<i64>,
+        /// Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in which the thread is looked at.
+        start_ns: Option<i64>,
+        /// When the thread was made ready; of a root when the transfer was complete, the DPC over, the last wait ended.
+        readied_ns: Option<i64>,
+        /// When it was switched in.
+        in_ns: Option<i64>,
+        /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how
+        /// long that waited.
+        wait_ns: Option<i64>,
+        /// How long it was ready behind the wait; of a root with a thread how long that was ready.
+        ready_ns: Option<i64>,
+        /// How long the thread of the root ran.
+        run_ns: Option<i64>,
+        /// Wait reason.
+        wait_reason: Option<String>,
+        /// Whether a DPC ended the wait; the readying thread was only interrupted then.
+        is_readied_by_dpc: bool,
+        /// Process id of the readying thread.
+        readying_pid: Option<i64>,
+        /// File name of its executable.
+        readying_process: Option<String>,
+        /// Id of the readying thread.
+        readying_tid: Option<i64>,
+        /// How long the readying thread ran during the wait.
+        readying_run_ns: Option<i64>,
+        /// How long it was ready.
+        readying_ready_ns: Option<i64>,
+        /// How long it waited itself, over all its waits in that time.
+        readying_wait_ns: Option<i64>,
+        /// Stack with which the thread was switched in.
+        stack_id: Option<i64>,
+        /// Stack that made it ready.
+        readying_stack_id: Option<i64>,
+        /// Root: `read`, `write` or `flush` of a transfer; kind of a DPC.
+        operation: Option<String>,
+        /// Root: file of a transfer, routine of a DPC.
+        object: Option<String>,
+        /// Root: bytes of a transfer.
+        size_bytes: Option<i64>,
+        /// Root: processor of a DPC.
+        cpu: Option<i64>,
+    }
 }
 
 /// A chain, with its waits and its root.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     /// Waits, the one that was asked about first.
     pub links: Vec<ChainRow>,
@@ -230,14 +231,15 @@ impl Walker {
             let row = |link, thread, stay: &Stay| ChainRow { chain, link, ..self.link(thread, stay) };
             let links: Vec<ChainRow> =
                 (1..).zip(links).map(|(link, (thread, stay))| row(link, thread, &stay)).collect();
-            let other = |o: Other| ChainRow { kind: "other_wait", ..row(o.link, o.thread, &o.stay) };
+            let other =
+                |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.stay) };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
         let told = roots.tell(session, &self.stays, &self.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
-                End::Known(kind) => ChainRow { kind: kind.name(), ..ChainRow::default() },
+                End::Known(kind) => ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() },
                 End::Dpc(number) => self.ended(told.get(number)),
                 End::Ran { by, from, to, stack } => self.ran(by, from, to, stack),
             };
@@ -316,7 +318,7 @@ impl Walker {
         let meanwhile = meanwhile.map(|wait| sums(&self.stays, stay.by, wait, self.ends.end_ns));
         let open = || stay.is_open().then(|| self.ends.end_ns.saturating_sub(stay.last_out().unwrap_or(0)));
         ChainRow {
-            kind: "wait",
+            kind: "wait".to_owned(),
             start_ns: stay.last_out(),
             readied_ns: stay.readied(),
             in_ns: stay.switch_in(),
@@ -341,9 +343,9 @@ impl Walker {
 
     fn ended(&self, told: Option<&Ended>) -> ChainRow {
         let Some(Ended { kind, transfer, dpc }) = told else {
-            return ChainRow { kind: RootKind::NotRecorded.name(), ..ChainRow::default() };
+            return ChainRow { kind: RootKind::NotRecorded.name().to_owned(), ..ChainRow::default() };
         };
-        let row = ChainRow { kind: kind.name(), ..ChainRow::default() };
+        let row = ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() };
         if let Some(transfer) = transfer {
             return ChainRow {
                 start_ns: Some(transfer.init_ns),
@@ -370,7 +372,7 @@ impl Walker {
         let (run, ready, wait) = sums(&self.stays, by, (from, to), self.ends.end_ns);
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
-            kind: kind.name(),
+            kind: kind.name().to_owned(),
             start_ns: Some(from),
             readied_ns: Some(to),
             run_ns: Some(run),

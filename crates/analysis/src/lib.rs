@@ -8,6 +8,7 @@
 
 pub mod chain;
 pub mod path;
+pub mod questions;
 pub mod region;
 mod root;
 mod root_rows;
@@ -17,6 +18,7 @@ mod threads;
 mod time_line;
 mod trace_end;
 pub mod wait;
+pub mod wait_question;
 
 pub use root::RootKind;
 pub use stacks::StackText;

@@ -127,7 +127,7 @@ impl Stays {
                 let message = format!("more than {MAX_STAYS} context switches belong to the question");
                 return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
             }
-            stays.take(&batch);
+            stays.take(&batch)?;
         }
         // Parts of the plan give their rows in any order.
         stays.threads.values_mut().for_each(|all| all.sort_unstable());
@@ -170,12 +170,13 @@ impl Stays {
         busy
     }
 
-    fn take(&mut self, batch: &RecordBatch) {
-        let Some(columns) = Columns::of(batch) else { return };
+    fn take(&mut self, batch: &RecordBatch) -> etwkit_query::Result<()> {
+        let columns = Columns::of(batch)?;
         for row in 0..batch.num_rows() {
             let (thread_key, stay) = columns.stay(row);
             self.threads.entry(thread_key).or_default().push(stay);
         }
+        Ok(())
     }
 }
 
@@ -219,11 +220,15 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    fn of(batch: &'b RecordBatch) -> Option<Self> {
-        let number = |name| batch.column_by_name(name)?.as_primitive_opt::<Int32Type>();
-        let time = |name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
-        let truth = |name| batch.column_by_name(name)?.as_boolean_opt();
-        Some(Self {
+    fn of(batch: &'b RecordBatch) -> etwkit_query::Result<Self> {
+        let missing = |name: &str| etwkit_query::Error::Failed {
+            message: format!("the answer has no column {name} of the right type"),
+        };
+        let column = |name| batch.column_by_name(name).ok_or_else(|| missing(name));
+        let number = |name| column(name)?.as_primitive_opt::<Int32Type>().ok_or_else(|| missing(name));
+        let time = |name| column(name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| missing(name));
+        let truth = |name| column(name)?.as_boolean_opt().ok_or_else(|| missing(name));
+        Ok(Self {
             thread: number("thread_key")?,
             last_out: time("last_out_ns")?,
             readied: time("readied_ns")?,

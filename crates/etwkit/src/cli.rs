@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::dump::args::DumpArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::export::ExportArgs;
+use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::symbols::SymbolsArgs;
 use crate::descriptions::DescriptionArgs;
 use crate::rules::NameArgs;
@@ -99,7 +100,21 @@ pub(crate) enum Command {
     /// Write traces of simulated machines, with what is true of them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
+    /// Print a script that completes words of command lines in a shell
+    #[command(after_help = COMPLETIONS_EXAMPLE, arg_required_else_help = true)]
+    Completions(CompletionsArgs),
+    /// Write a manual page for each command
+    #[command(after_help = MAN_EXAMPLE, arg_required_else_help = true)]
+    Man(ManArgs),
 }
+
+const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
+
+const MAN_EXAMPLE: &str = "\
+Example:
+  etwkit man ~/.local/share/man/man1";
 
 const INFO_EXAMPLE: &str = "\
 Example:

@@ -194,5 +194,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Sql(args) => commands::sql::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
+        Command::Completions(args) => commands::shell::completions(args, printer),
+        Command::Man(args) => commands::shell::man(args, printer),
     }
 }

@@ -23,6 +23,11 @@ pub(crate) struct TagArgs {
 }
 
 impl TagArgs {
+    /// The rules of these files.
+    pub(crate) fn of(files: &[String]) -> Self {
+        Self { files: files.iter().map(PathBuf::from).collect() }
+    }
+
     /// Whether any files are named.
     pub(crate) const fn are_given(&self) -> bool {
         !self.files.is_empty()

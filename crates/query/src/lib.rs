@@ -11,6 +11,8 @@ mod answer;
 mod batch;
 mod cancel;
 mod catalog;
+#[macro_use]
+pub mod question;
 pub mod dump;
 mod error;
 mod export;

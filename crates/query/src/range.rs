@@ -132,6 +132,20 @@ impl Range {
         Parser { text, unit }.range()
     }
 
+    /// As [`Range::parse`] reads it for an option of this unit.
+    #[must_use]
+    pub fn with_unit(&self, unit: Unit) -> String {
+        let unit = match unit.dimension() {
+            Dimension::Time => "ns",
+            Dimension::Size => "b",
+            Dimension::Count => "",
+        };
+        let end = |number: i64, unlimited: i64| {
+            if number == unlimited { String::new() } else { format!("{number}{unit}") }
+        };
+        format!("{}..{}", end(self.min, i64::MIN), end(self.max, i64::MAX))
+    }
+
     /// Whether the number lies in the range. A missing number counts as 0.
     #[must_use]
     pub fn contains(&self, number: Option<i64>) -> bool {

@@ -28,6 +28,21 @@ pub enum TimeFormat {
     HereTime,
 }
 
+/// As it is parsed.
+impl std::fmt::Display for TimeFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Seconds => "s",
+            Self::Local => "local",
+            Self::LocalTime => "localtime",
+            Self::Utc => "utc",
+            Self::UtcTime => "utctime",
+            Self::Here => "here",
+            Self::HereTime => "heretime",
+        })
+    }
+}
+
 /// A text names no way to write times.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no time format: expected s, local, localtime, utc, utctime, here or heretime")]

@@ -98,7 +98,7 @@ pub struct WaitRequest {
 
 etwkit_query::rows! {
     /// Waits, summed up.
-    pub struct WaitSum {
+    pub struct WaitSum: process {
         /// Key of the process that waited; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Its id.
@@ -166,7 +166,7 @@ etwkit_query::rows! {
     }
 
     /// A single wait. A range chooses those that reach into it; they are shown whole.
-    pub struct WaitRow {
+    pub struct WaitRow: process {
         /// Key of the process; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Its id.

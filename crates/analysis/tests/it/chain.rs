@@ -62,7 +62,7 @@ fn a_chain_of_five_waits_over_three_processes_ends_at_the_thread_that_ran() {
         (Some(6), Some(1), Some(71))
     );
     let root = &chain.root;
-    assert_eq!((root.kind, root.tid, root.link), ("thread_ran", Some(106), 6));
+    assert_eq!((root.kind.as_str(), root.tid, root.link), ("thread_ran", Some(106), 6));
     assert_eq!(
         (root.start_ns, root.readied_ns, root.run_ns, root.ready_ns),
         (Some(18), Some(75), Some(57), Some(0))
@@ -109,7 +109,7 @@ pub(crate) fn inversion() -> Machine {
 fn priority_inversion_shows_as_time_ready_of_the_holder() {
     let chain = chain(&inversion(), 101);
     let root = &chain.root;
-    assert_eq!((tids(&chain), root.kind, root.tid), (vec![101], "thread_ran", Some(102)));
+    assert_eq!((tids(&chain), root.kind.as_str(), root.tid), (vec![101], "thread_ran", Some(102)));
     assert_eq!((root.run_ns, root.ready_ns), (Some(10), Some(85)));
 }
 
@@ -145,12 +145,15 @@ fn a_transfer_of_the_thread_is_the_root_if_it_was_complete_when_the_wait_ended()
     ];
     machine.dpcs = vec![dpc("dpc", 2, 48, 52, 0)];
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind, root.object.as_deref(), root.size_bytes), ("disk_io", Some("mine"), Some(4096)));
+    assert_eq!(
+        (root.kind.as_str(), root.object.as_deref(), root.size_bytes),
+        ("disk_io", Some("mine"), Some(4096))
+    );
     assert_eq!((root.start_ns, root.readied_ns), (Some(9), Some(49)));
     // Too long ago to be the reason.
     machine.transfers = vec![transfer(1, 9, 20, "mine")];
     machine.switches[1] = off(1, 10).readied_by_dpc(200_050, 2).ran(200_055, 200_060).0;
-    assert_eq!(chain(&machine, 101).root.kind, "dpc");
+    assert_eq!(chain(&machine, 101).root.kind.as_str(), "dpc");
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
     // Thread 2 ran on processor 2. An interrupt inside the DPC is nearer than that.
     machine.dpcs = vec![dpc("timer_dpc", 7, 45, 52, 1), dpc("dpc", 2, 48, 52, 0)];
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind, root.operation.as_deref(), root.cpu), ("dpc", Some("dpc"), Some(2)));
+    assert_eq!((root.kind.as_str(), root.operation.as_deref(), root.cpu), ("dpc", Some("dpc"), Some(2)));
     assert_eq!(root.object.as_deref(), Some("a.dll!TimerRoutine"));
     machine.dpcs.push(dpc("isr", 2, 49, 51, 1));
     let root = chain(&machine, 101).root;
@@ -167,23 +170,23 @@ fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
     // Not the one that was over.
     machine.dpcs = vec![dpc("timer_dpc", 2, 40, 49, 1)];
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind, root.operation), ("dpc", None));
+    assert_eq!((root.kind.as_str(), root.operation), ("dpc", None));
 }
 
 #[test]
 fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
     let mut machine = interrupted(2);
     machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
-    assert_eq!(chain(&machine, 101).root.kind, "timer");
+    assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
     let mut machine = interrupted(2);
     machine.switches[1].wait_reason = Some(4);
-    assert_eq!(chain(&machine, 101).root.kind, "timer");
+    assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
     for (method, kind) in
         [("KiTimerExpiration", "timer"), ("IopfCompleteRequest", "io_completion"), ("Other", "dpc")]
     {
         let mut machine = interrupted(2);
         machine.switches[1].readying_stack_id = Some(machine.stack(&["KiSignal", method]));
-        assert_eq!(chain(&machine, 101).root.kind, kind, "{method}");
+        assert_eq!(chain(&machine, 101).root.kind.as_str(), kind, "{method}");
     }
 }
 
@@ -193,11 +196,11 @@ fn where_idle_was_interrupted_the_dpc_is_that_of_the_only_idle_processor_with_on
     // On processor 2 a thread ran.
     machine.dpcs = vec![dpc("dpc", 2, 48, 52, 0), dpc("timer_dpc", 3, 48, 52, 1)];
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind, root.cpu), ("timer", Some(3)));
+    assert_eq!((root.kind.as_str(), root.cpu), ("timer", Some(3)));
     // Two idle processors with DPCs: which one it was is not known.
     machine.dpcs.push(dpc("timer_dpc", 4, 48, 52, 1));
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind, root.operation), ("dpc", None));
+    assert_eq!((root.kind.as_str(), root.operation), ("dpc", None));
 }
 
 #[test]
@@ -205,12 +208,15 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
     let mut machine = Machine::new(&["a.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(20, 1).ran(20, 30)).add(off(1, 30).open());
     let open = chain(&machine, 101);
-    assert_eq!((open.root.kind, open.links[0].wait_ns, open.links[0].in_ns), ("open", Some(170), None));
+    assert_eq!(
+        (open.root.kind.as_str(), open.links[0].wait_ns, open.links[0].in_ns),
+        ("open", Some(170), None)
+    );
     // 2 ended the wait of 1; when 2 was made ready nothing tells.
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 20).ran(80, 100));
     let chain = chain(&machine, 101);
-    assert_eq!((tids(&chain), chain.root.kind), (vec![101], "thread_ran"));
+    assert_eq!((tids(&chain), chain.root.kind.as_str()), (vec![101], "thread_ran"));
     assert_eq!((chain.root.run_ns, chain.root.ready_ns), (Some(10), Some(0)));
 }
 
@@ -218,7 +224,7 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
 fn a_thread_of_which_nothing_is_told_is_not_recorded() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95));
-    assert_eq!(chain(&machine, 101).root.kind, "not_recorded");
+    assert_eq!(chain(&machine, 101).root.kind.as_str(), "not_recorded");
 }
 
 #[test]
@@ -229,7 +235,10 @@ fn what_was_over_before_the_wait_is_no_reason_for_it() {
         .add(off(1, 50).readied(90, 2).ran(90, 95))
         .add(off(2, 10).readied(45, 1).ran(48, 100));
     let chain = chain(&machine, 101);
-    assert_eq!((tids(&chain), chain.root.kind, chain.root.run_ns), (vec![101], "thread_ran", Some(40)));
+    assert_eq!(
+        (tids(&chain), chain.root.kind.as_str(), chain.root.run_ns),
+        (vec![101], "thread_ran", Some(40))
+    );
 }
 
 #[test]
@@ -237,7 +246,7 @@ fn circles_and_endless_chains_end() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 10).readied(90, 1).ran(90, 95));
     let circle = chain(&machine, 101);
-    assert_eq!((tids(&circle), circle.root.kind), (vec![101, 102], "cycle"));
+    assert_eq!((tids(&circle), circle.root.kind.as_str()), (vec![101, 102], "cycle"));
 
     let names = vec!["a.exe"; 100];
     let mut machine = Machine::new(&names, 1000);
@@ -247,7 +256,7 @@ fn circles_and_endless_chains_end() {
         );
     }
     let long = chain(&machine, 101);
-    assert_eq!((long.links.len(), long.root.kind), (64, "too_deep"));
+    assert_eq!((long.links.len(), long.root.kind.as_str()), (64, "too_deep"));
 }
 
 /// The example of docs/numbers/waits.md: 2 reads for long, then waits for a lock for a moment, before it ends
@@ -267,15 +276,16 @@ fn reader(lock: i64) -> Machine {
 #[test]
 fn a_chain_follows_the_wait_that_explains_most() {
     let chain = chain(&reader(2), 101);
-    assert_eq!((tids(&chain), chain.root.kind), (vec![101, 102], "dpc"));
+    assert_eq!((tids(&chain), chain.root.kind.as_str()), (vec![101, 102], "dpc"));
     let link = &chain.links[1];
     assert_eq!((link.start_ns, link.readied_ns, link.wait_ns), (Some(15), Some(95), Some(80)));
     assert!(chain.others.is_empty());
     let all = chain_with_all(&reader(2), 101);
-    let others: Vec<_> = all.others.iter().map(|o| (o.link, o.kind, o.start_ns, o.wait_ns)).collect();
+    let others: Vec<_> =
+        all.others.iter().map(|o| (o.link, o.kind.as_str(), o.start_ns, o.wait_ns)).collect();
     assert_eq!(others, [(2, "other_wait", Some(100), Some(2))]);
     assert_eq!(all.others[0].readying_tid, Some(103));
-    let rows: Vec<_> = all.rows().map(|row| (row.link, row.kind)).collect();
+    let rows: Vec<_> = all.rows().map(|row| (row.link, row.kind.as_str())).collect();
     assert_eq!(rows, [(1, "wait"), (2, "wait"), (2, "other_wait"), (3, "dpc")]);
 }
 
@@ -290,9 +300,12 @@ fn a_thread_that_ran_ten_times_as_long_as_it_waited_ends_the_chain() {
         .add(first(3, 0, 200));
     let chain = chain_with_all(&machine, 101);
     let root = &chain.root;
-    assert_eq!((tids(&chain), root.kind, root.tid, root.link), (vec![101], "thread_ran", Some(102), 2));
+    assert_eq!(
+        (tids(&chain), root.kind.as_str(), root.tid, root.link),
+        (vec![101], "thread_ran", Some(102), 2)
+    );
     assert_eq!((root.run_ns, root.ready_ns, root.wait_ns), (Some(97), Some(1), Some(2)));
-    let rows: Vec<_> = chain.rows().map(|row| (row.link, row.kind, row.wait_ns)).collect();
+    let rows: Vec<_> = chain.rows().map(|row| (row.link, row.kind.as_str(), row.wait_ns)).collect();
     assert_eq!(rows, [(1, "wait", Some(100)), (2, "other_wait", Some(2)), (2, "thread_ran", Some(2))]);
     // Of waits that are equally long the last one.
     let mut machine = reader(2);

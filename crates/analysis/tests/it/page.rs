@@ -103,7 +103,7 @@ fn the_example_of_the_page_on_waits() {
         .collect();
     assert_eq!(links, [("ui.exe", 80), ("broker.exe", 60), ("store.exe", 40)]);
     assert_eq!(
-        (chains[0].root.kind, chains[0].root.object.as_deref()),
+        (chains[0].root.kind.as_str(), chains[0].root.object.as_deref()),
         ("disk_io", Some("C:\\data\\store.db"))
     );
 

@@ -114,7 +114,8 @@ fn given(line: &[OsString]) -> Option<(Vec<Given>, bool)> {
         // A flag stands alone.
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         let value = if is_flag { String::new() } else { value(matches, id)? };
-        let among = OPTIONS.iter().find(|(of, name, _)| *name == id && (*of == "*" || *of == dump));
+        let among =
+            OPTIONS.iter().find(|(of, name, _)| *name == id.replace('-', "_") && (*of == "*" || *of == dump));
         Some(Given { option: format!("--{}", arg.get_long()?), value, among: among.map(|(.., among)| among) })
     });
     // How many rows, and of what, is no choice among them.

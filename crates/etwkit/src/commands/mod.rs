@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod extract;
 mod health;
 pub(crate) mod info;
+pub(crate) mod shell;
 pub(crate) mod sql;
 pub(crate) mod symbols;
 pub(crate) mod synth;

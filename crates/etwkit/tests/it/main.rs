@@ -14,6 +14,7 @@ mod colors;
 mod compat;
 mod console;
 mod cuts;
+mod declared;
 mod described;
 mod dump;
 mod dump_small;

@@ -1,9 +1,13 @@
 //! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited for one while it was idle.
 
 use super::core_kinds::ENABLED_CORES;
+pub use super::cores_rows::{ClassRow, CoreRow, MethodClassRow, PriorityRow, StateRow};
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
+use crate::question::Format::{Fixed, Id, Milliseconds, Process, ProcessLine, Seconds, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Shows, View, Words, fields, group, option};
 
 /// A table of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,196 +30,31 @@ impl CoresTable {
     pub const ALL: [Self; 4] = [Self::Cores, Self::States, Self::Processes, Self::Priorities];
 }
 
-/// Whose use of the cores.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CoresRequest {
-    /// Which processes, in the tables that tell of them.
-    pub processes: ProcessQuery,
-    /// Priorities of each process.
-    pub per_process: bool,
-    /// Methods: a filter on their names, for the table of methods.
-    pub methods: Option<String>,
-    /// How many of the processes with the most CPU.
-    pub top: Top,
+impl Words for CoresTable {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("cores", Self::Cores),
+        ("states", Self::States),
+        ("processes", Self::Processes),
+        ("priorities", Self::Priorities),
+        ("methods", Self::Methods),
+    ];
 }
 
-rows! {
-    /// A logical processor.
-    pub struct CoreRow {
-        /// Processor.
-        cpu: i64,
-        /// Processor group.
-        processor_group: Option<i64>,
-        /// Number in it.
-        group_number: Option<i64>,
-        /// NUMA node.
-        numa_node: Option<i64>,
-        /// Kind of core, 0 the most efficient one.
-        efficiency_class: Option<i64>,
-        /// How much the scheduler prefers it.
-        scheduling_class: Option<i64>,
-        /// Whether it shares its core.
-        is_hyper_threaded: Option<bool>,
-        /// Speed without boost.
-        nominal_mhz: Option<i64>,
-        /// Speed relative to the others.
-        relative_performance_percent: Option<i64>,
-        /// Mean speed, weighted by time; measured, else what Windows asked for.
-        mean_mhz: Option<f64>,
-        /// Lowest and
-        min_mhz: Option<i64>,
-        /// highest speed.
-        max_mhz: Option<i64>,
-        /// `mean_mhz` of `nominal_mhz`.
-        frequency_percent: Option<f64>,
-        /// Time whose speed is known.
-        measured_ns: Option<i64>,
-        /// Time in which it was parked.
-        parked_ns: Option<i64>,
-        /// `parked_ns` of the trace; missing where nothing tells of parking.
-        parked_percent: Option<f64>,
-        /// Model.
-        name: Option<String>,
-    }
-    /// An idle state of a processor.
-    pub struct StateRow {
-        /// Processor.
-        cpu: i64,
-        /// Kind of core.
-        efficiency_class: Option<i64>,
-        /// `idle_event` or `context_switch`.
-        source: String,
-        /// Number of the state; missing where a stay of the idle thread does not tell it.
-        state: Option<i64>,
-        /// How often.
-        count: i64,
-        /// Time.
-        duration_ns: i64,
-        /// Longest time.
-        max_ns: i64,
-        /// `duration_ns` of the trace.
-        percent: f64,
-    }
-    /// CPU of a process on one kind of core.
-    pub struct ClassRow {
-        /// Process key; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Kind of core.
-        efficiency_class: Option<i64>,
-        /// CPU.
-        cpu_ns: i64,
-        /// `cpu_ns` of all CPU of the process.
-        cpu_percent: f64,
-        /// CPU × speed ÷ nominal speed.
-        normalized_ns: Option<i64>,
-        /// Mean speed; missing where none was recorded.
-        mean_mhz: Option<f64>,
-        /// `mean_mhz` of the nominal speed.
-        frequency_percent: Option<f64>,
-        /// Processors it ran on.
-        cores: String,
-        /// Number of them.
-        core_count: i64,
-        /// First sample or switch-in.
-        first_ns: i64,
-        /// Last sample or switch-out.
-        last_ns: i64,
-        /// CPU of the process on all cores.
-        process_cpu_ns: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-    }
-    /// CPU of a method on one kind of core.
-    pub struct MethodClassRow {
-        /// Process key; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Name as it is printed.
-        name: String,
-        /// File name of the module.
-        module: Option<String>,
-        /// Kind of core.
-        efficiency_class: Option<i64>,
-        /// CPU with the method in the stack.
-        cpu_ns: i64,
-        /// `cpu_ns` of all CPU of the method.
-        cpu_percent: f64,
-        /// CPU × speed ÷ nominal speed.
-        normalized_ns: Option<i64>,
-        /// Mean speed; missing where none was recorded.
-        mean_mhz: Option<f64>,
-        /// `mean_mhz` of the nominal speed.
-        frequency_percent: Option<f64>,
-        /// Processors it ran on.
-        cores: String,
-        /// Number of them.
-        core_count: i64,
-        /// Processors of this kind that its threads were allowed to run on.
-        enabled_cores: i64,
-        /// From the first to the last sample on this kind.
-        duration_ns: i64,
-        /// CPU of the method on all cores.
-        method_cpu_ns: i64,
-        /// Largest CPU of a method of the process.
-        process_cpu_ns: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-    }
-    /// Running and ready time with one priority on one kind of core.
-    pub struct PriorityRow {
-        /// Process key, with rows for each process.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Priority; missing for threads that ran when the trace began.
-        priority: Option<i64>,
-        /// Kind of core.
-        efficiency_class: Option<i64>,
-        /// Switch-ins.
-        switches: i64,
-        /// Time on such cores.
-        run_ns: i64,
-        /// `run_ns` of all running time with this priority.
-        run_percent: Option<f64>,
-        /// Part of `run_ns` in which a core of a higher class was idle.
-        run_faster_idle_ns: i64,
-        /// Time ready before a switch-in on such a core.
-        ready_ns: i64,
-        /// Part of it in which a core of this class was idle.
-        ready_idle_ns: i64,
-        /// Part of it in which any core was idle.
-        ready_any_idle_ns: i64,
-        /// Running time of the process, or of all.
-        owner_run_ns: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+request! {
+    /// Whose use of the cores.
+    #[derive(Eq)]
+    pub struct CoresRequest {
+        /// Which processes, in the tables that tell of them
+        processes: ProcessQuery = group(),
+        /// How many of the processes with the most CPU
+        top: Top = group(),
+        /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core, priorities by kind of core (all),
+        /// or methods by kind of core
+        table: Option<CoresTable> = option("NAME").or_all().shape(),
+        /// With --table methods: only these (*, ?, several with ;, ! excludes)
+        methods: Option<String> = option("NAMES"),
+        /// Priorities of each process
+        per_process: bool = option("").called("per-process").shape(),
     }
 }
 
@@ -239,6 +78,187 @@ impl CoresAnswer {
     #[must_use]
     pub fn has_classes(&self) -> bool {
         self.cores.iter().any(|core| core.efficiency_class.is_some())
+    }
+}
+
+type Core = Column<CoresRequest, CoreRow>;
+
+const CORE_SPEEDS: View<CoresRequest, CoreRow> = View::new(
+    &[
+        Core::new("Cpu", "CPU", Id, |_, row| row.cpu.into()),
+        Core::new("Group", "Group", Id, |_, row| row.processor_group.into()),
+        Core::new("Node", "Node", Id, |_, row| row.numa_node.into()),
+        Core::new("Class", "Class", Id, |_, row| row.efficiency_class.into()).or("?"),
+        Core::new("SchedulingClass", "Scheduling", Id, |_, row| row.scheduling_class.into()),
+        Core::new("Nominal", "Nominal MHz", Whole, |_, row| row.nominal_mhz.into()),
+        Core::new("Mean", "Mean MHz", Fixed(0), |_, row| row.mean_mhz.into()),
+        Core::new("Min", "Min", Whole, |_, row| row.min_mhz.into()),
+        Core::new("Max", "Max", Whole, |_, row| row.max_mhz.into()),
+        Core::new("Frequency", "% of nominal", Fixed(0), |_, row| row.frequency_percent.into()),
+        Core::new("Parked", "Parked %", Fixed(1), |_, row| row.parked_percent.into()),
+        Core::new("HyperThreaded", "Shared", Word, |_, row| {
+            row.is_hyper_threaded.map(|is_shared| if is_shared { "yes" } else { "no" }).into()
+        }),
+        Core::new("Name", "Name", Word, |_, row| row.name.clone().into()),
+    ],
+    |_| 0.0,
+);
+
+type State = Column<CoresRequest, StateRow>;
+
+const IDLE_STATES: View<CoresRequest, StateRow> = View::new(
+    &[
+        State::new("Cpu", "CPU", Id, |_, row| row.cpu.into()),
+        State::new("Class", "Class", Id, |_, row| row.efficiency_class.into()).or("?"),
+        State::new("State", "C-state", Id, |_, row| row.state.into()).or("?"),
+        State::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        State::new("Time", "Time ms", Milliseconds, |_, row| row.duration_ns.into()).sum(),
+        State::new("Percent", "% of trace", Fixed(1), |_, row| row.percent.into()),
+        State::new("Max", "Longest us", Whole, |_, row| (row.max_ns / 1000).into()),
+        State::new("Source", "From", Word, |_, row| row.source.clone().into()),
+    ],
+    |_| 0.0,
+);
+
+type Class = Column<CoresRequest, ClassRow>;
+
+const CLASSES: View<CoresRequest, ClassRow> = View::new(
+    &[
+        Class::new("Class", "Class", Id, |_, row| row.efficiency_class.into()).or("?"),
+        Class::new("Cpu", "CPU ms", Milliseconds, |_, row| row.cpu_ns.into()).cost(),
+        Class::new("Percent", "% of CPU", Fixed(0), |_, row| row.cpu_percent.into()),
+        Class::new("Normalized", "Normalized ms", Milliseconds, |_, row| row.normalized_ns.into()).cost(),
+        Class::new("Mean", "Mean MHz", Fixed(0), |_, row| row.mean_mhz.into()),
+        Class::new("Frequency", "% of nominal", Fixed(0), |_, row| row.frequency_percent.into()),
+        Class::new("CoreCount", "Used cores", Id, |_, row| row.core_count.into()),
+        Class::new("Cores", "Cores", Word, |_, row| row.cores.clone().into()),
+        Class::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.process_cpu_ns as f64,
+);
+
+/// What the columns of priorities depend on.
+#[derive(Clone)]
+struct Priorities {
+    per_process: bool,
+    /// Whether some cores can be faster than others.
+    has_faster: bool,
+}
+
+type Priority = Column<Priorities, PriorityRow>;
+
+const PRIORITIES: View<Priorities, PriorityRow> = View::new(
+    &[
+        Priority::new("Priority", "Priority", Id, |_, row| row.priority.into()).or("?"),
+        Priority::new("Class", "Class", Id, |_, row| row.efficiency_class.into()).or("?"),
+        Priority::new("Switches", "Switches", Whole, |_, row| row.switches.into()).sum(),
+        Priority::new("Run", "Run ms", Milliseconds, |_, row| row.run_ns.into()).cost(),
+        Priority::new("Percent", "% of priority", Fixed(0), |_, row| row.run_percent.into()),
+        Priority::new("RunFasterIdle", "While a faster core idled", Milliseconds, |_, row| {
+            row.run_faster_idle_ns.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.has_faster),
+        Priority::new("Ready", "Ready ms", Milliseconds, |_, row| row.ready_ns.into()).cost(),
+        Priority::new("ReadyIdle", "While such a core idled", Milliseconds, |_, row| {
+            row.ready_idle_ns.into()
+        })
+        .cost(),
+        Priority::new("ReadyAnyIdle", "While any idled", Milliseconds, |_, row| row.ready_any_idle_ns.into())
+            .cost(),
+        Priority::new("Process", "Process", Process, |_, row| row.into()).shown_if(|asked| asked.per_process),
+    ],
+    |row| row.owner_run_ns as f64,
+);
+
+type Method = Column<CoresRequest, MethodClassRow>;
+
+const METHODS: View<CoresRequest, MethodClassRow> = View::new(
+    &[
+        Method::new("Class", "Class", Id, |_, row| row.efficiency_class.into()).or("?"),
+        Method::new("Cpu", "CPU ms", Milliseconds, |_, row| row.cpu_ns.into()).cost(),
+        Method::new("Percent", "% of CPU", Fixed(0), |_, row| row.cpu_percent.into()),
+        Method::new("Normalized", "Normalized ms", Milliseconds, |_, row| row.normalized_ns.into()).cost(),
+        Method::new("Mean", "Mean MHz", Fixed(0), |_, row| row.mean_mhz.into()),
+        Method::new("Frequency", "% of nominal", Fixed(0), |_, row| row.frequency_percent.into()),
+        Method::new("CoreCount", "Used cores", Id, |_, row| {
+            format!("{} of {}", row.core_count, row.enabled_cores).into()
+        }),
+        Method::new("Duration", "Last-First s", Seconds(3), |_, row| row.duration_ns.into()),
+        Method::new("Method", "Method", Word, |_, row| row.name.clone().into()),
+        Method::new("Process", "Process", Process, |_, row| row.into()),
+    ],
+    |row| row.method_cpu_ns as f64,
+);
+
+/// The column of the names of tables.
+const TABLE: Field =
+    Field { name: "table", sentence: "Table that the row is of", kind: "string", is_optional: false };
+
+impl Question for CoresRequest {
+    const NAME: &'static str = "cores";
+    const SENTENCE: &'static str = "Kinds of cores, their speeds and idle states, and who used them";
+
+    fn show_sql(&self) -> String {
+        let sql = |table: &CoresTable| format!("-- {}\n{}", table.word(), self.sql(*table));
+        self.tables().iter().map(sql).collect::<Vec<_>>().join("\n")
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        let of = |table: &CoresTable| match table {
+            CoresTable::Cores => fields::<CoreRow>(),
+            CoresTable::States => fields::<StateRow>(),
+            CoresTable::Processes => fields::<ClassRow>(),
+            CoresTable::Priorities => fields::<PriorityRow>(),
+            CoresTable::Methods => fields::<MethodClassRow>(),
+        };
+        let mut all = vec![TABLE];
+        for field in self.tables().iter().flat_map(of) {
+            if all.iter().all(|known| known.name != field.name) {
+                all.push(field);
+            }
+        }
+        all
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let answer = self.ask(session, self.tables())?;
+        let has_classes = answer.has_classes();
+        let CoresAnswer { cores, states, processes, priorities, methods } = answer;
+        let of_priorities =
+            Priorities { per_process: self.per_process, has_faster: has_classes || self.table.is_some() };
+        let all = [
+            (CoresTable::Cores, "Processors", Answer::rows(self, &CORE_SPEEDS, cores)),
+            (CoresTable::States, "Idle states", Answer::rows(self, &IDLE_STATES, states)),
+            (CoresTable::Processes, "CPU by kind of core", Answer::rows(self, &CLASSES, processes)),
+            (
+                CoresTable::Priorities,
+                "Priority by kind of core",
+                Answer::rows(&of_priorities, &PRIORITIES, priorities),
+            ),
+            (CoresTable::Methods, "Methods by kind of core", Answer::rows(self, &METHODS, methods)),
+        ];
+        // One table alone needs no title.
+        let title = |title: &str| if self.table.is_none() { title.to_owned() } else { String::new() };
+        let named = all.into_iter().filter_map(|(table, name, answer)| match answer.is_empty() {
+            false => Some((table.word(), title(name), answer)),
+            true if self.table == Some(table) => {
+                Some((table.word(), String::new(), answer.showing(Shows::Sums)))
+            }
+            true => None,
+        });
+        let how = format!("Kinds of cores were not recorded: {HOW}.");
+        let is_told = self.table.is_some() || has_classes;
+        let hint = (!is_told).then(|| {
+            let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
+            ("", String::new(), nothing)
+        });
+        Ok(Answer::report(named.chain(hint)))
+    }
+
+    fn one_table(&self) -> Option<&'static str> {
+        let how = "choose it with --table cores, states, processes, priorities or methods";
+        self.table.is_none().then_some(how)
     }
 }
 
@@ -274,6 +294,10 @@ WHERE s.source = (SELECT max(source) FROM cpu_core_state)
 ORDER BY s.cpu, s.source, s.state";
 
 impl CoresRequest {
+    fn tables(&self) -> &[CoresTable] {
+        self.table.as_ref().map_or(&CoresTable::ALL, std::slice::from_ref)
+    }
+
     /// The question for one table.
     #[must_use]
     pub fn sql(&self, table: CoresTable) -> String {

@@ -75,7 +75,7 @@ pub struct CpuRequest {
 
 rows! {
     /// CPU of a process.
-    pub struct CpuRow {
+    pub struct CpuRow: process {
         /// Key in the extract; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Process id.

@@ -1,11 +1,15 @@
 //! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times do not overlap.
 
+pub use super::disk_rows::{DiskRow, DiskTotal};
 use super::group::{Grouped, Grouping};
-use super::path::folder_sql;
+use super::path::{WHOLE_PATH, folder_sql, reversed};
+use super::rows::Field;
 use super::sql::{ProcessQuery, ends, filtered, process_columns, range_condition, text_condition};
-use super::{Recorded, Result, Top, ask, disk_range};
+use super::{Recorded, Result, Top, TopProcesses, ask, disk_range};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
+use crate::question::{Answer, Column, Format, Line, Question, Value, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of disk I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,133 +44,73 @@ pub enum DiskOperation {
     Flush,
 }
 
-/// Which I/O, put together how, in which order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DiskRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Which files: a filter on whole paths.
-    pub file: Option<String>,
-    /// Folders below the drive that tell rows apart; from 100 on whole paths.
-    pub level: u32,
-    /// Rows for each process.
-    pub per_process: bool,
-    /// The I/O of a file belongs to all processes that used it: filters choose files by their processes, and
-    /// `per_process` makes rows for each set of them.
-    pub shared: bool,
-    /// Only rows with such operations; with `shared` only files with such operations.
-    pub operation: Option<DiskOperation>,
-    /// Bytes read.
-    pub read_size: Range,
-    /// Bytes written.
-    pub write_size: Range,
-    /// Bytes read and written.
-    pub total_size: Range,
-    /// Service time of reads in nanoseconds.
-    pub read_time: Range,
-    /// Service time of writes in nanoseconds.
-    pub write_time: Range,
-    /// Service time in nanoseconds.
-    pub total_time: Range,
-    /// Only this part of the trace, in nanoseconds; times are clipped to it.
-    pub time: Range,
-    /// Order.
-    pub sort: DiskSort,
-    /// How many of the largest rows, of each process with `per_process`.
-    pub top: Top,
-    /// How many of the largest processes.
-    pub top_processes: Top,
+impl Words for DiskSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("total-size", Self::TotalSize),
+        ("total-time", Self::TotalTime),
+        ("read-size", Self::ReadSize),
+        ("write-size", Self::WriteSize),
+        ("read-time", Self::ReadTime),
+        ("write-time", Self::WriteTime),
+        ("flush-time", Self::FlushTime),
+        ("count", Self::Count),
+    ];
 }
 
-rows! {
-    /// Disk I/O of a folder or file.
-    pub struct DiskRow {
-        /// Process, with rows for each process; missing if it is not known, and with sets of processes.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name; of sets as `process_names`.
-        process: Option<String>,
-        /// Drive, folder or file; missing for flushes and for files without a name.
-        path: Option<String>,
-        /// Reads; missing where only their sums are known.
-        reads: Option<i64>,
-        /// Bytes read.
-        read_bytes: i64,
-        /// Service time of reads.
-        read_service_ns: i64,
-        /// Time of reads, queue included.
-        read_io_ns: i64,
-        /// Writes; missing where only their sums are known.
-        writes: Option<i64>,
-        /// Bytes written.
-        write_bytes: i64,
-        /// Service time of writes.
-        write_service_ns: i64,
-        /// Time of writes, queue included.
-        write_io_ns: i64,
-        /// Flushes; missing where only their sums are known.
-        flushes: Option<i64>,
-        /// Service time of flushes.
-        flush_service_ns: i64,
-        /// Longest operation, queue included.
-        max_io_ns: i64,
-        /// Bytes read and written.
-        total_bytes: i64,
-        /// Service time of all operations.
-        total_service_ns: i64,
-        /// Share of the time that a disk worked on them, in percent.
-        active_percent: f64,
-        /// Files with a name.
-        files: i64,
-        /// Processes.
-        processes: i64,
-        /// Names and ids of these processes, with ; between.
-        process_names: Option<String>,
-        /// Numbers of the disks, with ; between.
-        disks: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
-    }
-    /// Sums of disk I/O.
-    pub struct DiskTotal {
-        /// Reads.
-        reads: i64,
-        /// Bytes read.
-        read_bytes: i64,
-        /// Service time of reads.
-        read_service_ns: i64,
-        /// Writes.
-        writes: i64,
-        /// Bytes written.
-        write_bytes: i64,
-        /// Service time of writes.
-        write_service_ns: i64,
-        /// Flushes.
-        flushes: i64,
-        /// Service time of flushes.
-        flush_service_ns: i64,
-        /// Service time of all operations.
-        total_service_ns: i64,
-        /// Service time that is in no row, since it is of files that several processes shared.
-        shared_service_ns: i64,
-        /// What groups are sorted by.
-        sort_value: f64,
+impl Words for DiskOperation {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("read", Self::Read), ("write", Self::Write), ("flush", Self::Flush)];
+}
+
+request! {
+    /// Which I/O, put together how, in which order.
+    #[derive(Eq)]
+    pub struct DiskRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows, of each process with `per_process`
+        top: Top = group(),
+        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        level: u32 = option("N").called("dir-level").shape(),
+        /// Rows for each process
+        per_process: bool = option("").called("per-process").shape(),
+        /// Count the I/O of a file for each process that used it: filters on processes choose such files, and
+        /// --per-process makes rows for each set of processes. Without it each operation belongs to the process
+        /// that issued it
+        shared: bool = option("").shape(),
+        /// How many of the largest processes
+        top_processes: TopProcesses = group(),
+        /// Only these files, by whole path (*, ?, several with ;, ! excludes)
+        file: Option<String> = option("PATHS"),
+        /// Only rows with such operations
+        operation: Option<DiskOperation> = option("KIND").or_all(),
+        /// Order
+        sort: DiskSort = option("ORDER").called("sort-by").shape(),
+        /// Only rows with so many bytes read
+        read_size: Range = option("A..B").called("read-size").unit(Unit::Bytes),
+        /// Only rows with so many bytes written
+        write_size: Range = option("A..B").called("write-size").unit(Unit::Bytes),
+        /// Only rows with so many bytes read and written
+        total_size: Range = option("A..B").called("total-size").unit(Unit::Bytes),
+        /// Only rows with such service time of reads (s)
+        read_time: Range = option("A..B").called("read-time").unit(Unit::Seconds),
+        /// Only rows with such service time of writes (s)
+        write_time: Range = option("A..B").called("write-time").unit(Unit::Seconds),
+        /// Only rows with such service time of all operations (s)
+        total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
+        /// Only this part of the trace (s); times are clipped to it
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Write paths from the file to the drive: a.txt\folder\C:
+        reverse_file_name: bool = option("").called("reverse-file-name").output(),
+        /// Show sums of sizes and times, operations, queue times
+        details: bool = option("").output(),
     }
 }
 
 /// Sums over rows.
 #[must_use]
-pub fn total(rows: &[DiskRow]) -> DiskTotal {
-    rows.iter().fold(DiskTotal::default(), |sum, row| DiskTotal {
+pub fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTotal {
+    rows.into_iter().fold(DiskTotal::default(), |sum, row| DiskTotal {
         reads: sum.reads.saturating_add(row.reads.unwrap_or_default()),
         read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
         read_service_ns: sum.read_service_ns.saturating_add(row.read_service_ns),
@@ -179,6 +123,125 @@ pub fn total(rows: &[DiskRow]) -> DiskTotal {
         sort_value: sum.sort_value + row.sort_value,
         shared_service_ns: 0,
     })
+}
+
+type Sum = Column<DiskRequest, DiskRow>;
+
+const DISK_IO: View<DiskRequest, DiskRow> = View::new(
+    &[
+        Sum::new("ReadTime", "Read s", Seconds(5), |_, row| row.read_service_ns.into()).cost(),
+        Sum::new("ReadSize", "Read MB", Megabytes, |_, row| row.read_bytes.into()).cost(),
+        Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
+            Value::Rate(row.read_bytes, row.read_service_ns)
+        }),
+        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("WriteTime", "Write s", Seconds(5), |_, row| row.write_service_ns.into()).cost(),
+        Sum::new("WriteSize", "Write MB", Megabytes, |_, row| row.write_bytes.into()).cost(),
+        Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
+            Value::Rate(row.write_bytes, row.write_service_ns)
+        }),
+        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("FlushTime", "Flush s", Seconds(5), |_, row| row.flush_service_ns.into()).cost(),
+        Sum::new("FlushCount", "Flushes", Whole, |_, row| row.flushes.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("PercentActive", "Active %", Fixed(1), |_, row| row.active_percent.into()).cost(),
+        Sum::new("TotalSize", "Total MB", Megabytes, |_, row| row.total_bytes.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("TotalTime", "Total s", Seconds(5), |_, row| row.total_service_ns.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("MaxTime", "Longest s", Seconds(5), |_, row| row.max_io_ns.into())
+            .worst()
+            .shown_if(|asked| asked.details),
+        Sum::new("Process", "Process", Process, |_, row| row.into())
+            .shown_when_merged(|asked| asked.per_process),
+        Sum::new("FileDir", "File", Word, |asked, row| path(asked, row).into()).titled(|asked| {
+            let folder = "Folder (files with --dir-level 100)";
+            if asked.level >= WHOLE_PATH { "File" } else { folder }.to_owned()
+        }),
+    ],
+    |row| row.sort_value,
+)
+.with_headings(|asked, rows| {
+    let row = rows.first().filter(|_| asked.per_process)?;
+    let of = Line::new("  ");
+    let of = if asked.shared { of.words(set_of(row)) } else { of.value(Format::ProcessLine, row) };
+    Some(sums(of.words("  ["), &total(rows)).words("]"))
+})
+.with_total(|_, rows, is_merged| {
+    let line = sums(Line::new("Total "), &total(rows.iter().copied()));
+    let files = rows.iter().map(|row| row.files).fold(0, i64::saturating_add);
+    vec![if is_merged { line } else { line.words(", ").whole(files).words(" files") }]
+});
+
+/// The drive, folder or file of a row.
+fn path(asked: &DiskRequest, row: &DiskRow) -> String {
+    match &row.path {
+        Some(path) if asked.reverse_file_name => reversed(path),
+        Some(path) => path.clone(),
+        None if row.flushes.is_none_or(|flushes| flushes > 0) => "(flushes and files without a name)".into(),
+        None => "(files without a name)".into(),
+    }
+}
+
+/// The processes that shared the files of a row; many of them only by their number.
+fn set_of(row: &DiskRow) -> String {
+    const NAMED: usize = 5;
+    match row.process.as_deref() {
+        None => "(processes that are not known)".to_owned(),
+        Some(names) => match names.split(';').count() {
+            many if many > NAMED => format!("Many processes ({many})"),
+            _ => names.replace(';', "; "),
+        },
+    }
+}
+
+fn sums(line: Line, total: &DiskTotal) -> Line {
+    line.value(Seconds(3), total.total_service_ns)
+        .words(" s, read ")
+        .value(Seconds(3), total.read_service_ns)
+        .words(" s ")
+        .value(Megabytes, total.read_bytes)
+        .words(" MB, write ")
+        .value(Seconds(3), total.write_service_ns)
+        .words(" s ")
+        .value(Megabytes, total.write_bytes)
+        .words(" MB, flush ")
+        .value(Seconds(3), total.flush_service_ns)
+        .words(" s")
+}
+
+impl Question for DiskRequest {
+    const NAME: &'static str = "disk";
+    const SENTENCE: &'static str = "Disk I/O by folder or file";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<DiskRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let DiskAnswer { groups, total } = self.ask(session)?;
+        let shared = (total.shared_service_ns > 0).then(|| {
+            let line = Line::default().value(Seconds(3), total.shared_service_ns);
+            line.words(" s more are of files that several processes shared: --shared counts them for each")
+        });
+        let groups = groups.into_iter().map(|group| group.rows).collect();
+        Ok(Answer::groups(self, &DISK_IO, groups).with_foot(shared))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
 }
 
 /// A number of operations; null where there are bytes or times without any, which is how an extract made of
@@ -365,7 +428,11 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     /// There is no disk I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
         DISK.check(session, self.time)?;
-        let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
+        let by = Grouping {
+            per_process: self.per_process,
+            top: self.top,
+            top_processes: self.top_processes.into(),
+        };
         let mut rows: Vec<DiskRow> = ask(session, &self.sql())?;
         // The engine puts one list of a group in order, not two.
         for row in &mut rows {
@@ -373,7 +440,7 @@ LEFT JOIN sized z ON {of_size}{conditions}",
             row.disks = row.disks.take().map(|disks| sorted(&disks));
         }
         let process = |row: &DiskRow| (row.process_key, row.process.clone());
-        let mut answer = by.answer(rows, process, total, |total| total.sort_value);
+        let mut answer = by.answer(rows, process, |rows| total(rows), |total| total.sort_value);
         answer.total.shared_service_ns = self.in_no_row(session)?;
         Ok(answer)
     }

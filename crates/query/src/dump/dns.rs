@@ -2,11 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::Serialize;
+
+pub use super::dns_rows::{DnsQueryRow, DnsRow};
 use super::group::Top;
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
 use super::{Error, Result, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
+use crate::question::{
+    Answer, Column, Line, ProcessCell, ProcessColumns, Question, Sums, Value, View, Words, fields, group,
+    option,
+};
+use crate::range::{Range, Unit};
 use crate::win32_error::win32_error_name;
 
 /// What the total time of several queries is.
@@ -31,108 +40,45 @@ pub enum DnsSort {
     Count,
 }
 
-/// Which queries.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DnsRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Which names: a filter on text.
-    pub query: Option<String>,
-    /// Only queries of such a duration, in nanoseconds; one that was not answered has 0.
-    pub time: Range,
-    /// Only names with such a total time, in nanoseconds.
-    pub total_time: Range,
-    /// What total time is.
-    pub total_by: DnsTotalBy,
-    /// Order.
-    pub sort: DnsSort,
-    /// How many of the largest names.
-    pub top: Top,
+impl Words for DnsSort {
+    const WORDS: &'static [(&'static str, Self)] = &[("time", Self::Time), ("count", Self::Count)];
 }
 
-rows! {
-    /// All queries for a name.
-    pub struct DnsRow {
-        /// Name in lower case.
-        name: String,
-        /// Total time, as it is asked for.
-        total_ns: i64,
-        /// Time in which at least one query was under way.
-        union_ns: i64,
-        /// Sum of the durations.
-        sum_ns: i64,
-        /// Shortest query.
-        min_ns: Option<i64>,
-        /// Longest query.
-        max_ns: Option<i64>,
-        /// Queries with start and answer.
-        count: i64,
-        /// Those of them during which a server did not answer in time.
-        timed_out: i64,
-        /// Queries without an answer in the trace.
-        unanswered: i64,
-        /// Answers without a start in the trace.
-        unstarted: i64,
-        /// Processes that asked.
-        processes: i64,
-        /// Distinct Win32 errors of the answers, without 0, ascending, with commas between.
-        statuses: Option<String>,
-        /// Their names, with `;` between. Invalid parameters (87) are left out.
-        return_codes: Option<String>,
-        /// Distinct adapters, with `;` between.
-        adapters: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
-    }
+impl Words for DnsTotalBy {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("union", Self::Union), ("longest", Self::Longest), ("sum", Self::Sum)];
+}
 
-    /// A single query.
-    pub struct DnsQueryRow {
-        /// Process.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Thread that asked.
-        tid: Option<i64>,
-        /// Name as it was asked for.
-        name: String,
-        /// Type of resource record.
-        query_type: i64,
-        /// Start, if in the trace.
-        start_ns: Option<i64>,
-        /// Answer, if in the trace.
-        end_ns: Option<i64>,
-        /// Time between.
-        duration_ns: Option<i64>,
-        /// Win32 error of the answer.
-        status: Option<i64>,
-        /// Its name.
-        status_name: Option<String>,
-        /// Whether a server did not answer in time.
-        is_timed_out: bool,
-        /// Those servers.
-        timed_out_servers: Option<String>,
-        /// Adapters over which the name was asked for.
-        adapters: Option<String>,
-        /// Their servers.
-        adapter_servers: Option<String>,
-        /// Servers that were asked.
-        servers: Option<String>,
-        /// Records of the answer.
-        result: Option<String>,
-        /// Whether it was sent to servers as it is.
-        is_network: bool,
-        /// Whether the caller did not wait for it.
-        is_async: bool,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+request! {
+    /// Which queries.
+    #[derive(Eq)]
+    pub struct DnsRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest names
+        top: Top = group(),
+        /// Only these names (*, ?, several with ;, ! excludes)
+        query: Option<String> = option("NAMES"),
+        /// A line for each query below its name; JSON and CSV have single queries instead of names
+        details: bool = option("").shape(),
+        /// With --details: only the first N queries of each name
+        top_details: Option<usize> = option("N").called("top-details").requires("details").shape(),
+        /// With --details: leave the first N queries of each name out
+        skip_details: usize = option("N").called("skip-details").requires("details").shape(),
+        /// Show the processes that asked, above the names
+        show_process: bool = option("").called("show-process").output(),
+        /// Show the network adapters over which names were asked for
+        show_adapter: bool = option("").called("show-adapter").output(),
+        /// Show what queries failed with
+        show_return_code: bool = option("").called("show-return-code").output(),
+        /// Order
+        sort: DnsSort = option("ORDER").called("sort-by").shape(),
+        /// What total time is: union, the time in which at least one query was under way; longest, of the longest query; sum
+        total_by: DnsTotalBy = option("HOW").called("total-by").shape(),
+        /// Only names with such a total time (s)
+        total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
+        /// Only queries of such a duration (s)
+        time: Range = option("A..B").unit(Unit::Seconds),
     }
 }
 
@@ -147,10 +93,157 @@ pub struct DnsAnswer {
     pub union_ns: i64,
 }
 
+/// A name with its queries, as people see it.
+#[derive(Serialize)]
+struct Asked {
+    #[serde(flatten)]
+    row: DnsRow,
+    #[serde(skip)]
+    queries: Vec<DnsQueryRow>,
+}
+
+type Name = Column<DnsRequest, Asked>;
+
+const NAMES: View<DnsRequest, Asked> = View::new(
+    &[
+        Name::new("Total", "", Seconds(3), |_, name| name.row.total_ns.into())
+            .titled(|asked| total_title(asked.total_by).to_owned())
+            .cost(),
+        Name::new("Min", "Min s", Seconds(3), |_, name| name.row.min_ns.into()),
+        Name::new("Max", "Max s", Seconds(3), |_, name| name.row.max_ns.into()).worst(),
+        Name::new("Count", "Count", Whole, |_, name| name.row.count.into()).cost(),
+        Name::new("TimeOut", "TimeOut", Whole, |_, name| unless_none(name.row.timed_out)).cost(),
+        Name::new("Unanswered", "Unanswered", Whole, |_, name| unless_none(name.row.unanswered))
+            .cost()
+            .shown_if_known(|_| true),
+        Name::new("Unstarted", "Without start", Whole, |_, name| unless_none(name.row.unstarted))
+            .sum()
+            .shown_if_known(|_| true),
+        Name::new("Query", "DNS query", Word, |_, name| name.row.name.clone().into()),
+        Name::new("ReturnCode", "Return code", Word, |_, name| name.row.return_codes.clone().into())
+            .shown_if(|asked| asked.show_return_code),
+        Name::new("Adapter", "Network adapter", Word, |_, name| name.row.adapters.clone().into())
+            .shown_if(|asked| asked.show_adapter),
+    ],
+    |name| name.row.sort_value,
+)
+.with_above(|asked, name, before| {
+    if !asked.show_process || asked.details {
+        return Vec::new();
+    }
+    let processes = processes(&name.queries);
+    let is_same = before.is_some_and(|before| self::processes(&before.queries) == processes);
+    let line = |process| Line::new("  ").value(ProcessLine, Value::Process(process));
+    if is_same { Vec::new() } else { processes.into_iter().map(line).collect() }
+})
+.with_below(|asked, name| {
+    let shown = asked.details.then(|| asked.shown(&name.queries));
+    shown.into_iter().flatten().map(query_line).collect()
+});
+
+const fn total_title(by: DnsTotalBy) -> &'static str {
+    match by {
+        DnsTotalBy::Union => "NonOverlapping s",
+        DnsTotalBy::Longest => "Longest s",
+        DnsTotalBy::Sum => "Sum s",
+    }
+}
+
+/// A number; nothing for 0.
+fn unless_none(number: i64) -> Value {
+    (number != 0).then_some(number).into()
+}
+
+/// Processes of queries, each once, in the order of their keys.
+fn processes(queries: &[DnsQueryRow]) -> Vec<ProcessCell> {
+    let mut first: Vec<&DnsQueryRow> = queries.iter().collect();
+    first.sort_by_key(|query| query.process_key);
+    first.dedup_by_key(|query| query.process_key);
+    first.into_iter().map(ProcessColumns::process_cell).collect()
+}
+
+fn query_line(query: &DnsQueryRow) -> Line {
+    let line = Line::new("    ").value(Moment, query.start_ns.or(query.end_ns)).words(" Duration: ");
+    let line = match (query.duration_ns, query.start_ns) {
+        (Some(ns), _) => line.value(Seconds(3), ns).words(" s"),
+        (None, Some(_)) => line.words("no answer"),
+        (None, None) => line.words("no start"),
+    };
+    let mut line = line.words(" ").value(Process, query).words(format!(" {}", type_name(query.query_type)));
+    if let Some(name) = query.status_name.as_deref().filter(|_| query.status != Some(0)) {
+        line = line.words(format!(" {name}"));
+    }
+    if let Some(adapters) = &query.adapters {
+        line = line.words(format!(" {adapters}"));
+    }
+    if query.is_timed_out {
+        let timed_out = query.timed_out_servers.as_deref().unwrap_or_default();
+        let servers = query.servers.as_deref().or(query.adapter_servers.as_deref()).unwrap_or_default();
+        line = line.words(format!(" TimedOut: {timed_out} Servers: {servers}"));
+    }
+    line.words(format!(" DnsAnswer: {}", addresses(query.result.as_deref().unwrap_or_default())))
+}
+
+/// Addresses of an answer; other names of the host are left out.
+fn addresses(result: &str) -> String {
+    let parts = result.split(';').map(str::trim);
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty() && !part.starts_with("type: 5 ")).collect();
+    parts.join(";")
+}
+
+impl Question for DnsRequest {
+    const NAME: &'static str = "dns";
+    const SENTENCE: &'static str = "DNS queries by name";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.list_sql() } else { self.sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<DnsQueryRow>() } else { fields::<DnsRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let DnsAnswer { rows, queries, union_ns } = self.ask(session)?;
+        let sum = |number: fn(&DnsRow) -> i64| rows.iter().map(number).fold(0, i64::saturating_add);
+        let sums =
+            [("total_ns", sum(|row| row.total_ns)), ("count", sum(|row| row.count)), ("union_ns", union_ns)];
+        let single: Option<Vec<DnsQueryRow>> =
+            self.details.then(|| queries.iter().flat_map(|queries| self.shown(queries)).cloned().collect());
+        let names = rows.into_iter().zip(queries).map(|(row, queries)| Asked { row, queries }).collect();
+        let answer = Answer::rows(self, &NAMES, names).with_sums(sums);
+        Ok(match single {
+            Some(single) => answer.with_records(single),
+            None => answer,
+        })
+    }
+
+    fn overall(&self, all: &[Sums]) -> Vec<Line> {
+        let sum = |name| all.iter().filter_map(|one| one.get(name).copied()).fold(0, i64::saturating_add);
+        let line = Line::new("Totals: ")
+            .value(Seconds(3), sum("total_ns"))
+            .words(" s Dns query time for ")
+            .whole(sum("count"))
+            .words(" Dns queries; ")
+            .value(Seconds(3), sum("union_ns"))
+            .words(" s with at least one of them under way");
+        vec![line]
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
 /// Invalid parameters: what the client says of queries that it answers in another way.
 const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {
+    /// The queries of a name that are shown, from the first one on.
+    fn shown<'q>(&self, queries: &'q [DnsQueryRow]) -> impl Iterator<Item = &'q DnsQueryRow> + use<'q> {
+        queries.iter().skip(self.skip_details).take(self.top_details.unwrap_or(usize::MAX))
+    }
+
     fn conditions(&self) -> String {
         let mut all = self.processes.conditions();
         all.extend(text_condition("q.name", self.query.as_deref()));
@@ -291,5 +384,12 @@ mod tests {
     fn a_union_counts_no_time_twice() {
         assert_eq!(union(vec![(20, 40), (0, 10), (5, 15), (22, 30), (40, 41)]), 15 + 21);
         assert_eq!(union(Vec::new()), 0);
+    }
+
+    #[test]
+    fn other_names_are_no_addresses() {
+        let answer = "type: 5 alias.example.net;::ffff:1.2.3.4;type: 5 b;fe80::1;";
+        assert_eq!(addresses(answer), "::ffff:1.2.3.4;fe80::1");
+        assert_eq!(addresses(""), "");
     }
 }

@@ -1,14 +1,15 @@
 //! Operations on files by folder or file. Durations of operations that go on at the same time add up.
 
 use super::group::{Grouped, Grouping};
-use super::path::folder_sql;
-use super::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, ends, filtered, process_columns, quoted, range_condition,
-    text_condition,
-};
-use super::{Recorded, Result, Top, ask};
+use super::path::{WHOLE_PATH, reversed};
+use super::rows::Field;
+use super::sql::ProcessQuery;
+use super::{Recorded, Result, Top, TopProcesses, ask};
 use crate::Session;
-use crate::range::Range;
+use crate::nt_status::error_name;
+use crate::question::Format::{Kilobytes, Process, ProcessLine, Seconds, Throughput, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Shows, Value, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of file I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,52 +39,93 @@ pub enum FileSort {
     OpenCloseTime,
 }
 
-/// Which operations, put together how, in which order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Whether rows of processes tell what their executables are.
-    pub with_modules: bool,
-    /// A filter on path, version, product and company of the executable.
-    pub modules: Option<String>,
-    /// Which files: a filter on whole paths.
-    pub file: Option<String>,
-    /// Folders below the drive that tell rows apart; from 100 on whole paths.
-    pub level: u32,
-    /// Rows for each process.
-    pub per_process: bool,
-    /// Only this kind of operation, as in `file_file.kind`.
-    pub operation: Option<&'static str>,
-    /// Operations on files without a name, too.
-    pub all_files: bool,
-    /// Bytes read.
-    pub read_size: Range,
-    /// Bytes written.
-    pub write_size: Range,
-    /// Bytes read and written.
-    pub total_size: Range,
-    /// Duration of reads in nanoseconds.
-    pub read_time: Range,
-    /// Duration of writes in nanoseconds.
-    pub write_time: Range,
-    /// Duration of reads and writes in nanoseconds.
-    pub total_time: Range,
-    /// Operations.
-    pub total_count: Range,
-    /// Only this part of the trace, in nanoseconds; durations are clipped to it.
-    pub time: Range,
-    /// Order.
-    pub sort: FileSort,
-    /// How many of the largest rows, of each process with `per_process`.
-    pub top: Top,
-    /// How many of the largest processes.
-    pub top_processes: Top,
+impl Words for FileSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("total-size", Self::TotalSize),
+        ("count", Self::Count),
+        ("read-size", Self::ReadSize),
+        ("write-size", Self::WriteSize),
+        ("read-time", Self::ReadTime),
+        ("write-time", Self::WriteTime),
+        ("total-time", Self::TotalTime),
+        ("length", Self::Length),
+        ("max-read-pos", Self::MaxReadPos),
+        ("max-write-pos", Self::MaxWritePos),
+        ("open-close-time", Self::OpenCloseTime),
+    ];
+}
+
+/// Kinds of operations.
+const OPERATIONS: &[&str] = &[
+    "read",
+    "write",
+    "open",
+    "close",
+    "cleanup",
+    "set-info",
+    "set-security",
+    "query-info",
+    "delete",
+    "rename",
+    "flush",
+    "dir-enum",
+    "dir-notify",
+    "fs-control",
+];
+
+request! {
+    /// Which operations, put together how, in which order.
+    #[derive(Eq)]
+    pub struct FileRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows, of each process with `per_process`
+        top: Top = group(),
+        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        level: u32 = option("N").called("dir-level").shape(),
+        /// Rows for each process
+        per_process: bool = option("").called("per-process").shape(),
+        /// How many of the largest processes
+        top_processes: TopProcesses = group(),
+        /// Only these files, by whole path (*, ?, several with ;, ! excludes)
+        file: Option<String> = option("PATHS"),
+        /// Only this kind of operation
+        operation: Option<&'static str> = option("KIND").among(OPERATIONS).or_all(),
+        /// Show operations on files without a name, too
+        all_files: bool = option("").called("all-files"),
+        /// Order
+        sort: FileSort = option("ORDER").called("sort-by").shape(),
+        /// Only rows with so many bytes read
+        read_size: Range = option("A..B").called("read-size").unit(Unit::Bytes),
+        /// Only rows with so many bytes written
+        write_size: Range = option("A..B").called("write-size").unit(Unit::Bytes),
+        /// Only rows with so many bytes read and written
+        total_size: Range = option("A..B").called("total-size").unit(Unit::Bytes),
+        /// Only rows with such duration of reads (s)
+        read_time: Range = option("A..B").called("read-time").unit(Unit::Seconds),
+        /// Only rows with such duration of writes (s)
+        write_time: Range = option("A..B").called("write-time").unit(Unit::Seconds),
+        /// Only rows with such duration of reads and writes (s)
+        total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
+        /// Only rows with so many operations
+        total_count: Range = option("A..B").called("total-count").unit(Unit::Count),
+        /// With --per-process: show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        modules: Option<String> = option("TEXT").called("show-module").alone(""),
+        /// Only this part of the trace (s); durations are clipped to it
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Sums: total, only of the file; process, only of processes; file, both and rows; none
+        show_total: Option<String> =
+            option("WHAT").called("show-total").among(&["none", "total", "process", "file"]).shape(),
+        /// Write paths from the file to the drive: a.txt\folder\C:
+        reverse_file_name: bool = option("").called("reverse-file-name").output(),
+        /// Show throughput, largest positions, other operations and errors
+        details: bool = option("").output(),
+    }
 }
 
 rows! {
     /// Operations on a folder or file.
-    pub struct FileRow {
+    pub struct FileRow: process {
         /// Process, with rows for each process; missing if it is not known.
         process_key: Option<i64>,
         /// Its process id.
@@ -197,12 +239,11 @@ rows! {
         sort_value: f64,
     }
 }
-
 /// Sums over rows.
 #[must_use]
-pub fn total(rows: &[FileRow], sort: FileSort) -> FileTotal {
+pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) -> FileTotal {
     let is_position = matches!(sort, FileSort::Length | FileSort::MaxReadPos | FileSort::MaxWritePos);
-    rows.iter().fold(FileTotal::default(), |sum, row| FileTotal {
+    rows.into_iter().fold(FileTotal::default(), |sum, row| FileTotal {
         reads: sum.reads.saturating_add(row.reads),
         read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
         read_ns: sum.read_ns.saturating_add(row.read_ns),
@@ -225,141 +266,177 @@ pub fn total(rows: &[FileRow], sort: FileSort) -> FileTotal {
 
 /// File I/O; one group with all rows unless they are by process.
 pub type FileAnswer = Grouped<FileRow, FileTotal>;
+type Sum = Column<FileRequest, FileRow>;
 
-/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its duration
-/// is clipped. One whose start is missing counts where it ended, without duration.
-fn with_range(time: Range) -> String {
-    let (a, b) = ends(time);
-    format!(
-        "WITH file_in_range AS (
-SELECT path, process_key, kind, count(*) AS count,
-  coalesce(sum(greatest(least(end_ns, {b}) - greatest(start_ns, {a}), 0))
-    FILTER (WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL), 0) AS duration_ns,
-  coalesce(sum(size_bytes), 0) AS size_bytes,
-  coalesce(max(offset_bytes + result_bytes), 0) AS max_position_bytes,
-  count(*) FILTER (WHERE status < 0) AS failures,
-  '' AS failure_statuses
-FROM file_io
-WHERE coalesce(start_ns, end_ns) <= {b} AND coalesce(end_ns, start_ns) >= {a}
-GROUP BY path, process_key, kind
+const FILE_IO: View<FileRequest, FileRow> = View::new(
+    &[
+        Sum::new("ReadSize", "Read kB", Kilobytes, |_, row| row.read_bytes.into()).cost(),
+        Sum::new("ReadMaxPos", "Read up to kB", Kilobytes, |_, row| row.read_max_position_bytes.into())
+            .worst()
+            .shown_if(|asked| asked.details),
+        Sum::new("ReadDuration", "Read s", Seconds(5), |_, row| row.read_ns.into()).cost(),
+        Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
+            Value::Rate(row.read_bytes, row.read_ns)
+        })
+        .shown_if(|asked| asked.details),
+        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost(),
+        Sum::new("WriteSize", "Write kB", Kilobytes, |_, row| row.write_bytes.into()).cost(),
+        Sum::new("WriteMaxPos", "Write up to kB", Kilobytes, |_, row| row.write_max_position_bytes.into())
+            .worst()
+            .shown_if(|asked| asked.details),
+        Sum::new("WriteDuration", "Write s", Seconds(5), |_, row| row.write_ns.into()).cost(),
+        Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
+            Value::Rate(row.write_bytes, row.write_ns)
+        })
+        .shown_if(|asked| asked.details),
+        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost(),
+        Sum::new("OpenCloseDuration", "Open+close s", Seconds(5), |_, row| {
+            row.open_ns.saturating_add(row.close_ns).into()
+        })
+        .cost(),
+        Sum::new("OpenCount", "Opens", Whole, |_, row| row.opens.into()).cost(),
+        Sum::new("CloseCount", "Closes", Whole, |_, row| row.closes.into()).cost(),
+        Sum::new("SetInfoCount", "Set", Whole, |_, row| row.set_infos.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("SetSecurityCount", "Security", Whole, |_, row| row.set_securities.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("DeleteCount", "Deletes", Whole, |_, row| row.deletes.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("RenameCount", "Renames", Whole, |_, row| row.renames.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("OtherCount", "Other", Whole, |_, row| row.others.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("OtherDuration", "Other s", Seconds(5), |_, row| row.other_ns.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("Failures", "Failures", Whole, |_, row| row.failures.into())
+            .cost()
+            .shown_if(|asked| asked.details),
+        Sum::new("Status", "Status", Word, |_, row| names(&row.failure_statuses).into())
+            .shown_if(|asked| asked.details),
+        Sum::new("TotalDuration", "Total s", Seconds(5), |_, row| row.total_ns.into())
+            .cost()
+            .shown_if(|asked| asked.sort == FileSort::TotalTime),
+        Sum::new("TotalCount", "Count", Whole, |_, row| row.total_count.into())
+            .cost()
+            .shown_if(|asked| asked.sort == FileSort::Count),
+        Sum::new("Process", "Process", Process, |_, row| row.into())
+            .shown_when_merged(|asked| asked.per_process),
+        Sum::new("FileDir", "File", Word, |asked, row| path(asked, row).into()).titled(|asked| {
+            let folder = "Folder (files with --dir-level 100)";
+            if asked.level >= WHOLE_PATH { "File" } else { folder }.to_owned()
+        }),
+    ],
+    |row| row.sort_value,
 )
-"
-    )
+.with_headings(|asked, rows| {
+    let process = Line::new("  ").value(ProcessLine, rows.first().filter(|_| asked.is_by_process())?);
+    Some(if asked.has_sums() {
+        sums(process.words("  ["), &total(rows, asked.sort)).words("]")
+    } else {
+        process
+    })
+})
+.with_subheadings(|asked, rows| {
+    let is_shown = asked.is_by_process() && asked.modules.is_some();
+    let module = |row: &FileRow| {
+        let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        Line::new(format!("    {}", parts.join(", ")))
+    };
+    rows.first().filter(|_| is_shown).map(module).into_iter().collect()
+})
+.with_total(|asked, rows, is_merged| {
+    if !is_merged && !asked.has_sums() {
+        return Vec::new();
+    }
+    let total = total(rows.iter().copied(), asked.sort);
+    let line = sums(Line::new("Total "), &total);
+    vec![if is_merged { line } else { line.words(", ").whole(total.files).words(" files") }]
+});
+
+/// The drive, folder or file of a row.
+fn path(asked: &FileRequest, row: &FileRow) -> String {
+    match &row.path {
+        Some(path) if asked.reverse_file_name => reversed(path),
+        Some(path) => path.clone(),
+        None => "(files without a name)".into(),
+    }
 }
 
-/// Sums of one kind: name of the column, what is added, condition.
-const SUMS: &[(&str, &str, &str)] = &[
-    ("reads", "count", "kind = 'read'"),
-    ("read_bytes", "size_bytes", "kind = 'read'"),
-    ("read_ns", "duration_ns", "kind = 'read'"),
-    ("writes", "count", "kind = 'write'"),
-    ("write_bytes", "size_bytes", "kind = 'write'"),
-    ("write_ns", "duration_ns", "kind = 'write'"),
-    ("opens", "count", "kind = 'create'"),
-    ("open_ns", "duration_ns", "kind = 'create'"),
-    ("closes", "count", "kind = 'close'"),
-    ("cleanups", "count", "kind = 'cleanup'"),
-    ("close_ns", "duration_ns", "kind IN ('close', 'cleanup')"),
-    ("set_infos", "count", "kind = 'set_info'"),
-    ("set_securities", "count", "kind = 'set_security'"),
-    ("deletes", "count", "kind = 'delete'"),
-    ("renames", "count", "kind = 'rename'"),
-    ("others", "count", OTHER),
-    ("other_ns", "duration_ns", OTHER),
-    ("failures", "failures", "TRUE"),
-    ("total_count", "count", "TRUE"),
-];
+/// `0xc0000034,0xc0000022` as names, numbers where there is none.
+fn names(statuses: &str) -> String {
+    let name = |status| {
+        let code = u32::from_str_radix(str::trim_start_matches(status, "0x"), 16).ok();
+        code.and_then(|code| error_name(code.cast_signed())).unwrap_or(status)
+    };
+    let mut names: Vec<&str> = statuses.split(',').filter(|status| !status.is_empty()).map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" ")
+}
 
-const OTHER: &str = "kind NOT IN ('read', 'write', 'create', 'close', 'cleanup', 'set_info', 'set_security', \
-     'delete', 'rename')";
+fn sums(line: Line, total: &FileTotal) -> Line {
+    line.value(Seconds(3), total.total_ns)
+        .words(" s, read ")
+        .value(Kilobytes, total.read_bytes)
+        .words(" kB, write ")
+        .value(Kilobytes, total.write_bytes)
+        .words(" kB, open+close ")
+        .value(Seconds(3), total.open_close_ns)
+        .words(" s, ")
+        .whole(total.total_count)
+        .words(" operations")
+}
+
+impl Question for FileRequest {
+    const NAME: &'static str = "file";
+    const SENTENCE: &'static str = "Operations on files by folder or file";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<FileRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let groups: Vec<Vec<FileRow>> =
+            self.ask(session)?.groups.into_iter().map(|group| group.rows).collect();
+        // Without a word for it there are sums if there is more than one row.
+        let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
+        let shown = if has_several { "file" } else { "none" };
+        let show_total = self.show_total.clone().unwrap_or_else(|| shown.to_owned());
+        let asked = Self { show_total: Some(show_total), ..self.clone() };
+        let shows = if self.has_rows() { Shows::Rows } else { Shows::Headings };
+        Ok(Answer::groups(&asked, &FILE_IO, groups).showing(shows))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
 
 impl FileRequest {
-    /// The question.
-    #[must_use]
-    pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("f.path", self.file.as_deref()));
-        conditions.extend(self.operation.map(|kind| format!("f.kind = {}", quoted(kind))));
-        if !self.all_files {
-            conditions.push("f.path IS NOT NULL".to_owned());
-        }
-        let (with, table) = if self.time.is_unlimited() {
-            (String::new(), "file_file")
-        } else {
-            (with_range(self.time), "file_in_range")
-        };
-        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
-        let process = process_columns("f", self.per_process);
-        let modules = if self.per_process && self.with_modules {
-            "v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, \
-             v.description"
-        } else {
-            "CAST(NULL AS VARCHAR) AS module_path, CAST(NULL AS VARCHAR) AS file_version, CAST(NULL AS VARCHAR) AS product_name, \
-             CAST(NULL AS VARCHAR) AS company, CAST(NULL AS VARCHAR) AS product_version, \
-             CAST(NULL AS VARCHAR) AS description"
-        };
-        let executables = if self.with_modules || self.modules.is_some() { EXECUTABLES } else { "" };
-        let sum = |(name, what, of): &(&str, &str, &str)| {
-            format!("  coalesce(sum({what}) FILTER (WHERE {of}), 0) AS {name}")
-        };
-        format!(
-            "{with}SELECT *, CAST({sort} AS DOUBLE) AS sort_value
-FROM (
-SELECT *, read_bytes + write_bytes AS total_bytes, open_ns + close_ns + read_ns + write_ns AS total_ns
-FROM (
-SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
-  max(module_path) AS module_path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
-  max(product_version) AS product_version, max(description) AS description,
-{sums},
-  coalesce(max(max_position_bytes) FILTER (WHERE kind = 'read'), 0) AS read_max_position_bytes,
-  coalesce(max(max_position_bytes) FILTER (WHERE kind = 'write'), 0) AS write_max_position_bytes,
-  coalesce(string_agg(DISTINCT failure_statuses, ',') FILTER (WHERE failure_statuses <> ''), '') AS failure_statuses,
-  count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
-FROM (
-SELECT {process}, {modules}, {path} AS path, f.path AS file, f.process_key AS owner, f.kind, f.count, f.duration_ns,
-  f.size_bytes, f.max_position_bytes, f.failures, f.failure_statuses
-FROM {table} f
-LEFT JOIN process p ON p.process_key = f.process_key{executables}{conditions}
-)
-GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path
-)
-){limits}
-ORDER BY sort_value, total_ns, path, process_key",
-            sort = self.sort_value(),
-            sums = SUMS.iter().map(sum).collect::<Vec<_>>().join(",\n"),
-            path = folder_sql("f.path", self.level),
-            conditions = filtered(&conditions),
-            limits = filtered(&self.limits()),
-        )
+    /// Whether rows are of one process each.
+    pub(super) fn is_by_process(&self) -> bool {
+        self.per_process || self.show_total.as_deref() == Some("process")
     }
 
-    fn limits(&self) -> Vec<String> {
-        let limits = [
-            ("read_bytes", self.read_size),
-            ("write_bytes", self.write_size),
-            ("total_bytes", self.total_size),
-            ("read_ns", self.read_time),
-            ("write_ns", self.write_time),
-            ("read_ns + write_ns", self.total_time),
-            ("total_count", self.total_count),
-        ];
-        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+    /// Whether rows are printed, not only their sums.
+    fn has_rows(&self) -> bool {
+        !matches!(self.show_total.as_deref(), Some("total" | "process"))
     }
 
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            FileSort::TotalSize => "total_bytes",
-            FileSort::Count => "total_count",
-            FileSort::ReadSize => "read_bytes",
-            FileSort::WriteSize => "write_bytes",
-            FileSort::ReadTime => "read_ns",
-            FileSort::WriteTime => "write_ns",
-            FileSort::TotalTime => "total_ns",
-            FileSort::Length => "greatest(read_max_position_bytes, write_max_position_bytes)",
-            FileSort::MaxReadPos => "read_max_position_bytes",
-            FileSort::MaxWritePos => "write_max_position_bytes",
-            FileSort::OpenCloseTime => "open_ns + close_ns",
-        }
+    /// Whether sums are printed, where a word says it.
+    fn has_sums(&self) -> bool {
+        self.show_total.as_deref() != Some("none")
     }
 
     /// Asks.
@@ -368,13 +445,16 @@ ORDER BY sort_value, total_ns, path, process_key",
     /// There is no file I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<FileAnswer> {
         FILE.check(session, self.time)?;
-        let by = Grouping { per_process: self.per_process, top: self.top, top_processes: self.top_processes };
+        let by = Grouping {
+            per_process: self.is_by_process(),
+            top: self.top,
+            top_processes: self.top_processes.into(),
+        };
         let rows = ask(session, &self.sql())?;
         let sums = |rows: &[FileRow]| total(rows, self.sort);
         Ok(by.answer(rows, |row: &FileRow| row.process_key, sums, |total| total.sort_value))
     }
 }
-
 const FILE: Recorded = Recorded {
     sums: "file_file",
     rows: "file_io",
@@ -382,3 +462,15 @@ const FILE: Recorded = Recorded {
     what: "file I/O",
     how: "record with the kernel keywords FILE_IO+FILE_IO_INIT+FILENAME, for example `wpr -start FileIO`",
 };
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn known_statuses_have_names() {
+        assert_eq!(
+            super::names("0xc0000034,0xc0000022,0xc0000034,0xcfffffff"),
+            "0xcfffffff ACCESS_DENIED OBJECT_NAME_NOT_FOUND"
+        );
+        assert_eq!(super::names(""), "");
+    }
+}

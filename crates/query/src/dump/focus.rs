@@ -1,15 +1,20 @@
 //! Where the focus of the user was: sums by process or thread, or single stays.
 
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, told_condition};
 use super::{Result, Top, ask, check_recorded};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Id, Moment, ProcessLine, Seconds, Whole};
+use crate::question::{Answer, Column, Line, Question, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of sums and of single stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FocusSort {
-    /// How long.
+    /// Sums by duration, single stays by time.
     #[default]
+    Usual,
+    /// How long.
     Duration,
     /// Longest stay.
     Max,
@@ -19,26 +24,42 @@ pub enum FocusSort {
     Time,
 }
 
-/// Which stays of the focus.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FocusRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// How long, in nanoseconds; a stay of unknown length is left out by any limit.
-    pub duration: Range,
-    /// Only those that reach into this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Sums of threads, in place of processes.
-    pub by_thread: bool,
-    /// Order.
-    pub sort: FocusSort,
-    /// How many of the largest rows.
-    pub top: Top,
+impl Words for FocusSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("default", Self::Usual),
+        ("duration", Self::Duration),
+        ("max", Self::Max),
+        ("count", Self::Count),
+        ("time", Self::Time),
+    ];
+}
+
+request! {
+    /// Which stays of the focus.
+    #[derive(Eq)]
+    pub struct FocusRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row is
+        by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
+        /// Only stays that were so long (s)
+        duration: Range = option("A..B").unit(Unit::Seconds),
+        /// Only stays that reach into this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Single stays, from when to when
+        details: bool = option("").excludes(&["by"]).shape(),
+        /// Order; without it sums by duration, single stays by time
+        sort: FocusSort = option("ORDER").called("sort-by").shape(),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
 }
 
 rows! {
     /// The focus of a process or thread.
-    pub struct FocusRow {
+    pub struct FocusRow: process {
         /// Process; missing if it is not known.
         process_key: Option<i64>,
         /// Its process id.
@@ -70,7 +91,7 @@ rows! {
     }
 
     /// A stay of the focus.
-    pub struct FocusStay {
+    pub struct FocusStay: process {
         /// Begin; missing if it was there before the trace, or that was not told.
         ts_ns: Option<i64>,
         /// End; missing if it stayed to the end of the trace, or that was not told.
@@ -100,6 +121,75 @@ rows! {
     }
 }
 
+type Sum = Column<FocusRequest, FocusRow>;
+
+const SUMS: View<FocusRequest, FocusRow> = View::new(
+    &[
+        Sum::new("Duration", "Duration s", Seconds(3), |_, row| row.duration_ns.into()).sum(),
+        Sum::new("Max", "Longest s", Seconds(3), |_, row| row.max_duration_ns.into()),
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        Sum::new("First", "First", Moment, |_, row| row.first_ns.into()),
+        Sum::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
+        Sum::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
+        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by_thread),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|asked, rows, _| {
+    let sum = |of: fn(&FocusRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    total(asked, sum(|row| row.count), sum(|row| row.duration_ns))
+});
+
+type Single = Column<FocusRequest, FocusStay>;
+
+const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
+    &[
+        Single::new("From", "From", Moment, |_, row| row.ts_ns.into()),
+        Single::new("To", "To", Moment, |_, row| row.end_ns.into()),
+        Single::new("Duration", "Duration s", Seconds(3), |_, row| row.duration_ns.into()).sum().or("?"),
+        Single::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|asked, rows, _| {
+    let known = rows.iter().filter_map(|row| row.duration_ns);
+    total(asked, rows.len() as i64, known.fold(0, i64::saturating_add))
+});
+
+/// How long all of it was, if that is asked for.
+fn total(asked: &FocusRequest, stays: i64, duration_ns: i64) -> Vec<Line> {
+    let line =
+        Line::new("Total: ").value(Seconds(3), duration_ns).words(" s in ").whole(stays).words(" stays");
+    if asked.with_total { vec![line] } else { Vec::new() }
+}
+
+impl Question for FocusRequest {
+    const NAME: &'static str = "focus";
+    const SENTENCE: &'static str = "Which program had the focus, from when to when";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.stays_sql() } else { self.sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<FocusStay>() } else { fields::<FocusRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &SINGLE_STAYS, self.ask_stays(session)?));
+        }
+        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
 /// Stays with the ends of what was extracted in place of those that are missing. Threads are taken where they were recorded: rows of processes tell of the same focus.
 const STAYS: &str = "stay AS (
   SELECT f.*,
@@ -125,7 +215,7 @@ impl FocusRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = match self.sort {
-            FocusSort::Duration => "duration_ns",
+            FocusSort::Usual | FocusSort::Duration => "duration_ns",
             FocusSort::Max => "coalesce(max_duration_ns, 0)",
             FocusSort::Count => "count",
             FocusSort::Time => "first_ns",
@@ -160,7 +250,8 @@ ORDER BY sort_value, duration_ns, first_ns, process_key, thread_key, session_id"
     #[must_use]
     pub fn stays_sql(&self) -> String {
         let sort = match self.sort {
-            FocusSort::Duration | FocusSort::Max => "coalesce(f.duration_ns, 0)",
+            FocusSort::Usual if self.details => "f.from_ns",
+            FocusSort::Usual | FocusSort::Duration | FocusSort::Max => "coalesce(f.duration_ns, 0)",
             FocusSort::Count | FocusSort::Time => "f.from_ns",
         };
         let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");

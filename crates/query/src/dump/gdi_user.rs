@@ -1,13 +1,17 @@
 //! GDI and USER objects: how many processes created and did not destroy, by type, creating stack, or one by one.
 
+pub use super::gdi_user_rows::{GdiUserObjectRow, GdiUserRow};
 use super::object_ref::NEVER_NS;
+use super::rows::Field;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, range_condition, stack_condition, stack_text,
     text_condition,
 };
 use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, frames, group, option};
+use crate::range::{Range, Unit};
 
 /// What a sum is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,134 +43,173 @@ pub enum GdiUserSort {
     Time,
 }
 
-/// Which objects.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GdiUserRequest {
-    /// Processes that have them, or had them last.
-    pub processes: ProcessQuery,
-    /// `gdi` or `user`.
-    pub class: Option<String>,
-    /// Names of types; a number where it has no name.
-    pub type_name: Option<String>,
-    /// Handle, as text `0x1050aaa`.
-    pub handle: Option<String>,
-    /// Only those that were created in the trace and were there at its end.
-    pub leaked: bool,
-    /// Lifetime in nanoseconds; that of what did not end, or whose creation is not told, is [`NEVER_NS`].
-    pub lifetime: Range,
-    /// Only those that were created in this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Stack that created it: a filter on texts of frames and names of methods.
-    pub create_stack: Option<String>,
-    /// Stack that destroyed it.
-    pub destroy_stack: Option<String>,
-    /// What rows of sums are.
-    pub by: GdiUserBy,
-    /// With stacks as text.
-    pub stacks: bool,
-    /// Order.
-    pub sort: GdiUserSort,
-    /// How many of the largest rows.
-    pub top: Top,
+impl Words for GdiUserBy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("process-type", Self::ProcessType),
+        ("process", Self::Process),
+        ("type", Self::Type),
+        ("stack", Self::Stack),
+    ];
 }
 
-rows! {
-    /// Objects by process, type or stack.
-    pub struct GdiUserRow {
-        /// Process that has them, or had them last; missing where none has them, or with rows by type.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// `gdi` or `user`; missing with rows by process.
-        class: Option<String>,
-        /// Name of the type; its number where it has none.
-        type_name: Option<String>,
-        /// Objects that were created in the trace.
-        created: i64,
-        /// Those of them that were destroyed in it.
-        destroyed: i64,
-        /// Objects that were there before the trace and were destroyed in it.
-        destroyed_preexisting: i64,
-        /// Objects that were created in the trace and were there at its end.
-        outstanding: i64,
-        /// Sum of the lifetimes of those that were created and destroyed.
-        lifetime_ns: i64,
-        /// Longest lifetime of one.
-        max_lifetime_ns: Option<i64>,
-        /// The stack that created them, with rows by stack; missing where none was recorded.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+impl Words for GdiUserSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("outstanding", Self::Outstanding),
+        ("created", Self::Created),
+        ("destroyed", Self::Destroyed),
+        ("lifetime", Self::Lifetime),
+        ("time", Self::Time),
+    ];
+}
+
+request! {
+    /// Which objects.
+    #[derive(Eq)]
+    pub struct GdiUserRequest {
+        /// Processes that have them, or had them last
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row is: objects of a type of a process, of a process, of a type, or those of a type of a process that one stack created
+        by: GdiUserBy = option("WHAT").shape(),
+        /// Only objects that were created in the trace and were there at its end, or rows with such objects
+        leaked: bool = option("").called("leak"),
+        /// Only objects of this class
+        class: Option<String> = option("CLASS").among(&["gdi", "user"]),
+        /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, ! excludes)
+        type_name: Option<String> = option("NAMES").called("type"),
+        /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
+        handle: Option<String> = option("HANDLES"),
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not told, has 9999 s
+        lifetime: Range = option("A..B").unit(Unit::Seconds),
+        /// Only objects that were created in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        create_stack: Option<String> = option("FRAMES").called("create-stack"),
+        /// Only objects whose end has such a frame in its stack
+        destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
+        /// Single objects
+        details: bool = option("").excludes(&["by"]).shape(),
+        /// With --details or --by stack: frames
+        stacks: bool = option("").called("show-stack").output(),
+        /// Order; of single objects time or lifetime
+        sort: GdiUserSort = option("ORDER").called("sort-by").shape(),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
+}
+
+type Sum = Column<GdiUserRequest, GdiUserRow>;
+
+const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
+    &[
+        Sum::new("Outstanding", "Outstanding", Whole, |_, row| row.outstanding.into()).cost(),
+        Sum::new("Created", "Created", Whole, |_, row| row.created.into()).sum(),
+        Sum::new("Destroyed", "Destroyed", Whole, |_, row| row.destroyed.into()).sum(),
+        Sum::new("DestroyedPreexisting", "Destroyed, there before", Whole, |_, row| {
+            row.destroyed_preexisting.into()
+        })
+        .sum(),
+        Sum::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
+            row.lifetime_ns.checked_div(row.destroyed).into()
+        }),
+        Sum::new("MaxLifetime", "Longest s", Seconds(6), |_, row| row.max_lifetime_ns.into()).hidden(),
+        Sum::new("Class", "Class", Word, |_, row| row.class.clone().into()).shown_if(is_by_type),
+        Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).shown_if(is_by_type),
+        Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+            .or("(none)")
+            .shown_if(|asked| asked.by == GdiUserBy::Stack),
+        Sum::new("Process", "Process", ProcessLine, |_, row| {
+            row.process_key.map(|_| Value::from(row)).into()
+        })
+        .or("(none)")
+        .shown_if(|asked| asked.by != GdiUserBy::Type),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| frames(row.stack.as_deref()))
+.with_total(|asked, rows, _| {
+    let sum = |of: fn(&GdiUserRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total: ")
+        .whole(sum(|row| row.created))
+        .words(" created, ")
+        .whole(sum(|row| row.destroyed))
+        .words(" destroyed, ")
+        .whole(sum(|row| row.outstanding))
+        .words(" outstanding; ")
+        .whole(sum(|row| row.destroyed_preexisting))
+        .words(" destroyed that were there before");
+    if asked.with_total { vec![total] } else { Vec::new() }
+});
+
+/// Whether types tell rows apart.
+fn is_by_type(asked: &GdiUserRequest) -> bool {
+    asked.by != GdiUserBy::Process
+}
+
+type Single = Column<GdiUserRequest, GdiUserObjectRow>;
+
+const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
+    &[
+        Single::new("Created", "Created", Moment, |_, row| row.create_ns.into()),
+        Single::new("Destroyed", "Destroyed", Moment, |_, row| row.destroy_ns.into()),
+        Single::new("Lifetime", "Lifetime s", Seconds(6), |_, row| row.lifetime_ns.into()),
+        Single::new("Outcome", "Outcome", Word, |_, row| row.outcome.clone().into()),
+        Single::new("Class", "Class", Word, |_, row| row.class.clone().into()),
+        Single::new("Type", "Type", Word, |_, row| row.type_name.clone().into()),
+        Single::new("Handle", "Handle", Word, |_, row| row.handle.clone().into()),
+        Single::new("OwnerChanges", "Owner changes", Whole, |_, row| row.owner_changes.into()).sum().hidden(),
+        Single::new("HandleChanges", "Handle changes", Whole, |_, row| row.handle_changes.into())
+            .sum()
+            .hidden(),
+        Single::new("CreatedBy", "Created by", Word, |_, row| {
+            by(row.create_process.as_deref(), row.create_pid, row.create_tid).into()
+        }),
+        Single::new("DestroyedBy", "Destroyed by", Word, |_, row| {
+            by(row.destroy_process.as_deref(), row.destroy_pid, row.destroy_tid).into()
+        })
+        .hidden(),
+        Single::new("Process", "Process", Process, |_, row| row.process_key.map(|_| Value::from(row)).into())
+            .or("(none)"),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| {
+    let destroyed = row.destroy_stack.is_some().then(|| Line::new("    destroyed by"));
+    let created = frames(row.create_stack.as_deref()).into_iter();
+    created.chain(destroyed).chain(frames(row.destroy_stack.as_deref())).collect()
+});
+
+/// A process with the thread that did something.
+fn by(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
+    let name = process.or(pid.map(|_| "?")).unwrap_or_default();
+    let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
+    let tid = tid.map(|tid| format!(" {tid}")).unwrap_or_default();
+    format!("{name}{pid}{tid}").trim_start().to_owned()
+}
+
+impl Question for GdiUserRequest {
+    const NAME: &'static str = "gdi-user";
+    const SENTENCE: &'static str =
+        "GDI and USER objects: created, destroyed, outstanding, and by which stacks";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.objects_sql() } else { self.sql() }
     }
 
-    /// An object.
-    pub struct GdiUserObjectRow {
-        /// When it was created, if that is in the trace.
-        create_ns: Option<i64>,
-        /// When it was destroyed, if that was told.
-        destroy_ns: Option<i64>,
-        /// Time between.
-        lifetime_ns: Option<i64>,
-        /// `gdi` or `user`.
-        class: String,
-        /// Name of the type; its number where it has none.
-        type_name: String,
-        /// Handle, in hexadecimal digits; the last one if it changed.
-        handle: String,
-        /// `destroyed`, `open`, `process_end` or `reused`.
-        outcome: String,
-        /// How often another process got it.
-        owner_changes: i64,
-        /// How often its handle became another one.
-        handle_changes: i64,
-        /// Process that has it, or had it last.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Process id of who created it.
-        create_pid: Option<i64>,
-        /// Name of who created it.
-        create_process: Option<String>,
-        /// Thread that created it.
-        create_tid: Option<i64>,
-        /// Process id of who destroyed it.
-        destroy_pid: Option<i64>,
-        /// Name of who destroyed it.
-        destroy_process: Option<String>,
-        /// Thread that destroyed it.
-        destroy_tid: Option<i64>,
-        /// Stack that created it.
-        create_stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        create_stack: Option<String>,
-        /// Stack that destroyed it.
-        destroy_stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        destroy_stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session of the object.
-        session_id: Option<i64>,
-        /// Command line of the process.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<GdiUserObjectRow>() } else { fields::<GdiUserRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &OBJECTS, self.ask_objects(session)?));
+        }
+        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 

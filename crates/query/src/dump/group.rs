@@ -1,12 +1,33 @@
 //! The largest rows of a list, and lists by process.
 
-/// How many of the largest rows of an ascending list are asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Top {
-    /// Rows; all if missing.
-    pub count: Option<usize>,
-    /// So many of the largest rows are left out first.
-    pub skip: usize,
+use crate::question::option;
+
+request! {
+    /// How many of the largest rows of an ascending list are asked for.
+    #[derive(Copy, Eq)]
+    pub struct Top {
+        /// Only the N largest
+        count: Option<usize> = option("N").called("top").shape(),
+        /// Leave the N largest out first
+        skip: usize = option("N").shape(),
+    }
+}
+
+request! {
+    /// How many of the largest processes, with rows for each process.
+    #[derive(Copy, Eq)]
+    pub struct TopProcesses {
+        /// With --per-process: only the N largest processes
+        count: Option<usize> = option("N").called("top-processes").requires("per-process").shape(),
+        /// With --per-process: leave the N largest processes out first
+        skip: usize = option("N").called("skip-processes").shape(),
+    }
+}
+
+impl From<TopProcesses> for Top {
+    fn from(TopProcesses { count, skip }: TopProcesses) -> Self {
+        Self { count, skip }
+    }
 }
 
 impl Top {

@@ -1,50 +1,59 @@
 //! Branches that processors remembered (last branch records), by process, method or pair of methods.
 
+use super::cut::Cut;
 use super::group::{Group, grouped};
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{ProcessLine, Whole};
+use crate::question::{Answer, Column, Line, OptionError, Question, Value, View, fields, group, option};
+use crate::range::{Range, Unit};
 
-/// Which branches, put together how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LbrRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Rows for each method that was reached: a filter on their names.
-    pub methods: Option<String>,
-    /// Rows for each method that was left, below the one that was reached.
-    pub show_caller: bool,
-    /// Names begin with the module.
-    pub include_dll: bool,
-    /// Counts are multiplied with it.
-    pub scaling_factor: f64,
-    /// Only rows with such a count, after scaling; of methods and of their callers.
-    pub count: Range,
-    /// How many of the largest processes.
-    pub top: Top,
+request! {
     /// How many of the largest methods of each process.
-    pub top_methods: Top,
+    #[derive(Copy, Eq)]
+    pub struct TopMethods {
+        /// Only the N largest methods of each process
+        count: Option<usize> = option("N").called("top-methods").shape(),
+        /// Leave the N largest methods of each process out first
+        skip: usize = option("N").called("skip-methods").shape(),
+    }
 }
 
-impl Default for LbrRequest {
-    fn default() -> Self {
-        Self {
-            processes: ProcessQuery::default(),
-            methods: None,
-            show_caller: false,
-            include_dll: false,
-            scaling_factor: 1.0,
-            count: Range::default(),
-            top: Top::default(),
-            top_methods: Top::default(),
-        }
+impl From<TopMethods> for Top {
+    fn from(TopMethods { count, skip }: TopMethods) -> Self {
+        Self { count, skip }
+    }
+}
+
+request! {
+    /// Which branches, put together how.
+    pub struct LbrRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest processes
+        top: Top = group(),
+        /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
+        methods: Option<String> = option("NAMES"),
+        /// Below each method those that it was reached from
+        show_caller: bool = option("").called("show-caller").shape(),
+        /// How many of the largest methods of each process
+        top_methods: TopMethods = group(),
+        /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
+        cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
+        /// Names begin with their module
+        include_dll: bool = option("").called("include-dll").shape(),
+        /// Multiply counts, which are those of samples: 1000 to 10000 comes near to real counts with 1000 samples each second
+        scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
+        /// Only rows and callers with such a count, after scaling
+        count: Range = option("A..B").unit(Unit::Count),
     }
 }
 
 rows! {
     /// Branches of a process, into a method, or from one method into another.
-    pub struct LbrRow {
+    pub struct LbrRow: process {
         /// Process key; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Process id.
@@ -77,6 +86,116 @@ pub type LbrAnswer = Vec<Group<LbrRow, i64>>;
 #[must_use]
 pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
+}
+
+/// What a line of an answer is of: for people, methods stand below their process, and callers below the method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+enum Level {
+    Process,
+    Method,
+    Caller,
+}
+
+/// A line of an answer.
+#[derive(Debug, Clone, serde::Serialize)]
+struct LbrLine {
+    level: Level,
+    count: i64,
+    row: LbrRow,
+}
+
+type Branches = Column<LbrRequest, LbrLine>;
+
+/// Lines of different levels count the same branches, so that they have no sum.
+const COLUMNS: &[Branches] = &[
+    Branches::new("Branches", "Branches", Whole, |_, line| line.count.into()),
+    Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of)
+        .titled(|asked| if asked.asks_methods() { "Method" } else { "Process" }.to_owned()),
+];
+
+const PROCESSES: View<LbrRequest, LbrLine> = View::new(COLUMNS, |line| line.count as f64);
+
+/// Methods stay below their processes.
+const METHODS: View<LbrRequest, LbrLine> = View::new(COLUMNS, |_| 0.0);
+
+impl Question for LbrRequest {
+    const NAME: &'static str = "lbr";
+    const SENTENCE: &'static str = "Branches that the processor remembered: which method reached which";
+
+    fn show_sql(&self) -> String {
+        self.meant().sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<LbrRow>()
+    }
+
+    fn check(&self) -> std::result::Result<(), OptionError> {
+        let factor = self.scaling_factor;
+        if factor.is_finite() && factor > 0.0 {
+            return Ok(());
+        }
+        let problem = format!("must be a number above 0, not {factor}");
+        Err(OptionError::Value { option: "scaling-factor", problem })
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let groups = self.meant().ask(session)?;
+        let lines = groups.iter().flat_map(|group| self.lines(group)).collect();
+        let records = groups.into_iter().flat_map(|group| group.rows).collect();
+        let view = if self.asks_methods() { &METHODS } else { &PROCESSES };
+        let heading = Line::new("Counts are those of samples, not of calls.");
+        Ok(Answer::rows(self, view, lines).with_records::<LbrRow>(records).with_heading(Some(heading)))
+    }
+
+    fn top(&self) -> Top {
+        if self.asks_methods() { Top::default() } else { self.top }
+    }
+}
+
+impl LbrRequest {
+    const fn asks_methods(&self) -> bool {
+        self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
+    }
+
+    /// The same with a filter on methods where something else asks for them.
+    fn meant(&self) -> Self {
+        let all = || self.asks_methods().then(|| "*".to_owned());
+        Self { methods: self.methods.clone().or_else(all), ..self.clone() }
+    }
+
+    /// The lines of a process.
+    fn lines(&self, group: &Group<LbrRow, i64>) -> Vec<LbrLine> {
+        let line = |level, count, row: &LbrRow| LbrLine { level, count, row: row.clone() };
+        if !self.asks_methods() {
+            return group.rows.iter().map(|row| line(Level::Process, row.count, row)).collect();
+        }
+        let first = group.rows.first().map(|row| line(Level::Process, group.total, row));
+        let mut lines: Vec<LbrLine> = first.into_iter().collect();
+        let mut before: Option<&LbrRow> = None;
+        for row in &group.rows {
+            if before.is_none_or(|before| before.callee != row.callee) {
+                lines.push(line(Level::Method, row.callee_count, row));
+            }
+            if self.show_caller {
+                lines.push(line(Level::Caller, row.count, row));
+            }
+            before = Some(row);
+        }
+        lines
+    }
+
+    fn name_of(&self, line: &LbrLine) -> Value {
+        let shown = |name: &Option<String>| {
+            let name = name.as_deref().unwrap_or_default();
+            self.cut_method.map_or_else(|| name.to_owned(), |cut| cut.of(name))
+        };
+        match line.level {
+            Level::Process => (&line.row).into(),
+            Level::Method => format!("  {}", shown(&line.row.callee)).into(),
+            Level::Caller => format!("    from {}", shown(&line.row.caller)).into(),
+        }
+    }
 }
 
 impl LbrRequest {
@@ -150,7 +269,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
     fn cut_methods(&self, rows: &mut Vec<LbrRow>) {
         let mut callees: Vec<Option<String>> = rows.iter().map(|row| row.callee.clone()).collect();
         callees.dedup();
-        self.top_methods.cut(&mut callees);
+        Top::from(self.top_methods).cut(&mut callees);
         let kept: std::collections::HashSet<Option<String>> = callees.into_iter().collect();
         rows.retain(|row| kept.contains(&row.callee));
     }

@@ -1,9 +1,12 @@
 //! Recording sessions, and what happened to them and to providers.
 
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Id, Moment, Process, Whole, Word};
+use crate::question::{Answer, Column, Question, Value, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +18,34 @@ pub enum LoggerSort {
     Name,
     /// Events and buffers that were lost.
     Lost,
+}
+
+impl Words for LoggerSort {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("start", Self::Start), ("name", Self::Name), ("lost", Self::Lost)];
+}
+
+request! {
+    /// Which sessions, or which of their events.
+    #[derive(Eq)]
+    pub struct LoggersRequest {
+        /// Which processes logged events
+        processes: ProcessQuery = group(),
+        /// How many from the end of the list
+        top: Top = group(),
+        /// Only these sessions, by name (*, ?, several with ;, ! excludes)
+        session: Option<String> = option("NAMES").called("name"),
+        /// Order of sessions
+        sort: LoggerSort = option("ORDER").called("sort-by").excludes(&["details"]).shape(),
+        /// List what happened: starts, stops, providers that were switched on and off, losses
+        details: bool = option("").shape(),
+        /// With --details: only these providers, by name or GUID (*, ?, several with ;, ! excludes)
+        provider: Option<String> = option("NAMES").requires("details"),
+        /// With --details: only this: start, stop, running, enable, disable, register, unregister, lost* … (*, ?, several with ;, ! excludes)
+        kind: Option<String> = option("KINDS").requires("details"),
+        /// With --details: only this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds).requires("details"),
+    }
 }
 
 /// Which sessions.
@@ -99,7 +130,7 @@ rows! {
     }
 
     /// An event of a session or provider.
-    pub struct LoggerEventRow {
+    pub struct LoggerEventRow: process {
         /// Time.
         ts_ns: i64,
         /// What happened.
@@ -140,6 +171,123 @@ rows! {
         session_id: Option<i64>,
         /// Its command line.
         command_line: Option<String>,
+    }
+}
+
+type One = Column<LoggersRequest, LoggerRow>;
+
+const SESSION_COLUMNS: &[One] = &[
+    One::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
+    One::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()),
+    One::new("LostEvents", "Lost events", Whole, |_, row| row.events_lost.into()).cost(),
+    One::new("LostBuffers", "Lost buffers", Whole, |_, row| row.buffers_lost.into()).cost(),
+    One::new("LostRealTime", "Lost in real time", Whole, |_, row| row.real_time_buffers_lost.into())
+        .cost()
+        .hidden(),
+    One::new("BufferSize", "Buffer KiB", Whole, |_, row| row.buffer_size_bytes.map(kib).into()),
+    One::new("EventBufferSize", "Buffer size", Whole, |_, row| row.event_buffer_size.into()).hidden(),
+    One::new("MinBuffers", "Min", Whole, |_, row| row.minimum_buffers.into()).hidden(),
+    One::new("MaxBuffers", "Max", Whole, |_, row| row.maximum_buffers.into()).hidden(),
+    One::new("Buffers", "Buffers", Whole, |_, row| row.peak_buffers.or(row.current_buffers).into()),
+    One::new("Written", "Written", Whole, |_, row| row.buffers_written.into()).sum(),
+    One::new("Id", "Id", Whole, |_, row| row.logger_id.into()).hidden(),
+    One::new("Providers", "Providers", Whole, |_, row| row.providers.into()),
+    One::new("Guid", "GUID", Word, |_, row| row.session_guid.clone().into()).hidden(),
+    One::new("Status", "Status", Word, |_, row| row.status_name.clone().into()).hidden(),
+    One::new("Mode", "Mode", Word, |_, row| row.modes.clone().into()),
+    One::new("Name", "Name", Word, |_, row| name(row).into()),
+    One::new("File", "File", Word, |_, row| row.file.clone().into()),
+    One::new("Keywords", "Keywords", Word, |_, row| row.kernel_keywords.clone().into()),
+];
+
+/// Sessions by start, those that ran before first.
+const SESSIONS: View<LoggersRequest, LoggerRow> =
+    View::new(SESSION_COLUMNS, |row| row.start_ns.map_or(-1.0, |ns| ns as f64));
+
+/// Sessions by what they lost.
+const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |row| row.sort_value);
+
+/// The name, marked if the session wrote the trace.
+fn name(row: &LoggerRow) -> String {
+    let mark = if row.is_of_trace { " (this trace)" } else { "" };
+    format!("{}{mark}", row.name.as_deref().unwrap_or("(no name)"))
+}
+
+/// Bytes in KiB, rounded half to even.
+fn kib(bytes: i64) -> Value {
+    Value::Float((bytes as f64 / 1024.0).round_ties_even())
+}
+
+type Event = Column<LoggersRequest, LoggerEventRow>;
+
+const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
+    &[
+        Event::time("Time", |_, row| row.ts_ns.into()),
+        Event::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        Event::new("Session", "Session", Word, |_, row| row.session.clone().into()),
+        Event::new("Provider", "Provider", Word, |_, row| {
+            row.provider.clone().or_else(|| row.provider_guid.clone()).into()
+        }),
+        Event::new("Level", "Level", Whole, |_, row| row.level.into()),
+        Event::new("Keywords", "Keywords", Id, |_, row| {
+            row.any_keyword.map(|bits| format!("{bits:#x}")).into()
+        }),
+        Event::new("Lost", "Lost", Word, |_, row| {
+            let id = row.event_id.map(|id| id.to_string());
+            row.event_name.clone().or(id).into()
+        }),
+        Event::new("Status", "Status", Word, |_, row| row.status_name.clone().into()),
+        Event::new("Process", "Process", Process, |_, row| {
+            (row.process.is_some() || row.pid.is_some()).then_some(row).into()
+        }),
+        Event::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
+    ],
+    |row| row.ts_ns as f64,
+);
+
+impl Question for LoggersRequest {
+    const NAME: &'static str = "loggers";
+    const ALIASES: &'static [&'static str] = &["logger"];
+    const SENTENCE: &'static str =
+        "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.events().sql() } else { self.sessions().sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<LoggerEventRow>() } else { fields::<LoggerRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &EVENTS, self.events().ask(session)?));
+        }
+        let view = if self.sort == LoggerSort::Lost { &SESSIONS_BY_LOSS } else { &SESSIONS };
+        Ok(Answer::rows(self, view, self.sessions().ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
+impl LoggersRequest {
+    /// The request for sessions.
+    fn sessions(&self) -> LoggerRequest {
+        LoggerRequest { session: self.session.clone(), sort: self.sort, top: self.top }
+    }
+
+    /// The request for their events.
+    fn events(&self) -> LoggerEventRequest {
+        LoggerEventRequest {
+            processes: self.processes.clone(),
+            session: self.session.clone(),
+            provider: self.provider.clone(),
+            kind: self.kind.clone(),
+            time: self.time,
+            top: self.top,
+        }
     }
 }
 

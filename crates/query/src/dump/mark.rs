@@ -1,22 +1,27 @@
 //! Marks that users or programs set.
 
+use super::rows::Field;
 use super::sql::{filtered, range_condition, text_condition};
 use super::zero::ZeroTime;
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Id, Seconds, Word};
+use crate::question::{Answer, Column, Question, View, fields, group, option};
+use crate::range::{Range, Unit};
 
-/// Which marks.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MarkRequest {
-    /// A filter on their texts. Marks that are left out still are a zero of times.
-    pub text: Option<String>,
-    /// Time since zero, in nanoseconds.
-    pub diff: Range,
-    /// What becomes second 0 of times.
-    pub zero: ZeroTime,
-    /// How many from the end of the list.
-    pub top: Top,
+request! {
+    /// Which marks.
+    #[derive(Eq)]
+    pub struct MarkRequest {
+        /// How many from the end of the list
+        top: Top = group(),
+        /// What becomes second 0 of times
+        zero: ZeroTime = group(),
+        /// Only marks with such texts (*, ?, several with ;, ! excludes)
+        text: Option<String> = option("TEXT").called("marker-filter"),
+        /// Only marks that are so far from zero, in seconds; in front of it numbers are negative
+        diff: Range = option("A..B").unit(Unit::Seconds),
+    }
 }
 
 rows! {
@@ -38,6 +43,48 @@ rows! {
         process: Option<String>,
         /// Thread that ran there, if known.
         tid: Option<i64>,
+    }
+}
+
+type Mark = Column<MarkRequest, MarkRow>;
+
+const MARKS: View<MarkRequest, MarkRow> = View::new(
+    &[
+        Mark::time("Time", |_, row| row.ts_ns.into()),
+        Mark::new("DiffToZero", "Diff to zero s", Seconds(3), |_, row| row.diff_to_zero_ns.into()),
+        Mark::new("Cpu", "Cpu", Id, |_, row| row.cpu.into()).hidden(),
+        Mark::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
+        Mark::new("Process", "Process", Word, |_, row| process(row).into()).hidden(),
+        Mark::new("Mark", "Mark", Word, |_, row| row.text.clone().into()),
+    ],
+    |row| row.ts_ns as f64,
+);
+
+/// Name and id of the process; nothing where none is known.
+fn process(row: &MarkRow) -> String {
+    let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
+    format!("{}{pid}", row.process.as_deref().unwrap_or_default())
+}
+
+impl Question for MarkRequest {
+    const NAME: &'static str = "mark";
+    const ALIASES: &'static [&'static str] = &["marker"];
+    const SENTENCE: &'static str = "Marks that users or programs set";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<MarkRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        Answer::rows(self, &MARKS, self.ask(session)?).moved(&self.zero, session)
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 

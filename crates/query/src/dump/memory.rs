@@ -1,9 +1,14 @@
 //! Memory of processes and of the machine: the last sample of a trace, and the difference to its first one.
 
+use std::collections::HashMap;
+
+use super::rows::Field;
 use super::sql::{EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, range_condition, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Mebibytes, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Shows, Table, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,36 +24,55 @@ pub enum MemorySort {
     Diff,
 }
 
-/// Which processes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemoryRequest {
+impl Words for MemorySort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("commit", Self::Commit),
+        ("working-set", Self::WorkingSet),
+        ("shared-commit", Self::SharedCommit),
+        ("diff", Self::Diff),
+    ];
+}
+
+request! {
     /// Which processes.
-    pub processes: ProcessQuery,
-    /// A filter on path, version, product and company of the executable.
-    pub modules: Option<String>,
-    /// Committed at the end, in bytes.
-    pub commit: Range,
-    /// In memory at the end, in bytes.
-    pub working_set: Range,
-    /// Bytes in memory at the first sample; 0 where the process was not there yet.
-    pub first_working_set: Range,
-    /// In memory and not shared at the end, in bytes.
-    pub private_working_set: Range,
-    /// Shared and committed at the end, in bytes.
-    pub shared_commit: Range,
-    /// Least change of what is committed, in bytes, up or down. A process that came in between counts with all that it has.
-    pub min_diff: i64,
-    /// Only this part of the trace, in nanoseconds: its first and last sample.
-    pub time: Range,
-    /// Order.
-    pub sort: MemorySort,
-    /// How many of the largest rows.
-    pub top: Top,
+    #[derive(Eq)]
+    pub struct MemoryRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// Memory of the machine instead of processes
+        total_memory: bool = option("").called("total-memory").shape(),
+        /// Only processes that have so much committed at the end (MiB)
+        commit: Range = option("A..B").unit(Unit::Mebibytes),
+        /// Only processes that have so much in memory at the end (MiB)
+        working_set: Range = option("A..B").called("working-set").unit(Unit::Mebibytes),
+        /// Only processes that have so much in memory at the first sample (MiB); one that came later has 0
+        first_working_set: Range = option("A..B").called("first-working-set").unit(Unit::Mebibytes),
+        /// Only processes that have so much in memory, and not shared, at the end (MiB)
+        private_working_set: Range = option("A..B").called("private-working-set").unit(Unit::Mebibytes),
+        /// Only processes that have so much shared and committed at the end (MiB)
+        shared_commit: Range = option("A..B").called("shared-commit").unit(Unit::Mebibytes),
+        /// Only processes whose committed memory changed by N MiB, up or down; a process that came counts with all it has
+        min_diff: u32 = option("N").called("min-diff").between(0, u32::MAX as i64),
+        /// Only processes whose committed memory differs by more than N MiB between the first and the last extract
+        global_diff: Option<u32> = option("N").called("global-diff").between(0, u32::MAX as i64),
+        /// The first and last sample of these seconds of the trace instead of all of it
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Order
+        sort: MemorySort = option("ORDER").called("sort-by").shape(),
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        modules: Option<String> = option("TEXT").called("show-module").alone(""),
+        /// Sums: none, or total without processes; without it both
+        total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
+        /// Show private working sets and terminal sessions
+        details: bool = option("").output(),
+    }
 }
 
 rows! {
     /// Memory of a process.
-    pub struct MemoryRow {
+    pub struct MemoryRow: process {
         /// Process; missing for parts of the system.
         process_key: Option<i64>,
         /// Its process id; other numbers stand for parts of the system.
@@ -118,13 +142,162 @@ rows! {
     }
 }
 
+type OfProcess = Column<MemoryRequest, MemoryRow>;
+
+const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
+    &[
+        OfProcess::time("Time", |_, row| row.ts_ns.into()),
+        OfProcess::new("Diff", "Diff MiB", Mebibytes, |_, row| row.commit_diff_bytes.into()).cost(),
+        OfProcess::new("Commit", "Commit MiB", Mebibytes, |_, row| row.commit_bytes.into()).cost(),
+        OfProcess::new("WorkingSet", "Working set MiB", Mebibytes, |_, row| row.working_set_bytes.into())
+            .cost(),
+        OfProcess::new("WorkingSetDiff", "Diff MiB", Mebibytes, |_, row| row.working_set_diff_bytes.into())
+            .cost()
+            .hidden(),
+        OfProcess::new("WorkingSetPrivate", "Private MiB", Mebibytes, |_, row| {
+            row.private_working_set_bytes.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.details),
+        OfProcess::new("SharedCommit", "Shared commit MiB", Mebibytes, |_, row| {
+            row.shared_commit_bytes.into()
+        })
+        .cost(),
+        OfProcess::new("Session", "Session", Whole, |_, row| row.session_id.into())
+            .shown_if(|asked| asked.details),
+        OfProcess::new("Process", "Process", ProcessLine, |_, row| match (row.process_key, row.pid) {
+            (None, Some(pid)) => format!("(part of the system {pid})").into(),
+            _ => row.into(),
+        }),
+        OfProcess::new("Module", "Path", Word, |_, row| executable(row).into())
+            .shown_if(|asked| asked.modules.is_some()),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|asked, rows, _| {
+    if asked.total.as_deref() == Some("none") || rows.len() < 2 && asked.total.is_none() {
+        return Vec::new();
+    }
+    let sum = |of: fn(&MemoryRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total diff ")
+        .value(Mebibytes, sum(|row| row.commit_diff_bytes))
+        .words(" MiB, commit ")
+        .value(Mebibytes, sum(|row| row.commit_bytes))
+        .words(" MiB, working set ")
+        .value(Mebibytes, sum(|row| row.working_set_bytes))
+        .words(" MiB, private ")
+        .value(Mebibytes, sum(|row| row.private_working_set_bytes))
+        .words(format!(" MiB, {} processes", rows.len()));
+    vec![total]
+});
+
+/// Path, version, product and company of the executable of a process.
+fn executable(row: &MemoryRow) -> String {
+    let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+type OfMachine = Column<MemoryRequest, MachineRow>;
+
+const MACHINE: View<MemoryRequest, MachineRow> = View::new(
+    &[
+        OfMachine::time("Time", |_, row| row.ts_ns.into()),
+        OfMachine::new("Committed", "Committed MiB", Mebibytes, |_, row| row.commit_bytes.into())
+            .cost()
+            .or("?"),
+        OfMachine::new("CommitDiff", "Diff MiB", Mebibytes, |_, row| row.commit_diff_bytes.into())
+            .cost()
+            .or("?"),
+        OfMachine::new("Active", "In use MiB", Mebibytes, |_, row| row.in_use_bytes.into()).cost().or("?"),
+        OfMachine::new("ActiveDiff", "Diff MiB", Mebibytes, |_, row| row.in_use_diff_bytes.into())
+            .cost()
+            .or("?"),
+        OfMachine::new("Physical", "All memory MiB", Mebibytes, |_, row| row.memory_bytes.into()).or("?"),
+        OfMachine::new("Standby", "Standby MiB", Mebibytes, |_, row| row.standby_bytes.into())
+            .shown_if(|asked| asked.details),
+        OfMachine::new("Free", "Free MiB", Mebibytes, |_, row| row.free_bytes.into())
+            .shown_if(|asked| asked.details),
+        OfMachine::new("Modified", "Modified MiB", Mebibytes, |_, row| row.modified_bytes.into())
+            .shown_if(|asked| asked.details),
+        OfMachine::new("Samples", "Samples", Whole, |_, row| row.samples.into())
+            .shown_if(|asked| asked.details),
+    ],
+    |row| row.ts_ns as f64,
+);
+
+impl Question for MemoryRequest {
+    const NAME: &'static str = "memory";
+    const SENTENCE: &'static str = "Memory of processes and of the machine";
+
+    fn show_sql(&self) -> String {
+        if self.total_memory { self.machine_sql() } else { self.sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.total_memory { fields::<MachineRow>() } else { fields::<MemoryRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.total_memory {
+            return Ok(Answer::rows(self, &MACHINE, self.machine(session)?));
+        }
+        let shows = if self.total.as_deref() == Some("total") { Shows::Sums } else { Shows::Rows };
+        Ok(Answer::rows(self, &PROCESSES, self.ask(session)?).showing(shows))
+    }
+
+    fn compares(&self) -> bool {
+        self.global_diff.is_some() && !self.total_memory
+    }
+
+    fn compare(&self, all: &mut [&mut Answer]) {
+        let Some(least) = self.global_diff else { return };
+        let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
+        let (first, last) = (commits(all.first()), commits(all.last()));
+        let differs = |process: &Process| match (first.get(process), last.get(process)) {
+            (Some(first), Some(last)) => last.abs_diff(*first) > least,
+            _ => false,
+        };
+        for table in all.iter_mut().flat_map(|answer| &mut answer.parts).map(|part| &mut part.table) {
+            let kept: Vec<bool> = processes(table.as_ref()).map(|(process, _)| differs(&process)).collect();
+            table.retain(&|row| kept.get(row).copied().unwrap_or_default());
+        }
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
+/// Name and id of a process.
+type Process = (Option<String>, Option<i64>);
+
+/// The process of each row, and what it has committed.
+fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
+    (0..table.len()).map(|row| {
+        // Numbers of these rows are whole ones, all of which JSON has.
+        let record = table.record(row).unwrap_or_default();
+        let whole = |name: &str| record.get(name).and_then(serde_json::Value::as_i64);
+        let name = record.get("process").and_then(serde_json::Value::as_str).map(str::to_owned);
+        ((name, whole("pid")), whole("commit_bytes").unwrap_or_default())
+    })
+}
+
+/// What each process of an answer has committed.
+fn commits(answer: Option<&&mut Answer>) -> HashMap<Process, i64> {
+    let tables = answer.into_iter().flat_map(|answer| &answer.parts).map(|part| part.table.as_ref());
+    tables.flat_map(processes).collect()
+}
+
+const MIB: i64 = 1 << 20;
+
 impl MemoryRequest {
     /// The question for processes.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
-        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
+        let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());
+        conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
         for (column, range) in [
             ("l.commit_bytes", self.commit),
             ("l.working_set_bytes", self.working_set),
@@ -137,7 +310,7 @@ impl MemoryRequest {
         if self.min_diff > 0 {
             let diff =
                 "abs(CASE WHEN f.pid IS NULL THEN l.commit_bytes ELSE l.commit_bytes - f.commit_bytes END)";
-            conditions.push(format!("{diff} >= {}", self.min_diff));
+            conditions.push(format!("{diff} >= {}", i64::from(self.min_diff).saturating_mul(MIB)));
         }
         let sort = match self.sort {
             MemorySort::Commit => "commit_bytes",

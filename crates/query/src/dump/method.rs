@@ -75,7 +75,7 @@ pub struct MethodRequest {
 
 rows! {
     /// A method, module, thread or stack tag in a process.
-    pub struct MethodRow {
+    pub struct MethodRow: process {
         /// Process key; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Process id.

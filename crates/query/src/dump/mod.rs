@@ -11,19 +11,27 @@ pub mod call_tree;
 pub mod clock;
 pub mod core_kinds;
 pub mod cores;
+mod cores_rows;
 pub mod cpu;
 mod cpu_fact;
+pub mod cpu_question;
 mod cpu_range;
 pub mod cpu_source;
+pub mod cut;
 pub mod disk;
 mod disk_range;
+mod disk_rows;
 pub mod dns;
+mod dns_rows;
 pub mod error;
 pub mod exception;
 pub mod exception_filter;
 pub mod file;
+mod file_sql;
+pub mod first_last;
 pub mod focus;
 pub mod gdi_user;
+mod gdi_user_rows;
 pub mod group;
 pub mod lbr;
 pub mod logger;
@@ -33,6 +41,8 @@ pub mod method;
 mod method_rows;
 pub mod object_ref;
 mod object_rows;
+mod object_sql;
+mod object_view;
 pub mod overview;
 pub mod path;
 pub mod pmc;
@@ -41,18 +51,22 @@ pub mod power_catalog;
 pub mod process;
 pub mod process_merge;
 pub mod providers;
+pub mod questions;
 pub mod ready;
 pub mod registry;
+mod registry_rows;
 pub mod screenshot;
 pub mod sql;
 pub mod stack_tree;
 pub mod standby;
 pub mod stats;
 pub mod syscall;
+mod syscall_rows;
 pub mod tcp;
 mod tcp_order;
 pub mod tcp_post;
 mod tcp_rows;
+mod tcp_view;
 pub mod thread_pool;
 pub mod trace;
 pub mod trace_log;
@@ -60,10 +74,12 @@ pub mod ui_delay;
 pub mod user_lock;
 pub mod version;
 pub mod virtual_alloc;
+mod virtual_alloc_rows;
+mod virtual_alloc_sql;
 pub mod zero;
 
 pub use error::{Error, Result};
-pub use group::{Group, Grouped, Top};
+pub use group::{Group, Grouped, Top, TopProcesses};
 pub use rows::FromRows;
 pub use sql::ProcessQuery;
 
@@ -112,6 +128,12 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     }
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
+}
+
+/// Path, version, product and company of a module, as far as they are known.
+#[must_use]
+pub fn module_text(parts: [&Option<String>; 4]) -> String {
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a table has rows; where it has none, `what` was not recorded, and `how` tells what would do that.

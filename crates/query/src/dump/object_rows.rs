@@ -2,7 +2,7 @@
 
 rows! {
     /// A kernel object or a mapped file.
-    pub struct ObjectRow {
+    pub struct ObjectRow: process {
         /// Number; objects and mapped files are counted on their own.
         id: i64,
         /// Whether it is a mapped file.
@@ -104,10 +104,12 @@ rows! {
         stack_id: Option<i64>,
         /// Its frames, innermost first, if they are asked for.
         stack: Option<String>,
+        /// What objects are sorted by.
+        sort_value: f64,
     }
 
     /// Handles by process and type, or by type.
-    pub struct HandleTypeRow {
+    pub struct HandleTypeRow: process {
         /// Process, with rows for each process; missing if it is not known.
         process_key: Option<i64>,
         /// Its process id.

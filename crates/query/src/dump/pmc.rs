@@ -1,31 +1,38 @@
 //! Performance counters of processes, threads or methods.
 
 use super::group::{Group, grouped};
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Fixed, Id, Milliseconds, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, View, fields, group, option};
+use crate::range::{Range, Unit};
 
-/// Whose counters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PmcRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Rows for each thread; not with `methods`.
-    pub per_thread: bool,
-    /// Rows for each method: a filter on their names.
-    pub methods: Option<String>,
-    /// Names of methods begin with the module.
-    pub include_dll: bool,
-    /// Only this part of the trace, in nanoseconds; stays belong to it with their ends.
-    pub time: Range,
-    /// How many of the largest rows, of each process with `methods`.
-    pub top: Top,
+request! {
+    /// Whose counters.
+    #[derive(Eq)]
+    pub struct PmcRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows, of each process with `methods`
+        top: Top = group(),
+        /// Rows for each thread
+        per_thread: bool = option("").called("per-thread").excludes(&["methods"]).shape(),
+        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, ! excludes)
+        methods: Option<String> = option("NAMES"),
+        /// Names of methods begin with their module
+        include_dll: bool = option("").called("include-dll").requires("methods").shape(),
+        /// Only stays that end in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Leave the counters out, keep what is computed from them
+        no_counters: bool = option("").called("no-counters").output(),
+    }
 }
 
 rows! {
     /// Counters of a process, thread or method.
-    pub struct PmcRow {
+    pub struct PmcRow: process {
         /// Process key; missing for threads whose process is not known.
         process_key: Option<i64>,
         /// Process id.
@@ -96,6 +103,87 @@ const COLUMNS: [(&str, &[&str]); 6] = [
 /// Value of a counter of a row of `pmc` at its position.
 const VALUE: &str = "CASE c.position WHEN 0 THEN r.value_0 WHEN 1 THEN r.value_1 WHEN 2 THEN r.value_2 \
      WHEN 3 THEN r.value_3 WHEN 4 THEN r.value_4 WHEN 5 THEN r.value_5 WHEN 6 THEN r.value_6 END";
+
+type Sum = Column<PmcRequest, PmcRow>;
+
+/// Only what was recorded has a column.
+const COUNTERS: View<PmcRequest, PmcRow> = View::new(
+    &[
+        Sum::new("Instructions", "Instructions", Whole, |_, row| row.instructions.into())
+            .sum()
+            .shown_if_known(has_counters),
+        Sum::new("Cycles", "Cycles", Whole, |_, row| row.cycles.into()).cost().shown_if_known(has_counters),
+        Sum::new("CPI", "CPI", Fixed(2), |_, row| row.cpi.into()).worst().shown_if_known(|_| true),
+        Sum::new("Branches", "Branches", Whole, |_, row| row.branches.into())
+            .sum()
+            .shown_if_known(has_counters),
+        Sum::new("BranchMispredicts", "BranchMispredicts", Whole, |_, row| row.branch_mispredictions.into())
+            .cost()
+            .shown_if_known(has_counters),
+        Sum::new("BrMispredictPercent", "BrMispredict %", Fixed(2), |_, row| {
+            row.branch_mispredict_percent.into()
+        })
+        .worst()
+        .shown_if_known(|_| true),
+        Sum::new("CacheMisses", "CacheMisses", Whole, |_, row| row.cache_misses.into())
+            .cost()
+            .shown_if_known(has_counters),
+        Sum::new("LLCReferences", "LLCReferences", Whole, |_, row| row.llc_references.into())
+            .sum()
+            .shown_if_known(has_counters),
+        Sum::new("CacheMissPercent", "CacheMiss %", Fixed(2), |_, row| row.cache_miss_percent.into())
+            .worst()
+            .shown_if_known(|_| true),
+        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into()).cost().shown_if_known(|_| true),
+        Sum::new("Rate", "Instr/us", Fixed(0), |_, row| row.instructions_per_s.map(|rate| rate / 1e6).into())
+            .shown_if_known(|_| true),
+        Sum::new("Speed", "Cycles/us", Fixed(0), |_, row| row.cycles_per_s.map(|rate| rate / 1e6).into())
+            .shown_if_known(|_| true),
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum().hidden(),
+        Sum::new("Others", "Other counters", Word, |_, row| row.other_counters.clone().into())
+            .shown_if_known(has_counters),
+        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.per_thread),
+        Sum::new("Method", "Method", Word, |_, row| row.name.clone().into())
+            .shown_if(|asked| asked.methods.is_some()),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+            .shown_if(|asked| asked.methods.is_none()),
+    ],
+    |row| row.sort_value,
+)
+.with_headings(|asked, rows| {
+    let row = rows.first().filter(|_| asked.methods.is_some())?;
+    Some(Line::new("  ").value(ProcessLine, row))
+});
+
+const fn has_counters(asked: &PmcRequest) -> bool {
+    !asked.no_counters
+}
+
+impl Question for PmcRequest {
+    const NAME: &'static str = "pmc";
+    const SENTENCE: &'static str =
+        "Performance counters of the processor: instructions, cycles, cache misses";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<PmcRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let groups: Vec<Vec<PmcRow>> = self.ask(session)?.into_iter().map(|group| group.rows).collect();
+        let is_sampled = groups.iter().flatten().any(|row| row.kind == "sampled");
+        let head = is_sampled.then(|| Line::new("Counters are estimates from samples."));
+        Ok(Answer::groups(self, &COUNTERS, groups).with_head(head))
+    }
+
+    fn top(&self) -> Top {
+        // Of methods it counts those of each process.
+        if self.methods.is_some() { Top::default() } else { self.top }
+    }
+}
 
 impl PmcRequest {
     /// Values of counters: `owner` (process, thread, method), counter, kind, value, count, time.

@@ -1,10 +1,19 @@
 //! Processes: when they ran, what started them, how they ended.
 
+use std::collections::BTreeSet;
+
+use super::process_merge::together;
+use super::rows::Field;
 use super::sql::{ProcessQuery, filtered, quoted, range_condition};
 use super::zero::ZeroTime;
 use super::{Result, Top, ask};
-use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{CommandLine, Id, LeftMoment, Length, Process, Trace, Whole, Word};
+use crate::question::{
+    Answer, Column, Line, OptionError, ProcessCell, Question, Sets, Sums, Value, View, Words, fields, group,
+    option,
+};
+use crate::range::{Range, Unit};
+use crate::{Session, nt_status};
 
 /// Orders of processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,25 +31,49 @@ pub enum ProcessSort {
     Tree,
 }
 
-/// Which processes, and in which order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProcessRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// A process filter on parents: they and what they started.
-    pub parent: Option<String>,
-    /// Time between start and end, in nanoseconds; 0 if not both are in the trace.
-    pub duration: Range,
-    /// Start in nanoseconds; 0 if it is not in the trace.
-    pub start: Range,
-    /// Only processes that crashed.
-    pub crashed: bool,
-    /// What becomes second 0 of times.
-    pub zero: ZeroTime,
-    /// Order.
-    pub sort: ProcessSort,
-    /// How many from the end of the list.
-    pub top: Top,
+impl Words for ProcessSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("name", Self::Name),
+        ("time", Self::Time),
+        ("stop-time", Self::StopTime),
+        ("session", Self::Session),
+        ("tree", Self::Tree),
+    ];
+}
+
+request! {
+    /// Which processes, and in which order.
+    #[derive(Eq)]
+    pub struct ProcessRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many from the end of the list
+        top: Top = group(),
+        /// What becomes second 0 of times
+        zero: ZeroTime = group(),
+        /// Only these parents and what they started
+        parent: Option<String> = option("NAMES"),
+        /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
+        duration: Range = option("A..B").unit(Unit::Seconds),
+        /// Only processes that started at such seconds of the trace
+        start: Range = option("A..B").unit(Unit::Seconds),
+        /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
+        crashed: bool = option("").called("crash"),
+        /// Order
+        sort: ProcessSort = option("ORDER").called("sort-by").shape(),
+        /// Show users
+        show_user: bool = option("").called("show-user").output(),
+        /// Show terminal sessions and app packages
+        details: bool = option("").output(),
+        /// One list over all extracts: a process that started in one and ended in a later one has both times
+        merge: bool = option("").excludes(&["zero-time"]).shape(),
+        /// With --merge: processes that neither started nor ended once for each extract
+        all_processes: bool = option("").called("all-processes").requires("merge").shape(),
+        /// Show the name of the trace in each line
+        show_file_on_line: bool = option("").called("show-file-on-line").output(),
+        /// Sums: none, or total over all extracts, too
+        show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
+    }
 }
 
 rows! {
@@ -111,17 +144,191 @@ impl ProcessCounts {
     /// Counts the processes of a list.
     #[must_use]
     pub fn of(rows: &[ProcessRow]) -> Self {
-        let count = |test: &dyn Fn(&ProcessRow) -> bool| rows.iter().filter(|row| test(row)).count();
-        let sessions: std::collections::HashSet<_> = rows.iter().filter_map(|row| row.session_id).collect();
-        let users: std::collections::HashSet<_> = rows.iter().filter_map(|row| row.sid.as_deref()).collect();
+        Self::of_each(rows.iter())
+    }
+
+    fn of_each<'r>(rows: impl Iterator<Item = &'r ProcessRow> + Clone) -> Self {
+        let count = |test: &dyn Fn(&ProcessRow) -> bool| rows.clone().filter(|row| test(row)).count();
         Self {
-            processes: rows.len(),
+            processes: rows.clone().count(),
             started: count(&|row| row.start_ns.is_some()),
             ended: count(&|row| row.stop_ns.is_some()),
             permanent: count(&|row| row.start_ns.is_none() && row.stop_ns.is_none()),
-            sessions: sessions.len(),
-            users: users.len(),
+            sessions: sessions(rows.clone()).len(),
+            users: users(rows).len(),
         }
+    }
+
+    fn sums(self) -> [(&'static str, i64); 4] {
+        let Self { processes, started, ended, permanent, .. } = self;
+        [("processes", processes), ("started", started), ("ended", ended), ("permanent", permanent)]
+            .map(|(name, count)| (name, count as i64))
+    }
+}
+
+impl std::fmt::Display for ProcessCounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { processes, started, ended, permanent, sessions, users } = self;
+        write!(
+            f,
+            "{processes} processes: {started} started, {ended} ended, {permanent} did neither; {sessions} sessions, {users} users"
+        )
+    }
+}
+
+fn sessions<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
+    rows.filter_map(|row| row.session_id).map(|id| id.to_string()).collect()
+}
+
+fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
+    rows.filter_map(|row| row.sid.clone()).collect()
+}
+
+/// A process with what its times are moved by for people, so that those of several recordings can be compared.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(super) struct ListedProcess {
+    #[serde(flatten)]
+    pub(super) row: ProcessRow,
+    #[serde(skip)]
+    pub(super) offset_ns: i64,
+}
+
+impl ListedProcess {
+    fn start_ns(&self) -> Option<i64> {
+        self.row.start_ns.map(|ns| ns.saturating_add(self.offset_ns))
+    }
+
+    fn stop_ns(&self) -> Option<i64> {
+        self.row.stop_ns.map(|ns| ns.saturating_add(self.offset_ns))
+    }
+
+    /// The row with its times moved.
+    pub(super) fn moved(&self) -> ProcessRow {
+        ProcessRow { start_ns: self.start_ns(), stop_ns: self.stop_ns(), ..self.row.clone() }
+    }
+
+    /// The process, indented as deep as it stands in the tree.
+    fn cell(&self) -> Value {
+        let branch = if self.row.level > 0 { "|- " } else { "" };
+        let indent = usize::try_from(self.row.level).unwrap_or(0).min(64) * 2;
+        let name = self.row.name.as_deref().unwrap_or("(unknown)");
+        Value::Process(ProcessCell {
+            name: Some(format!("{:indent$}{branch}{name}", "")),
+            pid: Some(self.row.pid),
+            start_ns: self.start_ns(),
+            stop_ns: self.stop_ns(),
+            command_line: self.row.command_line.clone(),
+        })
+    }
+}
+
+type One = Column<ProcessRequest, ListedProcess>;
+
+const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
+    &[
+        One::new("ProcessId", "Pid", Id, |_, one| one.row.pid.into()).shown_if(is_list),
+        One::new("StartTime", "Start", LeftMoment, |_, one| one.start_ns().into())
+            .titled(|asked| time_title("Start", asked))
+            .shown_if(is_list),
+        One::new("StopTime", "Stop", LeftMoment, |_, one| one.stop_ns().into())
+            .titled(|asked| time_title("Stop", asked))
+            .shown_if(is_list),
+        One::new("Duration", "Duration", Length, |_, one| one.row.duration_ns.into()).shown_if(is_list),
+        One::new("ReturnCode", "Return code", Word, |_, one| one.row.exit_code.map(return_code).into()),
+        One::new("Session", "Session", Whole, |_, one| one.row.session_id.into())
+            .shown_if(|asked| asked.details),
+        One::new("User", "User", Word, |_, one| one.row.sid.clone().into()).shown_if(|asked| asked.show_user),
+        One::new("ParentPid", "Parent", Id, |_, one| one.row.parent_pid.into()).shown_if(is_list),
+        One::new("ParentProcess", "Parent process", Word, |_, one| one.row.parent.clone().into()).hidden(),
+        One::new("Process", "Process", Process, |_, one| one.cell()),
+        One::new("CommandLine", "Command line", CommandLine, |_, one| one.row.command_line.clone().into()),
+        One::new("Package", "Package", Word, |_, one| one.row.package.clone().into())
+            .shown_if(|asked| asked.details),
+        One::new("FileName", "File", Trace, |_, _| Value::Missing).shown_if(|asked| asked.show_file_on_line),
+    ],
+    |_| 0.0,
+)
+.with_join(together)
+.with_total(|asked, all, _| {
+    let is_told = all.len() > 1 && asked.show_total.as_deref() != Some("none");
+    let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
+    is_told.then(|| Line::new(counts().to_string())).into_iter().collect()
+});
+
+fn is_list(asked: &ProcessRequest) -> bool {
+    asked.sort != ProcessSort::Tree
+}
+
+/// The title of a column of times; a star tells that they were moved.
+fn time_title(title: &str, asked: &ProcessRequest) -> String {
+    format!("{title}{}", if asked.zero.mode.is_some() { "*" } else { "" })
+}
+
+/// The name of an error of Windows, or the number.
+fn return_code(code: i64) -> String {
+    let name = i32::try_from(code).ok().and_then(nt_status::error_name);
+    name.map_or_else(|| code.to_string(), str::to_owned)
+}
+
+impl Question for ProcessRequest {
+    const NAME: &'static str = "process";
+    const SENTENCE: &'static str = "Processes: when they ran, what started them, how they ended";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<ProcessRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        // The largest ones of one list are not those of each extract.
+        let top = if self.merge { Top::default() } else { self.top };
+        let ProcessAnswer { rows, counts } = Self { top, ..self.clone() }.ask(session)?;
+        let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
+        let listed = rows.into_iter().map(|row| ListedProcess { row, offset_ns: 0 }).collect();
+        let answer = Answer::rows(self, &PROCESSES, listed).with_sums(counts.sums()).with_sets(sets);
+        answer.moved(&self.zero, session)
+    }
+
+    fn overall(&self, all: &[Sums]) -> Vec<Line> {
+        let answers = all.iter().filter(|sums| sums.contains_key("processes")).count();
+        if self.merge || self.show_total.as_deref() != Some("total") || answers < 2 {
+            return Vec::new();
+        }
+        let sum = |name: &str| {
+            let sum = all
+                .iter()
+                .filter_map(|sums| sums.get(name))
+                .fold(0, |sum: i64, one| sum.saturating_add(*one));
+            usize::try_from(sum).unwrap_or_default()
+        };
+        let counts = ProcessCounts {
+            processes: sum("processes"),
+            started: sum("started"),
+            ended: sum("ended"),
+            permanent: sum("permanent"),
+            sessions: sum("sessions"),
+            users: sum("users"),
+        };
+        vec![Line::heading(format!("All extracts: {counts}"))]
+    }
+
+    fn merges(&self) -> bool {
+        self.merge
+    }
+
+    fn check(&self) -> std::result::Result<(), OptionError> {
+        if self.merge && self.sort == ProcessSort::Tree {
+            let problem = "a tree is one of a single extract".to_owned();
+            return Err(OptionError::Value { option: "merge", problem });
+        }
+        Ok(())
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::process::{ProcessRow, ProcessSort};
+use super::Top;
+use super::process::{ListedProcess, ProcessRequest, ProcessRow, ProcessSort};
 use super::trace::TraceInfo;
+use crate::question::Source;
 
 /// A process that one recording or several have.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +41,11 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
                     known.row.exit_code = row.exit_code;
                     known.row.is_crash |= row.is_crash;
-                    known.row.duration_ns =
-                        known.row.stop_ns.zip(known.row.start_ns).map(|(stop, start)| stop - start);
+                    known.row.duration_ns = known
+                        .row
+                        .stop_ns
+                        .zip(known.row.start_ns)
+                        .map(|(stop, start)| stop.saturating_sub(start));
                     place
                 }
                 _ => {
@@ -57,6 +62,33 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
         running.extend(left);
     }
     merged
+}
+
+/// One list of the processes of several recordings, each with the number of the recording that has it first. For people, times count from the
+/// begin of the earliest one, so that seconds can be compared.
+pub(super) fn together(
+    asked: &ProcessRequest,
+    sources: Vec<Source<ListedProcess>>,
+    top: Top,
+) -> Vec<(usize, ListedProcess)> {
+    let (mut infos, mut lists) = (Vec::new(), Vec::new());
+    for Source { start_filetime, computer, rows } in sources {
+        infos.push(TraceInfo { start_filetime, computer, ..TraceInfo::default() });
+        lists.push(rows.into_iter().map(|listed| listed.row).collect::<Vec<ProcessRow>>());
+    }
+    let recordings: Vec<(&TraceInfo, &[ProcessRow])> =
+        infos.iter().zip(lists.iter().map(Vec::as_slice)).collect();
+    let first = infos.iter().map(|info| info.start_filetime).min().unwrap_or_default();
+    let listed = |MergedProcess { recording, row }: MergedProcess| {
+        let start = infos.get(recording).map_or(first, |info| info.start_filetime);
+        let listed = ListedProcess { row, offset_ns: start.saturating_sub(first).saturating_mul(100) };
+        (listed.moved(), (recording, listed))
+    };
+    let mut all: Vec<(ProcessRow, (usize, ListedProcess))> =
+        merge(&recordings, asked.all_processes).into_iter().map(listed).collect();
+    sort(&mut all, asked.sort, |(moved, _)| moved);
+    top.cut(&mut all);
+    all.into_iter().map(|(_, of)| of).collect()
 }
 
 /// From the start of one recording to that of another.

@@ -1,12 +1,16 @@
 //! Operations on the registry: sums by key, process, kind, status or value, or single operations.
 
+pub use super::registry_rows::{RegistryOperation, RegistryRow};
+use super::rows::Field;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, process_columns, range_condition,
     status_condition, text_condition,
 };
 use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, View, Words, fields, frames, group, option};
+use crate::range::{Range, Unit};
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,8 +31,10 @@ pub enum RegistryBy {
 /// Orders of sums and of single operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RegistrySort {
-    /// Sum of durations; of single operations their duration.
+    /// Sums by duration, single operations by time.
     #[default]
+    Usual,
+    /// Sum of durations; of single operations their duration.
     Duration,
     /// Operations.
     Count,
@@ -42,132 +48,162 @@ pub enum RegistrySort {
     Time,
 }
 
-/// Which operations.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RegistryRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Which keys: a filter on whole paths, as the kernel or as programs name them (`HKLM\…`).
-    pub key: Option<String>,
-    /// Which values: a filter on their names.
-    pub value: Option<String>,
-    /// Which operations: a filter on their kinds.
-    pub operation: Option<String>,
-    /// Which results: numbers, names of statuses, `failed`, with `;` and `!`.
-    pub status: Option<String>,
-    /// Only operations on keys whose path is not known.
-    pub unknown: bool,
-    /// So many parts of a path below its root tell keys apart; all if missing.
-    pub depth: Option<u32>,
-    /// Duration of an operation in nanoseconds.
-    pub duration: Range,
-    /// Only operations that began in this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Operations of a row.
-    pub count: Range,
-    /// Rows of sums.
-    pub by: RegistryBy,
-    /// Rows for each process, too.
-    pub per_process: bool,
-    /// Order.
-    pub sort: RegistrySort,
-    /// How many of the largest rows.
-    pub top: Top,
-    /// With stacks, of single operations.
-    pub stacks: bool,
+impl Words for RegistryBy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("key", Self::Key),
+        ("process", Self::Process),
+        ("operation", Self::Operation),
+        ("status", Self::Status),
+        ("value", Self::Value),
+    ];
 }
 
-rows! {
-    /// Operations on a key, of a process, of a kind or with the same result.
-    pub struct RegistryRow {
-        /// Process, with rows for each process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Key as programs name it (`HKLM\…`), with rows for each key; missing where nothing of it is known.
-        key: Option<String>,
-        /// Value, with rows for each value; missing for operations on keys and on the default value.
-        value: Option<String>,
-        /// Kind, with rows for each kind.
-        operation: Option<String>,
-        /// What was returned, with rows for each result.
-        status: Option<i64>,
-        /// Its name; digits where it has none.
-        status_name: Option<String>,
-        /// Operations.
-        count: i64,
-        /// Those of them that failed: their status is an error or a warning.
-        failures: i64,
-        /// Keys that were opened or created.
-        opens: i64,
-        /// Keys that were closed.
-        closes: i64,
-        /// Sum of durations; operations at the same time add up.
-        duration_ns: i64,
-        /// Longest; missing if no duration is known.
-        max_duration_ns: Option<i64>,
-        /// Mean.
-        mean_duration_ns: f64,
-        /// Distinct keys.
-        keys: i64,
-        /// Distinct processes.
-        processes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+impl Words for RegistrySort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("default", Self::Usual),
+        ("duration", Self::Duration),
+        ("count", Self::Count),
+        ("failed", Self::Failed),
+        ("max", Self::Max),
+        ("mean", Self::Mean),
+        ("time", Self::Time),
+    ];
+}
+
+request! {
+    /// Which operations.
+    #[derive(Eq)]
+    pub struct RegistryRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row sums up
+        by: RegistryBy = option("WHAT").shape(),
+        /// Rows for each process
+        per_process: bool = option("").called("per-process").shape(),
+        /// Sum up keys that have so many parts below their root in common: 1 is HKLM\SOFTWARE
+        depth: Option<u32> = option("N").shape(),
+        /// List single operations
+        details: bool = option("").excludes(&["by", "per-process", "depth", "count"]).shape(),
+        /// Only these keys: whole paths such as HKLM\SOFTWARE\* (*, ?, several with ;, ! excludes)
+        key: Option<String> = option("KEYS"),
+        /// Only these values, by name (*, ?, several with ;, ! excludes)
+        value: Option<String> = option("NAMES"),
+        /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, ! excludes)
+        operation: Option<String> = option("KINDS"),
+        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*) or failed (several with ;, ! excludes)
+        status: Option<String> = option("STATUS"),
+        /// Only operations on keys whose path is not known
+        unknown: bool = option(""),
+        /// Only operations with such a duration (us)
+        duration: Range = option("A..B").unit(Unit::Microseconds),
+        /// Only rows with so many operations
+        count: Range = option("A..B").unit(Unit::Count),
+        /// Only operations that began in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        sort: RegistrySort = option("ORDER").called("sort-by").shape(),
+        /// With --details: the stack of each operation
+        stacks: bool = option("").called("show-stack").requires("details").output(),
+    }
+}
+
+type Sum = Column<RegistryRequest, RegistryRow>;
+
+const SUMS: View<RegistryRequest, RegistryRow> = View::new(
+    &[
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
+        Sum::new("Opened", "Opened", Whole, |_, row| row.opens.into()).sum().hidden(),
+        Sum::new("Closed", "Closed", Whole, |_, row| row.closes.into()).sum().hidden(),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Keys", "Keys", Whole, |_, row| row.keys.into()).shown_if(|asked| !is_by_key(asked)),
+        Sum::new("Processes", "Processes", Whole, |_, row| row.processes.into()).hidden(),
+        Sum::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
+            .shown_if(|asked| asked.by == RegistryBy::Status),
+        Sum::new("Operation", "Operation", Word, |_, row| row.operation.clone().into())
+            .shown_if(|asked| asked.by == RegistryBy::Operation),
+        Sum::new("Key", "Key", Word, |_, row| row.key.clone().into()).or("(unknown)").shown_if(is_by_key),
+        Sum::new("Value", "Value", Word, |_, row| row.value.clone().into())
+            .shown_if(|asked| asked.by == RegistryBy::Value),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+            .shown_if(RegistryRequest::has_process),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|_, rows, _| {
+    let sum = |of: fn(&RegistryRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total ")
+        .whole(sum(|row| row.count))
+        .words(" operations, ")
+        .whole(sum(|row| row.failures))
+        .words(" failed, ")
+        .value(FineMilliseconds, sum(|row| row.duration_ns))
+        .words(" ms; ")
+        .whole(sum(|row| row.opens))
+        .words(" keys opened, ")
+        .whole(sum(|row| row.closes))
+        .words(" closed");
+    vec![total]
+});
+
+/// Whether keys tell rows apart.
+fn is_by_key(asked: &RegistryRequest) -> bool {
+    matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
+}
+
+type Single = Column<RegistryRequest, RegistryOperation>;
+
+const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
+    &[
+        Single::time("Time", |_, row| row.start_ns.into()),
+        Single::new("Duration", "us", Microseconds, |_, row| row.duration_ns.into()).cost().or("?"),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        Single::new("Cpu", "CPU", Id, |_, row| row.cpu.into()).hidden(),
+        Single::new("Operation", "Operation", Word, |_, row| row.operation.clone().into()),
+        Single::new("Status", "Status", Word, |_, row| row.status_name.clone().into()),
+        Single::new("Index", "Index", Whole, |_, row| row.index.into()).hidden(),
+        Single::new("Key", "Key", Word, |_, row| key(row).into()),
+        Single::new("Value", "Value", Word, |_, row| row.value.clone().into()),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+/// The key; `...\` in front of a part of which it is not known what lies around it.
+fn key(row: &RegistryOperation) -> String {
+    match &row.key {
+        Some(key) if row.is_whole_key => key.clone(),
+        Some(part) => format!("...\\{part}"),
+        None => "(unknown)".to_owned(),
+    }
+}
+
+impl Question for RegistryRequest {
+    const NAME: &'static str = "registry";
+    const SENTENCE: &'static str = "Operations on the registry by key, process, kind, result or value";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.operations_sql() } else { self.sql() }
     }
 
-    /// An operation.
-    pub struct RegistryOperation {
-        /// Begin.
-        start_ns: i64,
-        /// End.
-        end_ns: i64,
-        /// From begin to end; missing where the event tells a begin behind its end.
-        duration_ns: Option<i64>,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id.
-        tid: Option<i64>,
-        /// Kind.
-        operation: String,
-        /// Key as programs name it; missing where nothing of it is known.
-        key: Option<String>,
-        /// Whether that is all of its path.
-        is_whole_key: bool,
-        /// Value; missing for operations on keys and on the default value.
-        value: Option<String>,
-        /// Place in an enumeration, class of information of a query.
-        index: Option<i64>,
-        /// What it returned, as signed number.
-        status: i64,
-        /// Its name; digits where it has none.
-        status_name: String,
-        /// Processor.
-        cpu: i64,
-        /// Stack, innermost frame first, if it is asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<RegistryOperation>() } else { fields::<RegistryRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &OPERATIONS, self.ask_operations(session)?));
+        }
+        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 
@@ -209,6 +245,11 @@ impl RegistryRequest {
         !self.row_conditions().is_empty() || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
+    /// Whether processes tell rows apart.
+    fn has_process(&self) -> bool {
+        self.per_process || self.by == RegistryBy::Process
+    }
+
     /// The key that tells rows apart.
     fn key(&self) -> String {
         let name = "registry_key_name(r.key)";
@@ -224,7 +265,6 @@ impl RegistryRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let has_process = self.per_process || self.by == RegistryBy::Process;
         let key = |is_key: bool, column: &str, name: &str, kind: &str| {
             if is_key { format!("{column} AS {name}") } else { format!("CAST(NULL AS {kind}) AS {name}") }
         };
@@ -267,7 +307,7 @@ GROUP BY {group}
 ){limits}
 ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_key",
             sort = self.sort_value(),
-            process = process_columns("r", has_process),
+            process = process_columns("r", self.has_process()),
             name = self.key(),
             conditions = filtered(&conditions),
             limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
@@ -276,7 +316,7 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
 
     const fn sort_value(&self) -> &'static str {
         match self.sort {
-            RegistrySort::Duration | RegistrySort::Time => "duration_ns",
+            RegistrySort::Usual | RegistrySort::Duration | RegistrySort::Time => "duration_ns",
             RegistrySort::Count => "count",
             RegistrySort::Failed => "failures",
             RegistrySort::Max => "coalesce(max_duration_ns, 0)",
@@ -292,15 +332,15 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
-        let order = if self.sort == RegistrySort::Time {
-            "start_ns, end_ns"
-        } else {
-            "coalesce(duration_ns, -1), start_ns"
+        let (sort, then) = match self.sort {
+            RegistrySort::Usual if self.details => ("start_ns", "end_ns"),
+            RegistrySort::Time => ("start_ns", "end_ns"),
+            _ => ("coalesce(duration_ns, -1)", "start_ns"),
         };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
         format!(
-            "SELECT * FROM (
+            "SELECT *, CAST({sort} AS DOUBLE) AS sort_value FROM (
 SELECT r.start_ns, r.end_ns, r.duration_ns, r.process_key, {PROCESS_COLUMNS}, t.tid, r.operation,
   registry_key_name(r.key) AS key, r.is_whole_key, r.value, r.index, r.status, ntstatus_name(r.status) AS status_name,
   r.cpu, {stack}
@@ -308,7 +348,7 @@ FROM registry_io r
 LEFT JOIN process p ON p.process_key = r.process_key
 LEFT JOIN thread t ON t.thread_key = r.thread_key{join}{}
 )
-ORDER BY {order}, cpu, operation, key",
+ORDER BY {sort}, {then}, cpu, operation, key",
             filtered(&conditions)
         )
     }

@@ -10,6 +10,9 @@ use crate::{Error, Result};
 
 /// A row type that can be read from an answer.
 pub trait FromRows: Sized {
+    /// Its columns, in the order in which they are printed.
+    fn fields() -> Vec<Field>;
+
     /// The rows of a batch.
     ///
     /// # Errors
@@ -17,8 +20,23 @@ pub trait FromRows: Sized {
     fn read(batch: &RecordBatch) -> Result<Vec<Self>>;
 }
 
+/// A column of an answer as machines get it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub sentence: &'static str,
+    /// Its type, as JSON schemas call it.
+    pub kind: &'static str,
+    /// Whether it may be missing.
+    pub is_optional: bool,
+}
+
 /// What a field of a row can be.
 pub trait Cell: Sized {
+    /// The columns that it is.
+    fn fields(name: &'static str, sentence: &'static str) -> Vec<Field>;
     /// Values of a column.
     type Values;
     /// The column with that name.
@@ -41,9 +59,12 @@ fn failed(message: String) -> Error {
 }
 
 macro_rules! cell {
-    ($($type:ty, $array:ty, $data_type:expr, |$any:ident| $downcast:expr, |$value:ident| $get:expr;)+) => {$(
+    ($($type:ty, $kind:literal, $array:ty, $data_type:expr, |$any:ident| $downcast:expr, |$value:ident| $get:expr;)+) => {$(
         impl Cell for Option<$type> {
             type Values = $array;
+            fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {
+                vec![Field { name, sentence: sentence.trim_start(), kind: $kind, is_optional: true }]
+            }
             fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
                 let $any = converted(batch, name, &$data_type)?;
                 Ok($downcast.clone())
@@ -58,6 +79,9 @@ macro_rules! cell {
 
         impl Cell for $type {
             type Values = $array;
+            fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {
+                vec![Field { name, sentence: sentence.trim_start(), kind: $kind, is_optional: false }]
+            }
             fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
                 <Option<$type> as Cell>::column(batch, name)
             }
@@ -69,15 +93,18 @@ macro_rules! cell {
 }
 
 cell! {
-    i64, Int64Array, DataType::Int64, |any| any.as_primitive::<Int64Type>(), |value| value;
-    f64, Float64Array, DataType::Float64, |any| any.as_primitive::<Float64Type>(), |value| value;
-    bool, BooleanArray, DataType::Boolean, |any| any.as_boolean(), |value| value;
-    String, StringArray, DataType::Utf8, |any| any.as_string::<i32>(), |value| value.to_owned();
+    i64, "integer", Int64Array, DataType::Int64, |any| any.as_primitive::<Int64Type>(), |value| value;
+    f64, "number", Float64Array, DataType::Float64, |any| any.as_primitive::<Float64Type>(), |value| value;
+    bool, "boolean", BooleanArray, DataType::Boolean, |any| any.as_boolean(), |value| value;
+    String, "string", StringArray, DataType::Utf8, |any| any.as_string::<i32>(), |value| value.to_owned();
 }
 
 /// Columns that several row types share.
 impl<R: FromRows + Clone + Default> Cell for R {
     type Values = Vec<R>;
+    fn fields(_: &'static str, _: &'static str) -> Vec<Field> {
+        R::fields()
+    }
     fn column(batch: &RecordBatch, _: &str) -> Result<Vec<R>> {
         R::read(batch)
     }
@@ -86,17 +113,40 @@ impl<R: FromRows + Clone + Default> Cell for R {
     }
 }
 
-/// Declares row types whose fields are columns of an answer, in the order in which they are printed.
+/// Declares row types whose fields are columns of an answer, in the order in which they are printed. `: process` behind the name says that
+/// the row has the columns of [`ProcessColumns`](crate::question::ProcessColumns).
 #[macro_export]
 macro_rules! rows {
-    ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident {
+    (@process $row:ident) => {
+        impl $crate::question::ProcessColumns for $row {
+            fn process_cell(&self) -> $crate::question::ProcessCell {
+                $crate::question::ProcessCell {
+                    name: self.process.clone(),
+                    pid: self.pid,
+                    start_ns: self.process_start_ns,
+                    stop_ns: self.process_stop_ns,
+                    command_line: self.command_line.clone(),
+                }
+            }
+        }
+    };
+    ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident $(: $shared:ident)? {
         $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty, )+
     } )+) => {$(
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
         $vis struct $row { $( $(#[doc = $field_doc])+ pub $field: $type, )+ }
 
+        $( $crate::rows!(@$shared $row); )?
+
         impl $crate::dump::rows::FromRows for $row {
+            fn fields() -> Vec<$crate::dump::rows::Field> {
+                use $crate::dump::rows::Cell;
+                let mut all = Vec::new();
+                $( all.extend(<$type as Cell>::fields(stringify!($field), concat!($($field_doc),+))); )+
+                all
+            }
+
             fn read(batch: &$crate::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
                 use $crate::dump::rows::Cell;
                 $( let $field = <$type as Cell>::column(batch, stringify!($field))?; )+

@@ -1,24 +1,29 @@
 //! Pictures of the screen that ETWController took: when, why, and where they lie.
 
+use super::rows::Field;
 use super::sql::{filtered, quoted, range_condition, text_condition};
 use super::{Result, Top, ask, check_recorded};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Id, Whole, Word};
+use crate::question::{Answer, Column, Question, View, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Why a picture was taken, as the table has it.
 pub const TRIGGERS: [&str; 6] = ["click", "key", "reaction", "enter", "timer", "other"];
 
-/// Which pictures.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScreenshotRequest {
-    /// Only those that were taken for these reasons, of [`TRIGGERS`]; all if empty.
-    pub triggers: Vec<&'static str>,
-    /// A filter on the names of files.
-    pub file: Option<String>,
-    /// Only those of this part of the trace, in nanoseconds; one of unknown time is left out by any limit.
-    pub time: Range,
-    /// How many from the end of the list.
-    pub top: Top,
+request! {
+    /// Which pictures.
+    #[derive(Eq)]
+    pub struct ScreenshotRequest {
+        /// How many from the end of the list
+        top: Top = group(),
+        /// Only pictures that were taken for these reasons, with commas between
+        triggers: Vec<&'static str> = option("WHAT").called("trigger").among(&TRIGGERS),
+        /// Only files of such names (*, ?, several with ;, ! excludes)
+        file: Option<String> = option("NAMES"),
+        /// Only this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+    }
 }
 
 rows! {
@@ -46,6 +51,48 @@ rows! {
         has_file: bool,
         /// Its size.
         size_bytes: Option<i64>,
+    }
+}
+
+type Picture = Column<ScreenshotRequest, ScreenshotRow>;
+
+const PICTURES: View<ScreenshotRequest, ScreenshotRow> = View::new(
+    &[
+        Picture::time("Time", |_, row| row.ts_ns.into()),
+        Picture::new("TimeFrom", "Told by", Word, |_, row| row.time_from.clone().into()),
+        Picture::new("Trigger", "Trigger", Word, |_, row| row.trigger.clone().into()),
+        Picture::new("Event", "Event", Id, |_, row| row.event_number.into()),
+        Picture::new("Input", "Input", Word, |_, row| row.input.clone().into()),
+        Picture::new("At", "At", Word, |_, row| row.x.zip(row.y).map(|(x, y)| format!("{x},{y}")).into()),
+        Picture::new("Size", "Bytes", Whole, |_, row| row.size_bytes.into()).sum(),
+        Picture::new("Picture", "Picture", Word, |_, row| {
+            row.path.clone().unwrap_or_else(|| format!("{} (not there)", row.file_name)).into()
+        }),
+    ],
+    // Pictures of unknown time are the last ones, as in the answer to the query.
+    |row| row.ts_ns.map_or(f64::INFINITY, |ns| ns as f64),
+);
+
+impl Question for ScreenshotRequest {
+    const NAME: &'static str = "screenshot";
+    const ALIASES: &'static [&'static str] = &["screenshots"];
+    const SENTENCE: &'static str =
+        "Pictures of the screen that ETWController took: when, why, and where they lie";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<ScreenshotRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        Ok(Answer::rows(self, &PICTURES, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 

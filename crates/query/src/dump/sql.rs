@@ -2,21 +2,25 @@
 
 use super::zero::ZeroTime;
 use crate::filter::split;
+use crate::question::option;
 use crate::range::Range;
 
-/// Which processes a question is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProcessQuery {
-    /// Names with or without `.exe`, or process ids: a [`ProcessFilter`](crate::filter::ProcessFilter).
-    pub process: Option<String>,
-    /// Command lines: a [`TextFilter`](crate::filter::TextFilter).
-    pub command_line: Option<String>,
-    /// 0 neither started nor ended in the trace, 1 started, -1 ended, 2 started and not ended, -2 ended and not started.
-    pub new_process: Option<i8>,
-    /// Terminal sessions: a filter on the number as text.
-    pub session: Option<String>,
-    /// Users: a filter on the security id.
-    pub user: Option<String>,
+request! {
+    /// Which processes a question is about.
+    #[derive(Eq)]
+    pub struct ProcessQuery {
+        /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+        process: Option<String> = option("NAMES"),
+        /// Only processes with such a command line (*, ?, several with ;, ! excludes)
+        command_line: Option<String> = option("TEXT").called("cmdline"),
+        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not end, -2: ended and
+        /// did not start in the trace
+        new_process: Option<i8> = option("N").called("new-process").between(-2, 2),
+        /// Only processes of these terminal sessions
+        session: Option<String> = option("NUMBERS"),
+        /// Only processes of these users, by security id
+        user: Option<String> = option("SIDS"),
+    }
 }
 
 impl ProcessQuery {

@@ -113,43 +113,44 @@ rows! {
     }
 }
 
-/// A node of a tree, or several that are folded into one row.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct TreeRow {
-    /// Process key; missing in a tree of everything, and for threads whose process is not known.
-    pub process_key: Option<i64>,
-    /// Process id.
-    pub pid: Option<i64>,
-    /// File name of the executable.
-    pub process: Option<String>,
-    /// Thread id, in trees of threads.
-    pub tid: Option<i64>,
-    /// `cpu`, `wait` or `ready`.
-    pub metric: &'static str,
-    /// What it is computed from, see [`CpuSource`]: waits and times ready always from context switches.
-    pub source: &'static str,
-    /// `top_down`, `bottom_up`, `callers` or `callees`.
-    pub tree: &'static str,
-    /// Number of the node in its tree, from 0.
-    pub id: i64,
-    /// Number of its parent; missing for roots.
-    pub parent: Option<i64>,
-    /// 0 for roots.
-    pub depth: i64,
-    /// File name of the module.
-    pub module: Option<String>,
-    /// Method, or offset in the module; missing where nodes are folded, and for stacks that were not recorded.
-    pub method: Option<String>,
-    /// Nodes folded into this row; 0 for a node.
-    pub folded: i64,
-    /// What stacks through the node weigh.
-    pub inclusive_ns: i64,
-    /// What ran in the method of the node itself; in trees of callers of their roots.
-    pub exclusive_ns: i64,
-    /// Samples with a stack through the node; waits or times ready.
-    pub samples: i64,
-    /// Share of the tree in per cent.
-    pub percent: f64,
+rows! {
+    /// A node of a tree, or several that are folded into one row.
+    pub struct TreeRow {
+        /// Process key; missing in a tree of everything, and for threads whose process is not known.
+        process_key: Option<i64>,
+        /// Process id.
+        pid: Option<i64>,
+        /// File name of the executable.
+        process: Option<String>,
+        /// Thread id, in trees of threads.
+        tid: Option<i64>,
+        /// `cpu`, `wait` or `ready`.
+        metric: String,
+        /// What it is computed from, see [`CpuSource`]: waits and times ready always from context switches.
+        source: String,
+        /// `top_down`, `bottom_up`, `callers` or `callees`.
+        tree: String,
+        /// Number of the node in its tree, from 0.
+        id: i64,
+        /// Number of its parent; missing for roots.
+        parent: Option<i64>,
+        /// 0 for roots.
+        depth: i64,
+        /// File name of the module.
+        module: Option<String>,
+        /// Method, or offset in the module; missing where nodes are folded, and for stacks that were not recorded.
+        method: Option<String>,
+        /// Nodes folded into this row; 0 for a node.
+        folded: i64,
+        /// What stacks through the node weigh.
+        inclusive_ns: i64,
+        /// What ran in the method of the node itself; in trees of callers of their roots.
+        exclusive_ns: i64,
+        /// Samples with a stack through the node; waits or times ready.
+        samples: i64,
+        /// Share of the tree in per cent.
+        percent: f64,
+    }
 }
 
 /// The trees of a process, of a thread, or of everything.
@@ -304,9 +305,9 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 pid: group.pid,
                 process: group.process.clone(),
                 tid: group.tid,
-                metric: self.metric.name(),
-                source: source.name(),
-                tree,
+                metric: self.metric.name().to_owned(),
+                source: source.name().to_owned(),
+                tree: tree.to_owned(),
                 ..TreeRow::default()
             };
             all.extend(lines.iter().enumerate().map(|(id, line)| names.row(&of, id, line, total_ns)));

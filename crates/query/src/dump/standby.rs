@@ -1,9 +1,12 @@
 //! Stays in connected standby.
 
+use super::rows::Field;
 use super::sql::{ends, filtered, range_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Fixed, Length, Moment, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,17 +22,28 @@ pub enum StandbySort {
     Drain,
 }
 
-/// Which stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StandbyRequest {
-    /// Only stays that overlap with this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Length in nanoseconds. A stay that did not end in the trace has none and is left out by a limit.
-    pub duration: Range,
-    /// Order.
-    pub sort: StandbySort,
-    /// How many of the largest rows.
-    pub top: Top,
+impl Words for StandbySort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("time", Self::Time),
+        ("duration", Self::Duration),
+        ("non-drips", Self::NonDrips),
+        ("drain", Self::Drain),
+    ];
+}
+
+request! {
+    /// Which stays.
+    #[derive(Eq)]
+    pub struct StandbyRequest {
+        /// How many of the largest rows
+        top: Top = group(),
+        /// Only stays that overlap with this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Only stays of such a length (s)
+        duration: Range = option("A..B").unit(Unit::Seconds),
+        /// Order: time, length, time outside the deepest idle state, drain of the battery
+        sort: StandbySort = option("ORDER").called("sort-by").shape(),
+    }
 }
 
 rows! {
@@ -81,6 +95,89 @@ rows! {
         is_audio_playing: Option<bool>,
         /// Whether the machine had power from outside at the exit.
         is_on_ac: Option<bool>,
+        /// What the rows are sorted by.
+        sort_value: f64,
+    }
+}
+
+type Stay = Column<StandbyRequest, StandbyRow>;
+
+const STAYS: View<StandbyRequest, StandbyRow> = View::new(
+    &[
+        Stay::new("Enter", "Enter", Moment, |_, row| row.enter_ns.into()).or("before"),
+        Stay::new("Exit", "Exit", Moment, |_, row| row.exit_ns.into()).or("open"),
+        Stay::new("Duration", "Duration", Length, |_, row| length(row).into()).sum(),
+        Stay::new("Drips", "DRIPS", Length, |_, row| row.drips_ns.into()).sum(),
+        Stay::new("DripsPercent", "DRIPS %", Fixed(1), |_, row| {
+            row.drips_ratio.map(|ratio| ratio * 100.0).into()
+        }),
+        Stay::new("NonDrips", "Not in DRIPS", Length, |_, row| row.non_drips_ns.into()).cost(),
+        Stay::new("FirstDrips", "First DRIPS after", Length, |_, row| row.first_drips_ns.into()).hidden(),
+        Stay::new("Transitions", "Entries", Whole, |_, row| row.drips_transitions.into()).sum(),
+        Stay::new("Activated", "Activated", Length, |_, row| row.activated_ns.into()).cost().hidden(),
+        Stay::new("Active", "Active", Length, |_, row| row.active_ns.into()).cost().hidden(),
+        Stay::new("Drain", "Drain", Whole, |_, row| row.energy_drain.into()).cost(),
+        Stay::new("Battery", "Battery", Fixed(0), |_, row| battery(row).into()).hidden(),
+        Stay::new("EnterReason", "Why", Word, |_, row| {
+            reason(row.enter_reason, row.enter_reason_name.as_deref())
+        }),
+        Stay::new("ExitReason", "Woken by", Word, |_, row| {
+            reason(row.exit_reason, row.exit_reason_name.as_deref())
+        }),
+        Stay::new("Lid", "Lid open", Word, |_, row| flag(row.is_lid_open)).hidden(),
+        Stay::new("Monitor", "External monitor", Word, |_, row| flag(row.has_external_monitor)).hidden(),
+        Stay::new("Audio", "Audio", Word, |_, row| flag(row.is_audio_playing)).hidden(),
+        Stay::new("Ac", "AC", Word, |_, row| flag(row.is_on_ac)).hidden(),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|_, rows, _| {
+    let sum = |of: fn(&StandbyRow) -> Option<i64>| {
+        rows.iter().filter_map(|row| of(row)).fold(0, i64::saturating_add)
+    };
+    let line = Line::new(format!("Total {} stays, ", rows.len())).value(Length, sum(length));
+    let line = line.words("; in DRIPS ").value(Length, sum(|row| row.drips_ns));
+    vec![line.words(", not in DRIPS ").value(Length, sum(|row| row.non_drips_ns))]
+});
+
+/// The length as the exit tells it, where it does.
+fn length(row: &StandbyRow) -> Option<i64> {
+    row.told_duration_ns.or(row.duration_ns)
+}
+
+/// Charge of the battery at the entry.
+fn battery(row: &StandbyRow) -> Option<String> {
+    let left_of = row.remaining_capacity.zip(row.full_capacity.filter(|full| *full > 0));
+    left_of.map(|(left, full)| format!("{:.0}%", left as f64 * 100.0 / full as f64))
+}
+
+fn reason(number: Option<i64>, name: Option<&str>) -> Value {
+    name.map_or_else(|| number.into(), Value::from)
+}
+
+fn flag(flag: Option<bool>) -> Value {
+    flag.map(|flag| if flag { "yes" } else { "no" }).into()
+}
+
+impl Question for StandbyRequest {
+    const NAME: &'static str = "standby";
+    const ALIASES: &'static [&'static str] = &["drips"];
+    const SENTENCE: &'static str = "Stays in connected standby: how long, how deep, who woke the machine";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<StandbyRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        Ok(Answer::rows(self, &STAYS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 
@@ -97,16 +194,16 @@ impl StandbyRequest {
             conditions.push("duration_ns IS NOT NULL".to_owned());
             conditions.extend(range_condition("duration_ns", self.duration));
         }
-        let order = match self.sort {
+        let sort = match self.sort {
             StandbySort::Time => "coalesce(enter_ns, exit_ns)",
-            StandbySort::Duration => "coalesce(duration_ns, -1), coalesce(enter_ns, exit_ns)",
-            StandbySort::NonDrips => "coalesce(non_drips_ns, -1), coalesce(enter_ns, exit_ns)",
-            StandbySort::Drain => "coalesce(energy_drain, -1), coalesce(enter_ns, exit_ns)",
+            StandbySort::Duration => "coalesce(duration_ns, -1)",
+            StandbySort::NonDrips => "coalesce(non_drips_ns, -1)",
+            StandbySort::Drain => "coalesce(energy_drain, -1)",
         };
         format!(
-            "SELECT *, CAST(drips_ns AS DOUBLE) / nullif(told_duration_ns, 0) AS drips_ratio
+            "SELECT *, CAST(drips_ns AS DOUBLE) / nullif(told_duration_ns, 0) AS drips_ratio, CAST({sort} AS DOUBLE) AS sort_value
 FROM standby{}
-ORDER BY {order}",
+ORDER BY sort_value, coalesce(enter_ns, exit_ns)",
             filtered(&conditions)
         )
     }

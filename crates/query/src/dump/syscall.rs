@@ -1,11 +1,18 @@
 //! System calls: sums by function, process, thread or status, or single calls.
 
+use super::rows::Field;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, range_condition, status_condition,
 };
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{
+    FineMilliseconds, Id, Microseconds, Moment, Process, ProcessLine, Whole, Word,
+};
+use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, frames, group, option};
+use crate::range::{Range, Unit};
+
+pub use super::syscall_rows::{SyscallCall, SyscallRow};
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,8 +31,10 @@ pub enum SyscallBy {
 /// Orders of sums and of single calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SyscallSort {
-    /// Sum of durations; of single calls their duration.
+    /// Of sums by their durations, of single calls by time.
     #[default]
+    Usual,
+    /// Sum of durations; of single calls their duration.
     Duration,
     /// Calls.
     Count,
@@ -39,130 +48,179 @@ pub enum SyscallSort {
     Time,
 }
 
-/// Which calls.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SyscallRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Which functions: a filter on `name`, `module!name` or `module+0x1a2b`.
-    pub function: Option<String>,
-    /// Which results: numbers, names of statuses, `failed`, with `;` and `!`.
-    pub status: Option<String>,
-    /// Only this thread id.
-    pub thread: Option<u32>,
-    /// Duration of a call in nanoseconds. A call that did not end in the trace has none and is left out by a limit.
-    pub duration: Range,
-    /// Only calls that began in this part of the trace, in nanoseconds; where the begin is not known, that ended in it.
-    pub time: Range,
-    /// Calls of a row.
-    pub count: Range,
-    /// Rows of sums.
-    pub by: SyscallBy,
-    /// Rows for each process, with functions and statuses.
-    pub per_process: bool,
-    /// Order.
-    pub sort: SyscallSort,
-    /// How many of the largest rows.
-    pub top: Top,
-    /// With the stacks of entries, of single calls.
-    pub stacks: bool,
+impl Words for SyscallBy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("function", Self::Function),
+        ("process", Self::Process),
+        ("thread", Self::Thread),
+        ("status", Self::Status),
+    ];
 }
 
-rows! {
-    /// Calls of a function, process, thread or with the same result.
-    pub struct SyscallRow {
-        /// Process, with rows for each process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id, with rows for each thread.
-        tid: Option<i64>,
-        /// File name of the module of the function.
-        module: Option<String>,
-        /// Function; without a name the offset in the module, as `+0x1a2b`. Missing for calls whose entry is not in the trace.
-        function: Option<String>,
-        /// What was returned, with rows for each result.
-        status: Option<i64>,
-        /// Its name; digits where it has none.
-        status_name: Option<String>,
-        /// Calls with entry and exit.
-        count: i64,
-        /// Those of them that failed: their status is an error or a warning.
-        failures: i64,
-        /// Those that left the kernel on another processor.
-        moved: i64,
-        /// Sum of durations.
-        duration_ns: i64,
-        /// Shortest.
-        min_duration_ns: Option<i64>,
-        /// Longest.
-        max_duration_ns: Option<i64>,
-        /// Mean.
-        mean_duration_ns: Option<f64>,
-        /// Half of them were not longer.
-        p50_duration_ns: Option<i64>,
-        /// 90 per cent of them were not longer.
-        p90_duration_ns: Option<i64>,
-        /// 95 per cent of them were not longer.
-        p95_duration_ns: Option<i64>,
-        /// 99 per cent of them were not longer.
-        p99_duration_ns: Option<i64>,
-        /// Calls whose entry is not in the trace.
-        open_at_start: i64,
-        /// Calls whose exit is not in the trace.
-        open_at_end: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+impl Words for SyscallSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("default", Self::Usual),
+        ("duration", Self::Duration),
+        ("count", Self::Count),
+        ("failed", Self::Failed),
+        ("max", Self::Max),
+        ("mean", Self::Mean),
+        ("time", Self::Time),
+    ];
+}
+
+request! {
+    /// Which calls.
+    #[derive(Eq)]
+    pub struct SyscallRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row sums up
+        by: SyscallBy = option("WHAT").excludes(&["details"]).shape(),
+        /// Rows for each process, with --by function or status
+        per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
+        /// List single calls with what they returned
+        details: bool = option("").shape(),
+        /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, ! excludes)
+        function: Option<String> = option("NAMES"),
+        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed (several with ;, ! excludes)
+        status: Option<String> = option("STATUS"),
+        /// Only calls of this thread id
+        thread: Option<u32> = option("TID").between(0, u32::MAX as i64),
+        /// Only calls with such a duration (us)
+        duration: Range = option("A..B").unit(Unit::Microseconds),
+        /// Only rows with so many calls
+        count: Range = option("A..B").excludes(&["details"]),
+        /// Only calls that began in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        sort: SyscallSort = option("ORDER").called("sort-by").shape(),
+        /// With --details: the stack of each call
+        stacks: bool = option("").called("show-stack").requires("details").output(),
+    }
+}
+
+type Sum = Column<SyscallRequest, SyscallRow>;
+
+const SUMS: View<SyscallRequest, SyscallRow> = View::new(
+    &[
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Sum::new("Min", "Min us", Microseconds, |_, row| row.min_duration_ns.into()),
+        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        // Sums of an extract without single calls have no percentiles.
+        Sum::new("P50", "50 % us", Microseconds, |_, row| row.p50_duration_ns.into())
+            .worst()
+            .shown_if_known(|_| true),
+        Sum::new("P90", "90 % us", Microseconds, |_, row| row.p90_duration_ns.into())
+            .worst()
+            .shown_if_known(|_| true),
+        Sum::new("P95", "95 % us", Microseconds, |_, row| row.p95_duration_ns.into()).worst().hidden(),
+        Sum::new("P99", "99 % us", Microseconds, |_, row| row.p99_duration_ns.into())
+            .worst()
+            .shown_if_known(|_| true),
+        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Moved", "Moved", Whole, |_, row| row.moved.into()).sum().hidden(),
+        Sum::new("OpenStart", "No entry", Whole, |_, row| some(row.open_at_start))
+            .sum()
+            .or("0")
+            .shown_if_known(|_| true),
+        Sum::new("OpenEnd", "No exit", Whole, |_, row| some(row.open_at_end))
+            .sum()
+            .or("0")
+            .shown_if_known(|_| true),
+        Sum::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
+            .or("(open)")
+            .shown_if(|asked| asked.by == SyscallBy::Status),
+        Sum::new("Function", "Function", Word, |_, row| {
+            function(row.module.as_deref(), row.function.as_deref()).into()
+        })
+        .shown_if(|asked| asked.by == SyscallBy::Function),
+        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by == SyscallBy::Thread),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+            .shown_if(SyscallRequest::is_by_process),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|_, rows, _| {
+    let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total ")
+        .whole(sum(|row| row.count))
+        .words(" calls, ")
+        .whole(sum(|row| row.failures))
+        .words(" failed, ")
+        .value(FineMilliseconds, sum(|row| row.duration_ns))
+        .words(" ms; without entry ")
+        .whole(sum(|row| row.open_at_start))
+        .words(", without exit ")
+        .whole(sum(|row| row.open_at_end));
+    vec![total]
+});
+
+/// A number of calls that are worth a column; none is worth none.
+fn some(calls: i64) -> Value {
+    (calls > 0).then_some(calls).into()
+}
+
+type Single = Column<SyscallRequest, SyscallCall>;
+
+const COLUMNS: &[Single] = &[
+    Single::new("Time", "Time", Moment, |_, call| call.enter_ns.into()).or("before"),
+    Single::new("Duration", "us", Microseconds, |_, call| call.duration_ns.into()).cost().or("open"),
+    Single::new("Process", "Process", Process, |_, call| call.into()),
+    Single::new("Tid", "Tid", Id, |_, call| call.tid.into()),
+    Single::new("Call", "Call", Word, |_, call| {
+        let name = function(call.module.as_deref(), call.function.as_deref());
+        call.status_name.as_ref().map_or_else(|| name.clone(), |status| format!("{name} <- {status}")).into()
+    }),
+    Single::new("EnterCpu", "CPU", Whole, |_, call| call.enter_cpu.into()).hidden(),
+    Single::new("ExitCpu", "Exit CPU", Whole, |_, call| call.exit_cpu.into()).hidden(),
+];
+
+const CALLS_BY_TIME: View<SyscallRequest, SyscallCall> =
+    View::new(COLUMNS, |call| call.enter_ns.or(call.exit_ns).map_or(0.0, |ns| ns as f64))
+        .with_below(|_, call| frames(call.stack.as_deref()));
+
+const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> =
+    View::new(COLUMNS, |call| call.duration_ns.map_or(-1.0, |ns| ns as f64))
+        .with_below(|_, call| frames(call.stack.as_deref()));
+
+/// Name of a function; without a symbol the offset in its module.
+fn function(module: Option<&str>, name: Option<&str>) -> String {
+    match (module, name) {
+        (_, None) => "(entered before the trace)".to_owned(),
+        (Some(module), Some(offset)) if offset.starts_with('+') => format!("{module}{offset}"),
+        (None, Some(address)) => address.trim_start_matches('+').to_owned(),
+        (_, Some(name)) => name.to_owned(),
+    }
+}
+
+impl Question for SyscallRequest {
+    const NAME: &'static str = "syscall";
+    const SENTENCE: &'static str =
+        "System calls: sums by function, process, thread or result, or single calls with what they returned";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.calls_sql() } else { self.sql() }
     }
 
-    /// A call.
-    pub struct SyscallCall {
-        /// Entry; missing if it is not in the trace.
-        enter_ns: Option<i64>,
-        /// Exit; missing if it is not in the trace.
-        exit_ns: Option<i64>,
-        /// From entry to exit.
-        duration_ns: Option<i64>,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id.
-        tid: Option<i64>,
-        /// File name of the module of the function.
-        module: Option<String>,
-        /// Function; without a name the offset in the module, as `+0x1a2b`. Missing for a call whose entry is not in the trace.
-        function: Option<String>,
-        /// What it returned, as signed number.
-        status: Option<i64>,
-        /// Its name; digits where it has none.
-        status_name: Option<String>,
-        /// Processor of the entry.
-        enter_cpu: Option<i64>,
-        /// Processor of the exit.
-        exit_cpu: Option<i64>,
-        /// Stack of the entry, innermost frame first, if it is asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<SyscallCall>() } else { fields::<SyscallRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if !self.details {
+            return Ok(Answer::rows(self, &SUMS, self.ask(session)?));
+        }
+        let view = if self.is_by_time() { &CALLS_BY_TIME } else { &CALLS_BY_DURATION };
+        Ok(Answer::rows(self, view, self.ask_calls(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 
@@ -170,6 +228,16 @@ rows! {
 const PERCENTILES: [u32; 4] = [50, 90, 95, 99];
 
 impl SyscallRequest {
+    /// Whether a row of sums is of one process.
+    fn is_by_process(&self) -> bool {
+        self.per_process || matches!(self.by, SyscallBy::Process | SyscallBy::Thread)
+    }
+
+    /// Whether single calls are in the order of time.
+    const fn is_by_time(&self) -> bool {
+        matches!(self.sort, SyscallSort::Usual | SyscallSort::Time)
+    }
+
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(&["function", "full_name"], self.function.as_deref()));
@@ -211,7 +279,7 @@ impl SyscallRequest {
 
     /// Columns of a call that tell rows apart, with what stands in the others.
     fn keys(&self) -> String {
-        let with_process = matches!(self.by, SyscallBy::Process | SyscallBy::Thread) || self.per_process;
+        let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {
             if is_key { name.to_owned() } else { format!("CAST(NULL AS {kind}) AS {name}") }
         };
@@ -281,7 +349,7 @@ ORDER BY sort_value, duration_ns, count, module, function, status, process_key, 
 
     const fn sort_value(&self) -> &'static str {
         match self.sort {
-            SyscallSort::Duration | SyscallSort::Time => "duration_ns",
+            SyscallSort::Usual | SyscallSort::Duration | SyscallSort::Time => "duration_ns",
             SyscallSort::Count => "count",
             SyscallSort::Failed => "failures",
             SyscallSort::Max => "coalesce(max_duration_ns, 0)",
@@ -336,9 +404,10 @@ ORDER BY sort_value, duration_ns, count, module, function, process_key",
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
-        let order = match self.sort {
-            SyscallSort::Time => "coalesce(enter_ns, exit_ns)",
-            _ => "coalesce(duration_ns, -1), coalesce(enter_ns, exit_ns)",
+        let order = if self.is_by_time() {
+            "coalesce(enter_ns, exit_ns)"
+        } else {
+            "coalesce(duration_ns, -1), coalesce(enter_ns, exit_ns)"
         };
         format!(
             "WITH {}

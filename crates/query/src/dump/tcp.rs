@@ -8,7 +8,8 @@ pub use super::tcp_order::{TcpNumber, TcpSort};
 use super::zero::ZeroTime;
 use super::{Error, Result, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::{Words, group, option};
+use crate::range::{Range, Unit};
 
 /// Rows for several connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,72 +20,93 @@ pub enum TcpGroup {
     SourceIpRemoteIp,
 }
 
-/// Which connections.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TcpRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Connections whose process is not known pass these filters, too.
-    pub unknown_process: bool,
-    /// Filter on `local:port` and `remote:port`, one behind the other without anything between.
-    pub ip_port: Option<String>,
-    /// Filter on `local:port`.
-    pub source_ip_port: Option<String>,
-    /// Filter on `remote:port`.
-    pub remote_ip_port: Option<String>,
-    /// Filter on the address of the control block, as `0x…`.
-    pub tcb: Option<String>,
-    /// Only connections that were reset because nothing was acknowledged in time.
-    pub reset: bool,
-    /// Only connections over which it was asked whether the other side is there.
-    pub keep_alive: bool,
-    /// Only retransmissions of the other side.
-    pub only_client_retransmit: bool,
-    /// Only retransmissions of such a delay, and connections with one, in nanoseconds.
-    pub retransmit_delay: Range,
-    /// Only retransmissions of so many bytes.
-    pub retransmit_bytes: Range,
-    /// Limits of numbers of rows.
-    pub limits: Vec<(TcpNumber, Range)>,
-    /// Rows for several connections.
-    pub group_by: Option<TcpGroup>,
-    /// Order.
-    pub sort: TcpSort,
-    /// How many of the largest rows.
-    pub top: Top,
-    /// What becomes second 0.
-    pub zero: ZeroTime,
+impl Words for TcpGroup {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("source-ip-port-remote-ip", Self::SourceIpPortRemoteIp),
+        ("source-ip-remote-ip", Self::SourceIpRemoteIp),
+    ];
 }
 
 /// A single byte that is sent again asks whether the other side is there.
 pub const RETRANSMIT_BYTES: Range = Range { min: 2, max: i64::MAX };
 
-impl Default for TcpRequest {
-    fn default() -> Self {
-        Self {
-            processes: ProcessQuery::default(),
-            unknown_process: false,
-            ip_port: None,
-            source_ip_port: None,
-            remote_ip_port: None,
-            tcb: None,
-            reset: false,
-            keep_alive: false,
-            only_client_retransmit: false,
-            retransmit_delay: Range::default(),
-            retransmit_bytes: RETRANSMIT_BYTES,
-            limits: Vec::new(),
-            group_by: None,
-            sort: TcpSort::default(),
-            top: Top::default(),
-            zero: ZeroTime::default(),
-        }
+request! {
+    /// Which connections.
+    #[derive(Eq)]
+    pub struct TcpRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What becomes second 0
+        zero: ZeroTime = group(),
+        /// Connections whose process is not known pass filters on processes, too
+        unknown_process: bool = option("").called("unknown-process"),
+        /// Only such ends: local address:port and remote address:port, one behind the other (*, ?, several with ;, ! excludes)
+        ip_port: Option<String> = option("ENDS").called("ip-port"),
+        /// Only such local address:port
+        source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
+        /// Only such remote address:port
+        remote_ip_port: Option<String> = option("ENDS").called("remote-ip-port"),
+        /// Only such control blocks: 0x…
+        tcb: Option<String> = option("TCBS"),
+        /// Only connections that were reset because nothing was acknowledged in time
+        reset: bool = option(""),
+        /// Only connections over which it was asked whether the other side is there
+        keep_alive: bool = option("").called("keep-alive"),
+        /// Order
+        sort: TcpSort = option("ORDER").called("sort-by").shape(),
+        /// One row for several connections
+        group_by: Option<TcpGroup> = option("ENDS").called("group-by").or_none().shape(),
+        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its connection
+        show_retransmit: bool = option("").called("show-retransmit").shape(),
+        /// Order of these lines
+        by_delay: bool = option("ORDER").called("sort-retransmit-by").either("time", "delay").shape(),
+        /// Only the N last of them
+        top_retransmits: Option<usize> = option("N").called("top-retransmits").shape(),
+        /// Leave the N last of them out first
+        skip_retransmits: usize = option("N").called("skip-retransmits").shape(),
+        /// Only retransmissions of the other side
+        only_client_retransmit: bool = option("").called("only-client-retransmit"),
+        /// Only retransmissions of such a delay, and connections with one (ms)
+        retransmit_delay: Range = option("A..B").called("retransmit-delay").unit(Unit::Milliseconds),
+        /// Only retransmissions of so many bytes
+        retransmit_bytes: Range =
+            option("A..B").called("retransmit-bytes").unit(Unit::Bytes) => RETRANSMIT_BYTES,
+        /// List what went wrong: post, sends that a filter let go too late
+        issue: Option<String> =
+            option("WHAT").among(&["post"]).excludes(&["group-by", "show-retransmit"]).shape(),
+        /// Show times, delays, templates and control blocks
+        details: bool = option("").output(),
+        /// Show what the system counted over the whole life of connections, and sends of programs
+        stats: bool = option("").output(),
+        /// Sums: file, below the rows; total, without rows; none
+        show_total: TcpTotals = option("WHAT").called("show-total").output(),
+        /// Limits of numbers of rows
+        limits: Vec<(TcpNumber, Range)> = group(),
     }
+}
+
+/// Which sums are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TcpTotals {
+    /// Those of several rows, below them.
+    #[default]
+    File,
+    /// Without rows.
+    Total,
+    /// None.
+    None,
+}
+
+impl Words for TcpTotals {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("file", Self::File), ("total", Self::Total), ("none", Self::None)];
 }
 
 rows! {
     /// A connection, or several with the same ends.
-    pub struct TcpRow {
+    pub struct TcpRow: process {
         /// Number of the connection, of several the smallest one.
         connection_id: i64,
         /// Connections.
@@ -317,8 +339,8 @@ pub(super) fn recorded(session: &Session) -> Result<()> {
     })
 }
 
-fn total(rows: &[TcpRow]) -> TcpTotal {
-    rows.iter().fold(TcpTotal::default(), |sum, row| TcpTotal {
+pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r TcpRow>) -> TcpTotal {
+    rows.into_iter().fold(TcpTotal::default(), |sum, row| TcpTotal {
         connections: sum.connections.saturating_add(row.connections),
         received_packets: sum.received_packets.saturating_add(row.received_packets),
         received_bytes: sum.received_bytes.saturating_add(row.received_bytes),

@@ -1,5 +1,8 @@
 //! Orders and limits of TCP connections.
 
+use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
+use crate::range::{Range, Unit};
+
 /// Orders of connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TcpSort {
@@ -44,6 +47,31 @@ pub enum TcpSort {
     Post,
     /// Sends that a filter held back.
     Inject,
+}
+
+impl Words for TcpSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("retransmission-count", Self::RetransmissionCount),
+        ("retransmission-time", Self::RetransmissionTime),
+        ("max-retransmission-time", Self::MaxRetransmissionTime),
+        ("received-count", Self::ReceivedCount),
+        ("sent-count", Self::SentCount),
+        ("received-size", Self::ReceivedSize),
+        ("sent-size", Self::SentSize),
+        ("total-count", Self::TotalCount),
+        ("total-size", Self::TotalSize),
+        ("connect-time", Self::ConnectTime),
+        ("disconnect-time", Self::DisconnectTime),
+        ("client-reset-time", Self::ClientResetTime),
+        ("last-sent-time", Self::LastSentTime),
+        ("last-received-time", Self::LastReceivedTime),
+        ("max-send-delay", Self::MaxSendDelay),
+        ("max-receive-delay", Self::MaxReceiveDelay),
+        ("send-rate", Self::SendRate),
+        ("receive-rate", Self::ReceiveRate),
+        ("post", Self::Post),
+        ("inject", Self::Inject),
+    ];
 }
 
 impl TcpSort {
@@ -173,5 +201,74 @@ impl TcpNumber {
                 | Self::StatPacketsIn
                 | Self::StatPacketsOut
         )
+    }
+}
+
+/// Limits as options: their words, what they limit, units and sentences of help.
+const LIMITS: &[(&str, TcpNumber, Unit, &str)] = &[
+    ("sent-bytes", TcpNumber::SentBytes, Unit::Bytes, "Bytes sent"),
+    ("received-bytes", TcpNumber::ReceivedBytes, Unit::Bytes, "Bytes received"),
+    ("bytes", TcpNumber::Bytes, Unit::Bytes, "Bytes sent and received"),
+    ("sent-packets", TcpNumber::SentPackets, Unit::Count, "Packets sent"),
+    ("received-packets", TcpNumber::ReceivedPackets, Unit::Count, "Packets received"),
+    ("packets", TcpNumber::Packets, Unit::Count, "Packets sent and received"),
+    (
+        "stat-bytes",
+        TcpNumber::StatBytes,
+        Unit::Bytes,
+        "Bytes over the whole life, as the system counted; without its numbers a connection fits none of these",
+    ),
+    ("stat-bytes-in", TcpNumber::StatBytesIn, Unit::Bytes, "Bytes received over the whole life"),
+    ("stat-bytes-out", TcpNumber::StatBytesOut, Unit::Bytes, "Bytes sent over the whole life"),
+    ("stat-packets", TcpNumber::StatPackets, Unit::Count, "Packets over the whole life"),
+    ("stat-packets-in", TcpNumber::StatPacketsIn, Unit::Count, "Packets received over the whole life"),
+    ("stat-packets-out", TcpNumber::StatPacketsOut, Unit::Count, "Packets sent over the whole life"),
+    ("retransmit-count", TcpNumber::RetransmitCount, Unit::Count, "Retransmissions that remain"),
+    ("connect", TcpNumber::Connect, Unit::Seconds, "When it was opened (s; 0 if before the trace)"),
+    ("disconnect", TcpNumber::Disconnect, Unit::Seconds, "When it was closed (s; 0 if still open)"),
+    ("last-sent", TcpNumber::LastSent, Unit::Seconds, "Last packet sent (s; 0 if none)"),
+    ("last-received", TcpNumber::LastReceived, Unit::Seconds, "Last packet received (s; 0 if none)"),
+    ("client-reset", TcpNumber::ClientReset, Unit::Seconds, "When this side reset it (s; 0 if it did not)"),
+    (
+        "connection-duration",
+        TcpNumber::Duration,
+        Unit::Seconds,
+        "From opening to closing or the end of the trace (s); one that was open before is longer than any",
+    ),
+    ("send-delay", TcpNumber::SendDelay, Unit::Seconds, "Longest time between two sends (s)"),
+    ("receive-delay", TcpNumber::ReceiveDelay, Unit::Seconds, "Longest time between two receipts (s)"),
+    ("send-rate", TcpNumber::SendRate, Unit::Mebibytes, "MiB sent for each second of bursts"),
+    ("receive-rate", TcpNumber::ReceiveRate, Unit::Mebibytes, "MiB received for each second of bursts"),
+    ("post", TcpNumber::Post, Unit::Count, "Sends of programs"),
+    ("inject", TcpNumber::Inject, Unit::Count, "Sends that a filter held back"),
+];
+
+const fn limit(name: &'static str, unit: Unit) -> Spec {
+    option("A..B").called(name).unit(unit).below("Ranges over rows")
+}
+
+/// An option for each number.
+impl OptionValue for Vec<(TcpNumber, Range)> {
+    fn options(&self, _: Spec) -> Vec<Opt> {
+        let opt = |(name, _, unit, sentence): &(&'static str, TcpNumber, Unit, &'static str)| {
+            Range::default().options(limit(name, *unit).of_field("", sentence))
+        };
+        LIMITS.iter().flat_map(opt).collect()
+    }
+
+    fn read(values: &Values, _: &Spec) -> Result<Option<Self>, OptionError> {
+        let mut all = Self::new();
+        for (name, number, unit, _) in LIMITS {
+            let range = Range::read(values, &limit(name, *unit))?;
+            all.extend(range.filter(|range| !range.is_unlimited()).map(|range| (*number, range)));
+        }
+        Ok(Some(all))
+    }
+
+    fn write(&self, _: &Spec, values: &mut Values) {
+        for (number, range) in self {
+            let known = LIMITS.iter().find(|(_, known, ..)| known == number);
+            known.into_iter().for_each(|(name, _, unit, _)| range.write(&limit(name, *unit), values));
+        }
     }
 }

@@ -3,8 +3,11 @@
 use super::sql::{PROCESS_COLUMNS, filtered};
 use super::tcp::{TcpRequest, recorded};
 use super::tcp_rows::end;
+use super::tcp_view::tcb;
 use super::{Error, Result, ask, has_rows};
 use crate::Session;
+use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
+use crate::question::{Column, Line, View};
 
 /// How far a send and the one that is let go for it may lie apart.
 const WINDOW: usize = 100;
@@ -48,7 +51,7 @@ rows! {
     }
 
     /// One of the three sends of an issue.
-    pub struct PostIssueRow {
+    pub struct PostIssueRow: process {
         /// Number of the issue, from 1.
         issue: i64,
         /// `captured`: what the filter held back; `overtaking`: what was sent meanwhile; `injected`: when it was let go.
@@ -85,6 +88,34 @@ rows! {
         command_line: Option<String>,
     }
 }
+
+type Sent = Column<TcpRequest, PostIssueRow>;
+
+/// Issues as people see them.
+pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
+    &[
+        Sent::new("Issue", "Issue", Whole, |_, row| row.issue.into()),
+        Sent::new("Role", "What", Word, |_, row| {
+            match row.role.as_str() {
+                "captured" => "Posted, captured by a filter",
+                "overtaking" => "Posted behind it",
+                _ => "Injected too late",
+            }
+            .into()
+        }),
+        Sent::new("EventTime", "Time", Moment, |_, row| row.ts_ns.into()),
+        Sent::new("Bytes", "Bytes", Whole, |_, row| row.size_bytes.into()),
+        Sent::new("SndNext", "SndNext", Id, |_, row| row.sequence.into()),
+        Sent::new("SequenceDiff", "SequenceNr Diff", Whole, |_, row| row.sequence_difference.into()),
+        Sent::new("Connection", "Source IP/Port -> Destination IP/Port", Word, |_, row| {
+            format!("{} -> {}", row.local, row.remote).into()
+        }),
+        Sent::new("TCB", "TCB", Word, |_, row| tcb(&row.tcb).into()).shown_if(|asked| asked.details),
+        Sent::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.ts_ns as f64,
+)
+.with_total(|_, rows, _| vec![Line::new("Issues: ").whole(rows.len() as i64 / 3)]);
 
 impl TcpRequest {
     /// The question for all sends of programs, in which issues are looked for.

@@ -1,30 +1,35 @@
 //! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none finished anything.
 
 use super::group::{Group, grouped};
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, View, fields, group, option};
+use crate::range::{Range, Unit};
 
 /// Why the number of worker threads was changed when a pool starved.
 pub const STARVATION: &str = "Starvation";
 
-/// Which changes of the number of worker threads.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ThreadPoolRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// A filter on the names of reasons; starvation if missing.
-    pub reason: Option<String>,
-    /// Part of the trace in nanoseconds.
-    pub time: Range,
-    /// How many rows from the end of each process.
-    pub top: Top,
+request! {
+    /// Which changes of the number of worker threads.
+    #[derive(Eq)]
+    pub struct ThreadPoolRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many rows from the end of each process
+        top: Top = group(),
+        /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?, several with ;, ! excludes)
+        reason: Option<String> = option("NAMES"),
+        /// Only these seconds of the trace
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+    }
 }
 
 rows! {
     /// A change of the number of worker threads.
-    pub struct ThreadPoolRow {
+    pub struct ThreadPoolRow: process {
         /// When.
         ts_ns: i64,
         /// Worker threads that there shall be from then on.
@@ -56,6 +61,53 @@ rows! {
 
 /// Changes by process, in the order of their number; the sum is that number.
 pub type ThreadPoolAnswer = Vec<Group<ThreadPoolRow, i64>>;
+
+type Change = Column<ThreadPoolRequest, ThreadPoolRow>;
+
+const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
+    &[
+        Change::time("Time", |_, row| row.ts_ns.into()),
+        Change::new("ThreadCount", "Threads", Whole, |_, row| row.worker_threads.into()),
+        Change::new("DiffSinceLast", "Since last s", Seconds(3), |_, row| row.since_last_ns.into()),
+        Change::new("Reason", "Reason", Word, |_, row| row.reason.clone().into()),
+        Change::new("Throughput", "Throughput", Fixed(3), |_, row| row.throughput.into()).hidden(),
+        Change::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
+        // Where there are no headings to name it.
+        Change::new("Process", "Process", ProcessLine, |_, row| row.into()).shown_when_merged(|_| true),
+    ],
+    |row| row.ts_ns as f64,
+)
+.with_headings(|_, rows| {
+    let of = Line::new("  ").value(ProcessLine, rows.first()?).words("  [");
+    Some(of.whole(rows.len() as i64).words(" changes]"))
+});
+
+impl Question for ThreadPoolRequest {
+    const NAME: &'static str = "thread-pool";
+    const ALIASES: &'static [&'static str] = &["threadpool"];
+    const SENTENCE: &'static str = "Thread pools of .NET programs that starved";
+
+    fn show_sql(&self) -> String {
+        self.sql()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        fields::<ThreadPoolRow>()
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        let groups = self.ask(session)?.into_iter().map(|group| group.rows).collect();
+        let none = match self.reason {
+            None => "thread pools were recorded, and no starvation fits the question",
+            Some(_) => "no change of a thread pool fits the question",
+        };
+        Ok(Answer::groups(self, &CHANGES, groups).or_line(Line::new(none)))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
 
 /// GUID of the .NET runtime, as `generic_event` has it.
 const RUNTIME: &str = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";

@@ -1,11 +1,14 @@
 //! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
 
+use super::rows::Field;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, quoted, range_condition, stack_text,
 };
 use super::{Result, Top, ask, check_recorded};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Id, Milliseconds, Moment, Process, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Question, View, Words, fields, frames, group, option};
+use crate::range::{Range, Unit};
 
 /// Orders of sums and of single delays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,30 +24,39 @@ pub enum UiDelaySort {
     Time,
 }
 
-/// Which delays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UiDelayRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Only this kind: `message`, `input` or `wait_cursor`.
-    pub kind: Option<String>,
-    /// A filter on the class of the window or of that at the top.
-    pub class: Option<String>,
-    /// How long, in nanoseconds.
-    pub duration: Range,
-    /// Only those that reach into this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Order.
-    pub sort: UiDelaySort,
-    /// How many of the largest rows.
-    pub top: Top,
-    /// With stacks, of single delays.
-    pub stacks: bool,
+impl Words for UiDelaySort {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("duration", Self::Duration), ("max", Self::Max), ("count", Self::Count), ("time", Self::Time)];
+}
+
+request! {
+    /// Which delays.
+    #[derive(Eq)]
+    pub struct UiDelayRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
+        kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
+        /// Only delays of windows of such a class, or below such a one (*, ?, several with ;, ! excludes)
+        class: Option<String> = option("NAMES").called("class-name"),
+        /// Only delays that were so long (ms)
+        duration: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only delays that reach into this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Single delays
+        details: bool = option("").shape(),
+        /// With --details: stacks
+        stacks: bool = option("").called("show-stack").requires("details").output(),
+        /// Order; of single delays duration or time
+        sort: UiDelaySort = option("ORDER").called("sort-by").shape(),
+    }
 }
 
 rows! {
     /// Delays of a kind of a process.
-    pub struct UiDelayRow {
+    pub struct UiDelayRow: process {
         /// Process; missing if it is not known.
         process_key: Option<i64>,
         /// Its process id.
@@ -74,7 +86,7 @@ rows! {
     }
 
     /// A delay.
-    pub struct UiDelayEvent {
+    pub struct UiDelayEvent: process {
         /// Begin.
         start_ns: i64,
         /// End.
@@ -128,10 +140,95 @@ rows! {
     }
 }
 
+type Sum = Column<UiDelayRequest, UiDelayRow>;
+
+const SUMS: View<UiDelayRequest, UiDelayRow> = View::new(
+    &[
+        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.union_ns.into()).cost(),
+        Sum::new("Sum", "Sum ms", Milliseconds, |_, row| row.duration_ns.into()).cost().hidden(),
+        Sum::new("Max", "Longest ms", Milliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        Sum::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+);
+
+type Single = Column<UiDelayRequest, UiDelayEvent>;
+
+const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
+    &[
+        Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
+        Single::new("End", "End", Moment, |_, row| row.ts_ns.into()).hidden(),
+        Single::new("Duration", "Duration ms", Milliseconds, |_, row| row.duration_ns.into()).cost(),
+        Single::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
+        Single::new("SinceInputRemove", "Since input ms", Milliseconds, |_, row| {
+            row.since_input_remove_ns.into()
+        })
+        .hidden(),
+        Single::new("SinceOldestInput", "Oldest input ms", Milliseconds, |_, row| {
+            row.since_oldest_input_ns.into()
+        })
+        .worst()
+        .hidden(),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+        Single::new("Class", "Class", Word, |_, row| row.class_name.clone().into()),
+        Single::new("TopLevelClass", "Top-level class", Word, |_, row| {
+            row.top_level_class_name.clone().into()
+        }),
+        Single::new("Message", "Message", Word, |_, row| {
+            row.message_id.map(|id| format!("{id:#06x}")).into()
+        }),
+        Single::new("WParam", "WParam", Word, |_, row| row.wparam.map(hexadecimal).into()).hidden(),
+        Single::new("Flags", "Flags", Word, |_, row| row.flags.map(hexadecimal).into()).hidden(),
+        Single::new("ImagePath", "Image path", Word, |_, row| row.image_path.clone().into()).hidden(),
+        Single::new("Package", "Package", Word, |_, row| row.package.clone().into()).hidden(),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+/// A kind as options name it.
+fn word_of(kind: &str) -> String {
+    kind.replace('_', "-")
+}
+
+fn hexadecimal(number: i64) -> String {
+    format!("{number:#x}")
+}
+
+impl Question for UiDelayRequest {
+    const NAME: &'static str = "ui-delay";
+    const SENTENCE: &'static str =
+        "Delays of programs with windows: input and messages that waited, wait cursors";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.events_sql() } else { self.sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<UiDelayEvent>() } else { fields::<UiDelayRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &DELAYS, self.ask_events(session)?));
+        }
+        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
 impl UiDelayRequest {
     fn conditions(&self) -> String {
         let mut all = self.processes.conditions();
-        all.extend(self.kind.as_deref().map(|kind| format!("d.kind = {}", quoted(kind))));
+        // Words of options have dashes.
+        let kind = self.kind.as_deref().map(|kind| kind.replace('-', "_"));
+        all.extend(kind.map(|kind| format!("d.kind = {}", quoted(&kind))));
         all.extend(any_text_condition(&["d.class_name", "d.top_level_class_name"], self.class.as_deref()));
         all.extend(range_condition("d.duration_ns", self.duration));
         if !self.time.is_unlimited() {

@@ -1,11 +1,45 @@
 //! The global lock of the window manager: who waited for it and who had it, by process or thread, or single acquisitions.
 
+use super::rows::Field;
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, stack_condition, stack_text, told_condition,
 };
 use super::{Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, View, Words, fields, frames, group, option};
+use crate::range::{Range, Unit};
+
+request! {
+    /// Which acquisitions.
+    #[derive(Eq)]
+    pub struct UserLockRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row is
+        by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
+        /// Only this mode
+        mode: Option<String> = option("MODE").among(&["exclusive", "shared"]),
+        /// Only acquisitions that waited so long (ms)
+        wait: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only acquisitions after which the thread had the lock so long (ms)
+        hold: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only acquisitions in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*, ?, several with ;, ! excludes)
+        stack: Option<String> = option("FRAMES").called("stack-filter"),
+        /// Single acquisitions
+        details: bool = option("").excludes(&["by"]).shape(),
+        /// With --details: stacks
+        stacks: bool = option("").called("show-stack").requires("details").output(),
+        /// Order; of single acquisitions wait, hold or time
+        sort: UserLockSort = option("ORDER").called("sort-by").shape(),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
+}
 
 /// Orders of sums and of single acquisitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,34 +59,20 @@ pub enum UserLockSort {
     Time,
 }
 
-/// Which acquisitions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UserLockRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Only this mode: `exclusive` or `shared`.
-    pub mode: Option<String>,
-    /// Only those that waited so long, in nanoseconds. Releases whose acquisition is not known are left out by any limit.
-    pub wait: Range,
-    /// Only those that had the lock so long, in nanoseconds.
-    pub hold: Range,
-    /// Only those in this part of the trace, in nanoseconds: by their acquisition, of a release without one by that.
-    pub time: Range,
-    /// Only those whose stack has such a frame.
-    pub stack: Option<String>,
-    /// Sums of threads, in place of processes.
-    pub by_thread: bool,
-    /// Order.
-    pub sort: UserLockSort,
-    /// How many of the largest rows.
-    pub top: Top,
-    /// With stacks, of single acquisitions.
-    pub stacks: bool,
+impl Words for UserLockSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("wait", Self::Wait),
+        ("max-wait", Self::MaxWait),
+        ("hold", Self::Hold),
+        ("max-hold", Self::MaxHold),
+        ("count", Self::Count),
+        ("time", Self::Time),
+    ];
 }
 
 rows! {
     /// Acquisitions of a process or thread.
-    pub struct UserLockRow {
+    pub struct UserLockRow: process {
         /// Process; missing if it is not known.
         process_key: Option<i64>,
         /// Its process id.
@@ -94,7 +114,7 @@ rows! {
     }
 
     /// An acquisition.
-    pub struct UserLockEvent {
+    pub struct UserLockEvent: process {
         /// When the thread had the lock; missing where only the release was told.
         acquire_ns: Option<i64>,
         /// When it gave it back, if that was told.
@@ -131,6 +151,86 @@ rows! {
         command_line: Option<String>,
         /// What the rows are sorted by.
         sort_value: f64,
+    }
+}
+
+type Sum = Column<UserLockRequest, UserLockRow>;
+
+const SUMS: View<UserLockRequest, UserLockRow> = View::new(
+    &[
+        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
+        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| row.max_wait_ns.into()).worst(),
+        Sum::new("Hold", "Hold ms", FineMilliseconds, |_, row| row.hold_ns.into()).cost(),
+        Sum::new("MaxHold", "Longest ms", FineMilliseconds, |_, row| row.max_hold_ns.into()).worst(),
+        Sum::new("Count", "Count", Whole, |_, row| row.acquisitions.into()).sum(),
+        Sum::new("Exclusive", "Exclusive", Whole, |_, row| row.exclusive.into()).sum().hidden(),
+        Sum::new("Shared", "Shared", Whole, |_, row| row.shared.into()).sum(),
+        Sum::new("Slow", "Slow", Whole, |_, row| row.slow.into()).cost(),
+        Sum::new("NotReleased", "Not released", Whole, |_, row| {
+            row.acquisitions.saturating_sub(row.released).into()
+        })
+        .sum()
+        .hidden(),
+        Sum::new("OnlyReleased", "Only released", Whole, |_, row| row.only_released.into()).sum().hidden(),
+        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by_thread),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|asked, rows, _| {
+    let sum = |of: fn(&UserLockRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total: ")
+        .whole(sum(|row| row.acquisitions))
+        .words(" acquisitions, ")
+        .whole(sum(|row| row.slow))
+        .words(" of them slow, wait ")
+        .value(FineMilliseconds, sum(|row| row.wait_ns))
+        .words(" ms, hold ")
+        .value(FineMilliseconds, sum(|row| row.hold_ns))
+        .words(" ms");
+    if asked.with_total { vec![total] } else { Vec::new() }
+});
+
+type Single = Column<UserLockRequest, UserLockEvent>;
+
+const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
+    &[
+        Single::time("Time", |_, row| row.acquire_ns.or(row.release_ns).into()),
+        Single::new("Mode", "Mode", Word, |_, row| row.mode.clone().into()).or("(release)"),
+        Single::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
+        Single::new("Hold", "Hold ms", FineMilliseconds, |_, row| row.hold_ns.into()).cost(),
+        Single::new("ToldHold", "Hold as told ms", FineMilliseconds, |_, row| row.told_hold_ns.into())
+            .cost()
+            .hidden(),
+        Single::new("Slow", "Slow", Word, |_, row| row.is_slow.then_some("slow").into()),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+impl Question for UserLockRequest {
+    const NAME: &'static str = "user-lock";
+    const SENTENCE: &'static str = "The global lock of the window manager: who waited for it, who had it";
+
+    fn show_sql(&self) -> String {
+        if self.details { self.events_sql() } else { self.sql() }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.details { fields::<UserLockEvent>() } else { fields::<UserLockRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.details {
+            return Ok(Answer::rows(self, &ACQUISITIONS, self.ask_events(session)?));
+        }
+        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
+    }
+
+    fn top(&self) -> Top {
+        self.top
     }
 }
 

@@ -1,26 +1,36 @@
 //! Modules of processes and their versions; symbol files that are missing.
 
 use super::group::{Group, grouped};
+use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
 use super::{Result, Top, ask, check_recorded};
 use crate::Session;
+use crate::question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
+use crate::question::{Answer, Column, Line, Question, Shows, Value, View, fields, group, option};
 
-/// Which modules of which processes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VersionRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// A filter on file names.
-    pub dll: Option<String>,
-    /// A filter on the path with everything that its version resource tells behind it.
-    pub version: Option<String>,
-    /// How many processes from the end of the list.
-    pub top: Top,
+request! {
+    /// Which modules of which processes, or which symbol files that are missing.
+    #[derive(Eq)]
+    pub struct VersionRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many processes from the end of the list
+        top: Top = group(),
+        /// Only modules with these file names (*, ?, several with ;, ! excludes)
+        dll: Option<String> = option("NAMES"),
+        /// Only modules where path, versions, product, company and description, one behind the other, fit
+        version: Option<String> = option("TEXT"),
+        /// Symbol files that are missing for code with CPU samples instead; only those with such names
+        missing_pdb: Option<String> =
+            option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
+        /// Sums: none, or total without modules
+        show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
+    }
 }
 
 rows! {
     /// A module of a process.
-    pub struct ModuleRow {
+    pub struct ModuleRow: process {
         /// Process; missing for the kernel and drivers.
         process_key: Option<i64>,
         /// Process id.
@@ -68,6 +78,82 @@ rows! {
         cpu_ns: i64,
         /// Symbol files of all modules.
         all_pdbs: i64,
+    }
+}
+
+type Module = Column<VersionRequest, ModuleRow>;
+
+const MODULES: View<VersionRequest, ModuleRow> = View::new(
+    &[
+        Module::new("Module", "Module", Word, |_, row| row.module.clone().into()),
+        Module::new("FileVersion", "File version", Word, |_, row| row.file_version.clone().into()),
+        Module::new("ProductVersion", "Product version", Word, |_, row| row.product_version.clone().into()),
+        Module::new("ProductName", "Product", Word, |_, row| row.product_name.clone().into()),
+        Module::new("Company", "Company", Word, |_, row| row.company.clone().into()).hidden(),
+        Module::new("Description", "Description", Word, |_, row| row.description.clone().into()).hidden(),
+        Module::new("Path", "Path", Word, |_, row| row.path.clone().into()),
+        Module::new("Process", "Process", ProcessLine, |_, row| owner(row)).shown_when_merged(|_| true),
+    ],
+    // Modules are by process, and these by name.
+    |_| 0.0,
+)
+.with_headings(|asked, rows| {
+    let row = rows.first()?;
+    let line = Line::new("  ").value(ProcessLine, owner(row));
+    if asked.show_total.as_deref() == Some("none") {
+        return Some(line);
+    }
+    let line = line.words("  [").value(Id, rows.len() as i64).words(" of ").value(Id, row.all_modules);
+    Some(line.words(" modules]"))
+});
+
+/// The process that mapped a module.
+fn owner(row: &ModuleRow) -> Value {
+    if row.process_key.is_none() { "kernel and drivers".into() } else { row.into() }
+}
+
+type Missing = Column<VersionRequest, MissingPdb>;
+
+const MISSING: View<VersionRequest, MissingPdb> = View::new(
+    &[
+        Missing::new("Cpu", "CPU ms up to", Milliseconds, |_, row| row.cpu_ns.into()).worst(),
+        Missing::new("Pdb", "Symbol file", Word, |_, row| row.pdb.clone().into()),
+        Missing::new("Age", "Age", Whole, |_, row| row.pdb_age.into()),
+        Missing::new("Id", "Id", Word, |_, row| row.pdb_guid.clone().into()),
+        Missing::new("Module", "Module", Word, |_, row| row.module.clone().into()),
+    ],
+    |row| row.cpu_ns as f64,
+);
+
+impl Question for VersionRequest {
+    const NAME: &'static str = "version";
+    const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
+
+    fn show_sql(&self) -> String {
+        match &self.missing_pdb {
+            Some(filter) => missing_pdbs_sql(Some(filter)),
+            None => self.sql(),
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.missing_pdb.is_some() { fields::<MissingPdb>() } else { fields::<ModuleRow>() }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if let Some(filter) = &self.missing_pdb {
+            let found = missing_pdbs(session, Some(filter))?;
+            let foot = found.sentence();
+            return Ok(Answer::rows(self, &MISSING, found.rows).with_foot([foot]));
+        }
+        let groups = self.ask(session)?.into_iter().map(|group| group.rows).collect();
+        let shows = if self.show_total.as_deref() == Some("total") { Shows::Headings } else { Shows::Rows };
+        Ok(Answer::groups(self, &MODULES, groups).showing(shows))
+    }
+
+    fn top(&self) -> Top {
+        // The largest ones that are asked for are processes, not rows.
+        Top::default()
     }
 }
 
@@ -132,6 +218,28 @@ pub struct MissingPdbs {
     pub all_pdbs: i64,
     /// Whether the extract was imported: such a one knows only symbol files that were not found.
     pub is_imported: bool,
+}
+
+impl MissingPdbs {
+    /// How many symbol files are missing, as far as the extract tells.
+    fn sentence(&self) -> Line {
+        let Self { rows, all_pdbs, is_imported } = self;
+        let count = Line::default().whole(rows.len() as i64);
+        match (is_imported, all_pdbs) {
+            (false, _) => count
+                .words(" of ")
+                .whole(*all_pdbs)
+                .words(" symbol files are missing for code with CPU samples"),
+            (true, 0) => Line::new(
+                "Which symbol files are missing is not known: this extract of ETWAnalyzer has no modules",
+            ),
+            // Such an extract names the symbol files that were not found, and no others.
+            (true, _) => count
+                .words(" symbol files are missing for code with CPU samples, of ")
+                .whole(*all_pdbs)
+                .words(" that were not found"),
+        }
+    }
 }
 
 /// Symbol files that are missing.

@@ -1,12 +1,21 @@
 //! Virtual memory: what processes committed and did not give back, by process, stack or method.
 
 use super::group::grouped;
-use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, ends, filtered, range_condition, stack_condition, text_condition,
-};
+use super::rows::Field;
+use super::sql::ProcessQuery;
+use super::virtual_alloc_rows::total;
 use super::{Group, Result, Top, ask, check_recorded, check_rows};
 use crate::Session;
-use crate::range::Range;
+use crate::question::Format::{Bytes, Id, Moment, Process, ProcessLine, Whole, Word};
+use crate::question::{
+    Answer, Column, Line, Opt, OptionError, OptionValue, Question, Spec, Values, View, Words, fields, frames,
+    group, option,
+};
+use crate::range::{Range, Unit};
+
+pub use super::virtual_alloc_rows::{
+    VirtualAllocRow, VirtualAllocTotal, VirtualEvent, VirtualStackAnswer, VirtualStackRow,
+};
 
 /// Orders of processes, stacks and methods.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,157 +39,214 @@ pub enum VirtualAllocSort {
     PeakSize,
 }
 
-/// Which memory.
+impl Words for VirtualAllocSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("not-released-size", Self::NotReleasedSize),
+        ("not-released-count", Self::NotReleasedCount),
+        ("commit-size", Self::CommitSize),
+        ("commit-count", Self::CommitCount),
+        ("freed-size", Self::FreedSize),
+        ("freed-count", Self::FreedCount),
+        ("max-commit-size", Self::MaxCommitSize),
+        ("peak-size", Self::PeakSize),
+    ];
+}
+
+/// Numbers of stacks with `;` between; without them it is not asked for these.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VirtualAllocRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Only allocations in this part of the trace, in nanoseconds. What was given back is known from the whole trace.
-    pub time: Range,
-    /// Only commits with such a frame in the stack: a filter on texts of frames and names of methods.
-    pub stack: Option<String>,
-    /// Bytes of a row that were not given back.
-    pub not_released_size: Range,
-    /// Commits of a row that were not given back.
-    pub not_released_count: Range,
-    /// Whether what a process had when it ended counts as not given back.
-    pub include_exited: bool,
-    /// Order.
-    pub sort: VirtualAllocSort,
-    /// How many of the largest processes.
-    pub top: Top,
+pub struct StackNumbers(pub Option<Vec<i32>>);
+
+impl OptionValue for StackNumbers {
+    fn options(&self, spec: Spec) -> Vec<Opt> {
+        None::<String>.options(spec)
+    }
+
+    fn read(values: &Values, spec: &Spec) -> std::result::Result<Option<Self>, OptionError> {
+        let Some(text) = Option::<String>::read(values, spec)?.flatten() else { return Ok(None) };
+        let parts = text.split([';', ' ', ',']).filter(|part| !part.is_empty());
+        let numbers: std::result::Result<Vec<i32>, _> = parts.map(str::parse).collect();
+        numbers.map(|numbers| Some(Self(Some(numbers)))).map_err(|_| {
+            let problem = format!("expected numbers with ; between, found {text:?}");
+            OptionError::Value { option: "stack-id", problem }
+        })
+    }
+
+    fn write(&self, spec: &Spec, values: &mut Values) {
+        let text = |numbers: &Vec<i32>| numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(";");
+        self.0.as_ref().map(text).write(spec, values);
+    }
+}
+
+request! {
     /// How many of the largest stacks or methods of each process.
-    pub top_stacks: Top,
-}
-
-rows! {
-    /// Virtual memory of a process.
-    pub struct VirtualAllocRow {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Bytes of pages that were committed and not given back.
-        outstanding_bytes: i64,
-        /// Commits with such pages.
-        outstanding_commits: i64,
-        /// Bytes of commits.
-        commit_bytes: i64,
-        /// Commits.
-        commits: i64,
-        /// Bytes of decommits and releases.
-        freed_bytes: i64,
-        /// Decommits and releases.
-        frees: i64,
-        /// Decommits.
-        decommits: i64,
-        /// Releases.
-        releases: i64,
-        /// Reservations without a commit.
-        reserves: i64,
-        /// Largest commit.
-        max_commit_bytes: i64,
-        /// The most that it had committed at one time, of what was committed in the trace.
-        peak_bytes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    #[derive(Copy, Eq)]
+    pub struct TopStacks {
+        /// With --details or --methods: only the N largest of each process
+        count: usize = option("N").called("top-stacks").shape() => 10,
+        /// Leave the N largest of each process out first
+        skip: usize = option("N").called("skip-stacks").shape(),
     }
 
-    /// Commits of a process with one stack, or with one method in their stacks.
-    pub struct VirtualStackRow {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// The stack, with rows for each stack; missing where none was recorded.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// The method, with rows for each method.
-        method: Option<String>,
-        /// Bytes of pages that were committed and not given back.
-        outstanding_bytes: i64,
-        /// Commits with such pages.
-        outstanding_commits: i64,
-        /// Bytes of commits.
-        commit_bytes: i64,
-        /// Commits.
-        commits: i64,
-        /// Largest commit.
-        max_commit_bytes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
-    }
-
-    /// An allocation.
-    pub struct VirtualEvent {
-        /// Time.
-        ts_ns: i64,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread that did it.
-        tid: Option<i64>,
-        /// `commit`, `reserve`, `decommit` or `release`.
-        kind: String,
-        /// First address, in hexadecimal digits.
-        address: String,
-        /// Bytes.
-        size_bytes: i64,
-        /// Flags, in hexadecimal digits.
-        flags: String,
-        /// Bytes of it that were not given back.
-        outstanding_bytes: i64,
-        /// The stack.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    /// Which memory.
+    #[derive(Eq)]
+    pub struct VirtualAllocRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest processes
+        top: Top = group(),
+        /// Sums of processes; what is shown without any other word
+        stats: bool = option("").excludes(&["details", "methods", "stack-id", "events"]).shape(),
+        /// Stacks of each process whose commits were not given back; with --stack-id the single allocations of
+        /// these stacks
+        details: bool = option("").excludes(&["methods", "events"]).shape(),
+        /// The same by method: only these (*, ?, several with ;, ! excludes), each with all stacks that contain it
+        methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
+        /// Single allocations of these stacks: numbers that --details shows, with ;
+        stack_numbers: StackNumbers = option("NUMBERS").called("stack-id"),
+        /// Single allocations
+        events: bool = option("").shape(),
+        /// With --details, --stack-id or --events: frames
+        stacks: bool = option("").called("show-stack").output(),
+        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with ;, ! excludes)
+        stack: Option<String> = option("FRAMES").called("stack-filter"),
+        /// How many of the largest stacks or methods of each process
+        top_stacks: TopStacks = group(),
+        /// Order; of stacks by what was committed or not released
+        sort: VirtualAllocSort = option("ORDER").called("sort-by").shape(),
+        /// Only rows with so many bytes that were not given back
+        not_released_size: Range = option("A..B").called("not-released-size").unit(Unit::Bytes),
+        /// Only rows with so many commits that were not given back
+        not_released_count: Range = option("A..B").called("not-released-count"),
+        /// Only allocations in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Count what processes had when they ended as not given back
+        include_exited: bool = option("").called("include-exited"),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 }
 
-/// Stacks or methods by process.
-pub type VirtualStackAnswer = Vec<Group<VirtualStackRow, VirtualAllocTotal>>;
+/// What is listed.
+enum List {
+    Processes,
+    Stacks(StackBy),
+    Events(Vec<i32>),
+}
 
-/// Sums over rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct VirtualAllocTotal {
-    /// Bytes that were not given back.
-    pub outstanding_bytes: i64,
-    /// Commits that were not given back.
-    pub outstanding_commits: i64,
-    /// What groups are sorted by.
-    pub sort_value: f64,
+type OfProcess = Column<VirtualAllocRequest, VirtualAllocRow>;
+
+const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
+    &[
+        OfProcess::new("NotReleasedSize", "Not released", Bytes, |_, row| row.outstanding_bytes.into())
+            .cost(),
+        OfProcess::new("NotReleasedCount", "Count", Whole, |_, row| row.outstanding_commits.into()).cost(),
+        OfProcess::new("CommitSize", "Committed", Bytes, |_, row| row.commit_bytes.into()).cost(),
+        OfProcess::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
+        OfProcess::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
+        OfProcess::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
+        OfProcess::new("MaxCommitSize", "Largest", Bytes, |_, row| row.max_commit_bytes.into()).worst(),
+        OfProcess::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into()).worst(),
+        OfProcess::new("ReserveCount", "Reserves", Whole, |_, row| row.reserves.into()).sum().hidden(),
+        OfProcess::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_total(|asked, rows, _| {
+    let sum = |of: fn(&VirtualAllocRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let total = Line::new("Total: Processes: ")
+        .whole(i64::try_from(rows.len()).unwrap_or(i64::MAX))
+        .words(" NotReleased: ")
+        .whole(sum(|row| row.outstanding_commits))
+        .words(" commits, ")
+        .value(Bytes, sum(|row| row.outstanding_bytes))
+        .words(" memory");
+    if asked.with_total { vec![total] } else { Vec::new() }
+});
+
+type OfStack = Column<VirtualAllocRequest, VirtualStackRow>;
+
+const STACKS: View<VirtualAllocRequest, VirtualStackRow> = View::new(
+    &[
+        OfStack::new("NotReleasedSize", "Not released", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
+        OfStack::new("NotReleasedCount", "Count", Whole, |_, row| row.outstanding_commits.into()).cost(),
+        OfStack::new("CommitSize", "Committed", Bytes, |_, row| row.commit_bytes.into()).cost(),
+        OfStack::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
+        OfStack::new("MaxCommitSize", "Largest", Bytes, |_, row| row.max_commit_bytes.into())
+            .worst()
+            .hidden(),
+        OfStack::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+            .or("(none)")
+            .shown_if(|asked| asked.methods.is_none()),
+        OfStack::new("Method", "Method", Word, |_, row| row.method.clone().into())
+            .shown_if(|asked| asked.methods.is_some()),
+        OfStack::new("Process", "Process", Process, |_, row| row.into()).shown_when_merged(|_| true),
+    ],
+    |row| row.sort_value,
+)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+/// What stands above the stacks of a process: sums over all of them, whatever is shown of them.
+fn of_process(group: Group<VirtualStackRow, VirtualAllocTotal>) -> (Line, Vec<VirtualStackRow>) {
+    let Group { total, rows } = group;
+    let process = rows.first().map_or_else(Line::default, |row| Line::new("  ").value(ProcessLine, row));
+    let line = process.words(": ").value(Bytes, total.outstanding_bytes).words(" in ");
+    (line.whole(total.outstanding_commits).words(" commits"), rows)
+}
+
+type Single = Column<VirtualAllocRequest, VirtualEvent>;
+
+const ALLOCATIONS: View<VirtualAllocRequest, VirtualEvent> = View::new(
+    &[
+        Single::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
+        Single::new("Kind", "What", Word, |_, row| row.kind.as_str().into()),
+        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        Single::new("NotReleasedSize", "Not released", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
+        Single::new("Address", "Address", Word, |_, row| row.address.as_str().into()),
+        Single::new("StackId", "Stack", Word, |_, row| row.stack_id.into()).or("(none)"),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+    ],
+    |row| row.ts_ns as f64,
+)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+impl Question for VirtualAllocRequest {
+    const NAME: &'static str = "virtual-alloc";
+    const ALIASES: &'static [&'static str] = &["virtualalloc"];
+    const SENTENCE: &'static str = "Virtual memory that processes committed and did not give back";
+
+    fn show_sql(&self) -> String {
+        match self.list() {
+            List::Processes => self.sql(),
+            List::Stacks(by) => self.of_what_is_left().stacks_sql(&by),
+            List::Events(stacks) => self.events_sql(&stacks, self.stacks),
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        match self.list() {
+            List::Processes => fields::<VirtualAllocRow>(),
+            List::Stacks(_) => fields::<VirtualStackRow>(),
+            List::Events(_) => fields::<VirtualEvent>(),
+        }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        Ok(match self.list() {
+            List::Processes => Answer::rows(self, &PROCESSES, self.ask(session)?),
+            List::Stacks(by) => {
+                let groups = self.of_what_is_left().ask_stacks(session, &by)?;
+                Answer::headed(self, &STACKS, groups.into_iter().map(of_process).collect())
+            }
+            List::Events(stacks) => {
+                Answer::rows(self, &ALLOCATIONS, self.ask_events(session, &stacks, self.stacks)?)
+            }
+        })
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
 }
 
 /// What stacks are put together by.
@@ -196,190 +262,25 @@ pub enum StackBy {
 }
 
 impl VirtualAllocRequest {
-    /// Outstanding bytes as SQL: those of processes that ended are gone, unless they are asked for.
-    fn outstanding(&self, column: &str) -> String {
-        if self.include_exited {
-            return format!("coalesce({column}, 0)");
-        }
-        format!("CASE WHEN p.stop_ns IS NULL THEN coalesce({column}, 0) ELSE 0 END")
-    }
-
-    /// Conditions on an allocation named `a`.
-    fn limits(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("a.ts_ns BETWEEN {a} AND {b}"));
-        }
-        all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
-        all
-    }
-
-    /// Sums of processes, by `process_key`.
-    fn sums(&self) -> String {
-        let limits = self.limits();
-        if limits.is_empty() {
-            return "SELECT * FROM virtual_alloc_process".to_owned();
-        }
-        format!(
-            "SELECT a.process_key, count(*) FILTER (WHERE a.kind = 'commit') AS commits,
-    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'commit'), 0) AS commit_bytes,
-    coalesce(max(a.size_bytes) FILTER (WHERE a.kind = 'commit'), 0) AS max_commit_bytes,
-    count(*) FILTER (WHERE a.kind = 'reserve') AS reserves, count(*) FILTER (WHERE a.kind = 'decommit') AS decommits,
-    count(*) FILTER (WHERE a.kind = 'release') AS releases,
-    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind IN ('decommit', 'release')), 0) AS freed_bytes,
-    coalesce(sum(r.size_bytes), 0) AS outstanding_bytes, count(r.alloc_id) AS outstanding_commits,
-    max(a.committed_bytes) AS peak_bytes
-  FROM virtual_alloc a
-  LEFT JOIN (SELECT alloc_id, sum(size_bytes) AS size_bytes FROM virtual_range GROUP BY alloc_id) r ON r.alloc_id = a.alloc_id{}
-  GROUP BY a.process_key",
-            filtered(&limits)
-        )
-    }
-
-    fn row_limits(&self) -> String {
-        let limits = [
-            range_condition("outstanding_bytes", self.not_released_size),
-            range_condition("outstanding_commits", self.not_released_count),
-        ];
-        filtered(&limits.into_iter().flatten().collect::<Vec<_>>())
-    }
-
-    /// The question for processes.
-    #[must_use]
-    pub fn sql(&self) -> String {
-        format!(
-            "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
-FROM (
-SELECT a.process_key, {PROCESS_COLUMNS}, a.commits, a.commit_bytes, a.max_commit_bytes, a.reserves, a.decommits, a.releases,
-  a.decommits + a.releases AS frees, a.freed_bytes, a.peak_bytes,
-  {bytes} AS outstanding_bytes, {commits} AS outstanding_commits
-FROM (
-  {sums}
-) a
-LEFT JOIN process p ON p.process_key = a.process_key{conditions}
-){limits}
-ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
-            sort = self.sort_value(),
-            bytes = self.outstanding("a.outstanding_bytes"),
-            commits = self.outstanding("a.outstanding_commits"),
-            sums = self.sums(),
-            conditions = filtered(&self.processes.conditions()),
-            limits = self.row_limits(),
-        )
-    }
-
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            VirtualAllocSort::NotReleasedSize => "outstanding_bytes",
-            VirtualAllocSort::NotReleasedCount => "outstanding_commits",
-            VirtualAllocSort::CommitSize => "commit_bytes",
-            VirtualAllocSort::CommitCount => "commits",
-            VirtualAllocSort::FreedSize => "freed_bytes",
-            VirtualAllocSort::FreedCount => "frees",
-            VirtualAllocSort::MaxCommitSize => "max_commit_bytes",
-            VirtualAllocSort::PeakSize => "peak_bytes",
+    fn list(&self) -> List {
+        match (&self.stack_numbers.0, &self.methods) {
+            (Some(numbers), _) => List::Events(numbers.clone()),
+            (None, Some(methods)) => List::Stacks(StackBy::Method(methods.clone())),
+            (None, None) if self.events => List::Events(Vec::new()),
+            (None, None) if self.details => List::Stacks(StackBy::Stack { text: self.stacks }),
+            (None, None) => List::Processes,
         }
     }
 
-    /// The question for stacks or methods of commits.
-    #[must_use]
-    pub fn stacks_sql(&self, by: &StackBy) -> String {
-        let sort = match self.sort {
-            VirtualAllocSort::NotReleasedCount => "outstanding_commits",
-            VirtualAllocSort::CommitSize => "commit_bytes",
-            VirtualAllocSort::CommitCount => "commits",
-            VirtualAllocSort::MaxCommitSize => "max_commit_bytes",
-            _ => "outstanding_bytes",
-        };
-        let mut conditions = self.processes.conditions();
-        conditions.extend(self.limits());
-        conditions.push("a.kind = 'commit'".to_owned());
-        let by_stack = format!(
-            "SELECT a.process_key, a.stack_id, count(*) AS commits, sum(a.size_bytes) AS commit_bytes, max(a.size_bytes) AS max_commit_bytes,
-    sum({bytes}) AS outstanding_bytes, sum(CASE WHEN {bytes} > 0 THEN 1 ELSE 0 END) AS outstanding_commits
-  FROM virtual_alloc a
-  LEFT JOIN (SELECT alloc_id, sum(size_bytes) AS size_bytes FROM virtual_range GROUP BY alloc_id) r ON r.alloc_id = a.alloc_id
-  LEFT JOIN process p ON p.process_key = a.process_key{conditions}
-  GROUP BY a.process_key, a.stack_id",
-            bytes = self.outstanding("r.size_bytes"),
-            conditions = filtered(&conditions),
-        );
-        let (columns, from) = match by {
-            StackBy::Stack { text } => {
-                let (text, join) = if *text {
-                    ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id")
-                } else {
-                    ("CAST(NULL AS VARCHAR) AS stack", "")
-                };
-                (format!("a.stack_id, {text}, CAST(NULL AS VARCHAR) AS method"), format!("by_stack a{join}"))
-            }
-            StackBy::Method(filter) => {
-                let filter = text_condition("name", Some(filter)).unwrap_or_else(|| "TRUE".to_owned());
-                (
-                    "CAST(NULL AS INT) AS stack_id, CAST(NULL AS VARCHAR) AS stack, a.name AS method".to_owned(),
-                    format!(
-                        "(
-  SELECT b.process_key, n.name, sum(b.commits) AS commits, sum(b.commit_bytes) AS commit_bytes, max(b.max_commit_bytes) AS max_commit_bytes,
-    sum(b.outstanding_bytes) AS outstanding_bytes, sum(b.outstanding_commits) AS outstanding_commits
-  FROM by_stack b
-  JOIN (
-    SELECT * FROM (
-      SELECT s.stack_id, CASE WHEN m.name IS NULL THEN concat(coalesce(d.name, ''), '+', hex(coalesce(f.rva, f.address)))
-        ELSE concat(coalesce(d.name, '?'), '!', m.name) END AS name
-      FROM stack_frame s
-      JOIN frame f ON f.frame_id = s.frame_id
-      LEFT JOIN method m ON m.method_id = f.method_id
-      LEFT JOIN module d ON d.module_id = f.module_id
-      WHERE s.first AND s.stack_id IN (SELECT stack_id FROM by_stack)
-    ) WHERE {filter}
-  ) n ON n.stack_id = b.stack_id
-  GROUP BY b.process_key, n.name
-) a"
-                    ),
-                )
-            }
-        };
-        format!(
-            "WITH by_stack AS (
-  {by_stack}
-)
-SELECT *, CAST({sort} AS DOUBLE) AS sort_value
-FROM (
-SELECT a.process_key, {PROCESS_COLUMNS}, {columns}, a.commits, a.commit_bytes, a.max_commit_bytes, a.outstanding_bytes, a.outstanding_commits
-FROM {from}
-LEFT JOIN process p ON p.process_key = a.process_key
-){limits}
-ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
-            limits = self.row_limits(),
-        )
-    }
-
-    /// The question for single allocations; with `stacks` those of these stacks alone.
-    #[must_use]
-    pub fn events_sql(&self, stacks: &[i32], text: bool) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(self.limits());
-        if !stacks.is_empty() {
-            let list: Vec<String> = stacks.iter().map(i32::to_string).collect();
-            conditions.push(format!("a.stack_id IN ({})", list.join(", ")));
+    /// The same for stacks, of which those whose commits were all given back are no answer to what was not.
+    fn of_what_is_left(&self) -> Self {
+        let mut asked = self.clone();
+        let is_of_rest =
+            matches!(self.sort, VirtualAllocSort::NotReleasedSize | VirtualAllocSort::NotReleasedCount);
+        if is_of_rest && self.not_released_size.is_unlimited() {
+            asked.not_released_size.min = 1;
         }
-        let (text, join) = if text {
-            ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id")
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
-        format!(
-            "SELECT a.ts_ns, a.process_key, {PROCESS_COLUMNS}, t.tid, a.kind, hex(a.address) AS address, a.size_bytes,
-  hex(a.flags) AS flags, {bytes} AS outstanding_bytes, a.stack_id, {text}
-FROM virtual_alloc a
-LEFT JOIN (SELECT alloc_id, sum(size_bytes) AS size_bytes FROM virtual_range GROUP BY alloc_id) r ON r.alloc_id = a.alloc_id
-LEFT JOIN process p ON p.process_key = a.process_key
-LEFT JOIN thread t ON t.thread_key = a.thread_key{join}{conditions}
-ORDER BY a.ts_ns, a.alloc_id",
-            bytes = self.outstanding("r.size_bytes"),
-            conditions = filtered(&conditions),
-        )
+        asked
     }
 
     /// Asks for processes.
@@ -403,7 +304,8 @@ ORDER BY a.ts_ns, a.alloc_id",
         let is_method = matches!(by, StackBy::Method(_));
         // Sums are those of all stacks, whatever is shown of them.
         let mut groups = grouped(rows, |row| row.process_key, Top::default(), |rows| total(rows, is_method));
-        groups.iter_mut().for_each(|group| self.top_stacks.cut(&mut group.rows));
+        let top = Top { count: Some(self.top_stacks.count), skip: self.top_stacks.skip };
+        groups.iter_mut().for_each(|group| top.cut(&mut group.rows));
         groups.retain(|group| !group.rows.is_empty());
         groups.sort_by(|a, b| a.total.sort_value.total_cmp(&b.total.sort_value));
         self.top.cut(&mut groups);
@@ -420,24 +322,6 @@ ORDER BY a.ts_ns, a.alloc_id",
         self.top.cut(&mut rows);
         Ok(rows)
     }
-}
-
-/// Sums over stacks. A stack has many methods, so that over methods the largest one is what counts.
-fn total(rows: &[VirtualStackRow], is_method: bool) -> VirtualAllocTotal {
-    rows.iter().fold(VirtualAllocTotal::default(), |sum, row| {
-        if is_method {
-            return VirtualAllocTotal {
-                outstanding_bytes: sum.outstanding_bytes.max(row.outstanding_bytes),
-                outstanding_commits: sum.outstanding_commits.max(row.outstanding_commits),
-                sort_value: sum.sort_value.max(row.sort_value),
-            };
-        }
-        VirtualAllocTotal {
-            outstanding_bytes: sum.outstanding_bytes.saturating_add(row.outstanding_bytes),
-            outstanding_commits: sum.outstanding_commits.saturating_add(row.outstanding_commits),
-            sort_value: sum.sort_value + row.sort_value,
-        }
-    })
 }
 
 fn check(session: &Session, needs_rows: bool) -> Result<()> {

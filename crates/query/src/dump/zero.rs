@@ -3,6 +3,7 @@
 use super::sql::{ProcessQuery, filtered, text_condition};
 use super::{Result, ask};
 use crate::Session;
+use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
 
 /// What becomes zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,54 @@ pub struct ZeroTime {
     pub filter: Option<String>,
     /// Only in these processes; marks have none.
     pub process: Option<String>,
+}
+
+impl Words for ZeroMode {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("marker", Self::Marker),
+        ("first", Self::First),
+        ("last", Self::Last),
+        ("process-start", Self::ProcessStart),
+        ("process-end", Self::ProcessEnd),
+    ];
+}
+
+/// The words of the options.
+const MODE: Spec = option("MODE[:FILTER]").called("zero-time").output();
+const PROCESS: Spec = option("NAMES").called("zero-process").requires("zero-time").output();
+
+/// Two options: mode and filter with a colon between, and the processes.
+impl OptionValue for ZeroTime {
+    fn options(&self, _: Spec) -> Vec<Opt> {
+        let mode = MODE.of_field("", "Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start, process-end; behind a colon which marks, methods or command lines: first:*OnLoad*");
+        let process = PROCESS.of_field("", "Only in these processes");
+        let none: Option<String> = None;
+        [none.options(mode), none.options(process)].concat()
+    }
+
+    fn read(values: &Values, _: &Spec) -> std::result::Result<Option<Self>, OptionError> {
+        let text = Option::<String>::read(values, &MODE)?.flatten();
+        let process = Option::<String>::read(values, &PROCESS)?.flatten();
+        let Some(text) = text else {
+            return Ok(process.map(|process| Self { process: Some(process), ..Self::default() }));
+        };
+        let (word, filter) =
+            text.split_once(':').map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
+        let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
+        let found = ZeroMode::WORDS.iter().find(|(known, _)| plain(known) == plain(word));
+        if found.is_none() && plain(word) != "none" {
+            let problem = "expected none, marker, first, last, process-start or process-end".to_owned();
+            return Err(OptionError::Value { option: "zero-time", problem });
+        }
+        let filter = filter.filter(|filter| !filter.is_empty()).map(str::to_owned);
+        Ok(Some(Self { mode: found.map(|(_, mode)| *mode), filter, process }))
+    }
+
+    fn write(&self, _: &Spec, values: &mut Values) {
+        let filter = self.filter.as_ref().map(|filter| format!(":{filter}")).unwrap_or_default();
+        self.mode.map(|mode| format!("{}{filter}", mode.word())).write(&MODE, values);
+        self.process.write(&PROCESS, values);
+    }
 }
 
 rows! {

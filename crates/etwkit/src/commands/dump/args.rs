@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::{Range, Unit};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
+use super::declared::{self, Declared};
 use super::test_args::TestSelectionArgs;
 use crate::descriptions::DescriptionArgs;
 use crate::numbers::{NumberArgs, Numbers};
@@ -19,78 +20,102 @@ use crate::rules::NameArgs;
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
     #[command(subcommand)]
-    pub(crate) dump: Dump,
+    pub(crate) dump: AnyDump,
     #[command(flatten)]
     pub(crate) names: NameArgs,
+}
+
+/// A question: declared, or with arguments of its own.
+#[derive(Debug)]
+pub(crate) enum AnyDump {
+    Declared(Box<Declared>),
+    Own(Box<Dump>),
+}
+
+/// The questions in the order in which help lists them.
+const ORDER: [&str; 33] = [
+    "overview",
+    "process",
+    "cpu",
+    "disk",
+    "file",
+    "dns",
+    "tcp",
+    "cores",
+    "pmc",
+    "lbr",
+    "exception",
+    "mark",
+    "tracelog",
+    "thread-pool",
+    "power",
+    "memory",
+    "syscall",
+    "objectref",
+    "virtual-alloc",
+    "user-lock",
+    "gdi-user",
+    "ui-delay",
+    "focus",
+    "screenshot",
+    "registry",
+    "region",
+    "loggers",
+    "standby",
+    "stats",
+    "test-run",
+    "time",
+    "version",
+    "wait",
+];
+
+impl Subcommand for AnyDump {
+    fn augment_subcommands(command: Command) -> Command {
+        let command = Dump::augment_subcommands(command).subcommands(declared::commands());
+        (0..).zip(ORDER).fold(command, |command, (at, name)| match command.find_subcommand(name) {
+            Some(_) => command.mut_subcommand(name, |one| one.display_order(at)),
+            None => command,
+        })
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        declared::question(name).is_some() || Dump::has_subcommand(name)
+    }
+}
+
+impl FromArgMatches for AnyDump {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (name, inner) = matches.subcommand().unwrap_or(("", matches));
+        match declared::question(name) {
+            Some(question) => Ok(Self::Declared(Box::new(Declared::read(question, inner)?))),
+            None => Dump::from_arg_matches(matches).map(|dump| Self::Own(Box::new(dump))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dump {
     /// Everything on one screen: machine, processes, modules, methods, files, health, and what to ask next
     Overview(super::overview::OverviewArgs),
-    /// Processes: when they ran, what started them, how they ended
-    Process(super::process::ProcessArgs),
-    /// CPU, waiting and ready time of processes or methods
-    Cpu(Box<super::cpu_args::CpuArgs>),
-    /// Disk I/O by folder or file
-    Disk(super::disk::DiskArgs),
-    /// Operations on files by folder or file
-    File(super::file::FileArgs),
-    /// DNS queries by name
-    Dns(super::dns::DnsArgs),
-    /// TCP connections: bytes, retransmissions, delays, resets
-    Tcp(Box<super::tcp_args::TcpArgs>),
-    /// Kinds of cores, their speeds and idle states, and who used them
-    Cores(super::cores::CoresArgs),
-    /// Performance counters of the processor: instructions, cycles, cache misses
-    Pmc(super::pmc::PmcArgs),
-    /// Branches that the processor remembered: which method reached which
-    Lbr(super::lbr::LbrArgs),
     /// Exceptions of .NET programs
     Exception(Box<super::exception::ExceptionArgs>),
-    /// Marks that users or programs set
-    #[command(alias = "marker")]
-    Mark(super::mark::MarkArgs),
     /// Events that describe themselves: TraceLogging, and EventSource of .NET
     #[command(name = "tracelog", alias = "trace-log")]
     TraceLog(Box<super::trace_log::TraceLogArgs>),
-    /// Thread pools of .NET programs that starved
-    #[command(alias = "threadpool")]
-    ThreadPool(super::thread_pool::ThreadPoolArgs),
     /// Power settings, side by side
     Power(super::power::PowerArgs),
-    /// Memory of processes and of the machine
-    Memory(super::memory::MemoryArgs),
-    /// System calls: sums by function, process, thread or result, or single calls with what they returned
-    Syscall(super::syscall::SyscallArgs),
-    /// Handles, objects and mapped files: their events, lifetimes and leaks
-    #[command(name = "objectref", visible_alias = "handles")]
-    ObjectRef(Box<super::object_ref::ObjectRefArgs>),
-    /// Virtual memory that processes committed and did not give back
-    #[command(visible_alias = "virtualalloc")]
-    VirtualAlloc(super::virtual_alloc::VirtualAllocArgs),
-    /// The global lock of the window manager: who waited for it, who had it
-    UserLock(super::user_lock::UserLockArgs),
-    /// GDI and USER objects: created, destroyed, outstanding, and by which stacks
-    GdiUser(super::gdi_user::GdiUserArgs),
-    /// Delays of programs with windows: input and messages that waited, wait cursors
-    UiDelay(super::ui_delay::UiDelayArgs),
-    /// Which program had the focus, from when to when
-    Focus(super::focus::FocusArgs),
-    /// Pictures of the screen that ETWController took: when, why, and where they lie
-    #[command(visible_alias = "screenshots")]
-    Screenshot(super::screenshot::ScreenshotArgs),
-    /// Operations on the registry by key, process, kind, result or value
-    Registry(super::registry::RegistryArgs),
     /// Regions of interest: what lasted from which event to which, as a file of Windows Performance Analyzer defines it
     #[command(visible_alias = "regions")]
-    Region(super::region::RegionArgs),
-    /// Recording sessions: those of the trace and others, what they lost, which providers were switched on
-    #[command(alias = "logger")]
-    Loggers(super::loggers::LoggersArgs),
-    /// Stays in connected standby: how long, how deep, who woke the machine
-    #[command(visible_alias = "drips")]
-    Standby(super::standby::StandbyArgs),
+    Region(Box<super::region::RegionArgs>),
     /// Properties of the recording and the machine
     Stats(super::stats::StatsArgs),
     /// Runs of automated tests, by the names of their files
@@ -98,18 +123,15 @@ pub(crate) enum Dump {
     TestRun(super::test_run::TestRunArgs),
     /// A time of a log or of another trace, as seconds and clock time of these
     Time(super::time::TimeArgs),
-    /// Modules and their versions, symbol files that are missing
-    Version(super::version::VersionArgs),
-    /// What threads waited for, and who ended it: sums, single waits, chains of waits
-    Wait(super::wait_args::WaitArgs),
 }
 
-impl Dump {
+impl AnyDump {
     /// What describes the events that are asked for.
-    pub(crate) const fn descriptions(&self) -> Option<&DescriptionArgs> {
-        match self {
-            Self::TraceLog(args) => Some(&args.descriptions),
-            Self::Region(args) => Some(&args.descriptions),
+    pub(crate) fn descriptions(&self) -> Option<&DescriptionArgs> {
+        let Self::Own(dump) = self else { return None };
+        match &**dump {
+            Dump::TraceLog(args) => Some(&args.descriptions),
+            Dump::Region(args) => Some(&args.descriptions),
             _ => None,
         }
     }
@@ -214,6 +236,13 @@ pub(crate) struct ProcessFilters {
     /// Only processes of these users, by security id
     #[arg(long, value_name = "SIDS")]
     user: Option<String>,
+    #[command(flatten)]
+    pub(crate) written: ProcessOutput,
+}
+
+/// How processes are written.
+#[derive(Debug, Args)]
+pub(crate) struct ProcessOutput {
     /// Start and end behind names: none, or a time format; without it + and - mark processes that started or ended
     #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
     pub(crate) process_format: Option<ProcessFormat>,

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use etwkit_query::Session;
+use etwkit_query::dump;
+use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::zero::ZeroTime;
-use etwkit_query::dump::{self, Group, Grouped, Top};
 use etwkit_query::time_format::TimeWriter;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,51 +28,6 @@ pub(super) struct Answered<A> {
     /// Its trace.
     pub(super) info: TraceInfo,
     pub(super) answer: A,
-}
-
-/// A row with the name of its trace.
-pub(super) struct Shown<'a, R> {
-    pub(super) row: &'a R,
-    pub(super) file: &'a str,
-}
-
-impl<R> std::ops::Deref for Shown<'_, R> {
-    type Target = R;
-
-    fn deref(&self) -> &R {
-        self.row
-    }
-}
-
-impl<R, T> Answered<Grouped<R, T>> {
-    /// The rows of all groups, each with the name of its trace.
-    pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'_, R>> {
-        self.rows().map(|row| Shown { row, file: &self.info.file_name })
-    }
-
-    /// The rows of all groups.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &R> + Clone {
-        self.answer.groups.iter().flat_map(|group| &group.rows)
-    }
-}
-
-impl<R, T> Answered<Vec<Group<R, T>>> {
-    /// The rows of all groups.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &R> + Clone {
-        self.answer.iter().flat_map(|group| &group.rows)
-    }
-}
-
-/// The largest rows of all extracts in one list, ascending.
-pub(super) fn largest<'a, R, T>(
-    answers: &'a [Answered<Grouped<R, T>>],
-    top: Top,
-    sort_value: impl Fn(&R) -> f64,
-) -> Vec<Shown<'a, R>> {
-    let mut shown: Vec<Shown<'a, R>> = answers.iter().flat_map(Answered::shown).collect();
-    shown.sort_by(|a, b| sort_value(a).total_cmp(&sort_value(b)));
-    top.cut(&mut shown);
-    shown
 }
 
 /// Asks all extracts, several at a time; answers come in their order. Those that hold no answer are named; with none left the answer is empty.
@@ -297,34 +253,44 @@ pub(super) fn listed<R: Serialize + Send>(
 }
 
 /// Writes rows for machines, if that is asked for; says whether it was.
-pub(super) fn machine<'r, R: Serialize + 'r>(
+pub(super) fn machine<'r, R: Serialize>(
     common: &Common,
     printer: &mut Printer<'_>,
-    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
+) -> anyhow::Result<bool> {
+    machine_with_header(common, printer, &[], rows)
+}
+
+/// The same for rows whose columns are known, so that a file without rows has their names.
+pub(super) fn machine_with_header<'r, R: Serialize>(
+    common: &Common,
+    printer: &mut Printer<'_>,
+    fields: &[Field],
+    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
 ) -> anyhow::Result<bool> {
     if let Some(path) = &common.csv {
         if let Some(dump) = &common.etwanalyzer_csv {
             return foreign_csv(common, dump, path, printer, rows).map(|()| true);
         }
-        let written = csv_file(path, common.csv_replace(), rows)?;
+        let written = csv_file(path, common.csv_replace(), fields, rows)?;
         printer.line(&format!("wrote {written} rows to {}", path.display()))?;
         return Ok(true);
     }
     if common.json {
         for (info, row) in rows {
-            printer.json(&Value::Object(object(info, row, true)?))?;
+            printer.json(&Value::Object(object(info, &row, true)?))?;
         }
     }
     Ok(common.json)
 }
 
 /// Writes rows as ETWAnalyzer does, and says so in its words.
-fn foreign_csv<'r, R: Serialize + 'r>(
+fn foreign_csv<'r, R: Serialize>(
     common: &Common,
     dump: &str,
     path: &Path,
     printer: &mut Printer<'_>,
-    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
 ) -> anyhow::Result<()> {
     let style = csv_of_etwanalyzer::Style {
         dump,
@@ -335,7 +301,7 @@ fn foreign_csv<'r, R: Serialize + 'r>(
     };
     let rows = rows.map(|(info, row)| {
         let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
-        Ok((info, object(info, row, false)?, times))
+        Ok((info, object(info, &row, false)?, times))
     });
     let mut file = BufWriter::new(OutFile::create(path, common.csv_replace())?);
     csv_of_etwanalyzer::write(&mut file, path, style, rows)?;
@@ -344,15 +310,16 @@ fn foreign_csv<'r, R: Serialize + 'r>(
     Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
 }
 
-fn csv_file<'r, R: Serialize + 'r>(
+fn csv_file<'r, R: Serialize>(
     path: &Path,
     replace: Replace,
-    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)>,
+    fields: &[Field],
+    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
 ) -> anyhow::Result<usize> {
     let mut writer = csv::Writer::from_writer(BufWriter::new(OutFile::create(path, replace)?));
     let mut written = 0;
     for (info, row) in rows {
-        let object = object(info, row, true)?;
+        let object = object(info, &row, true)?;
         if written == 0 {
             writer.write_record(object.keys())?;
         }
@@ -362,6 +329,9 @@ fn csv_file<'r, R: Serialize + 'r>(
             other => other.to_string(),
         }))?;
         written += 1;
+    }
+    if written == 0 && !fields.is_empty() {
+        writer.write_record(std::iter::once("trace").chain(fields.iter().map(|field| field.name)))?;
     }
     let file = writer
         .into_inner()

@@ -75,9 +75,3 @@ pub(super) fn with_below<R>(
     }
     Ok(())
 }
-
-/// Prints the frames of a stack, which is a text with a line for each.
-pub(super) fn text_frames(stack: Option<&str>, lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    let frames = stack.into_iter().flat_map(str::lines);
-    frames.map(|frame| format!("      {frame}")).try_for_each(|frame| lines.line(&frame))
-}

@@ -1,36 +1,16 @@
 //! Numbers and processes as text for people.
 
 use etwkit_analysis::wait::{WaitRow, WaitSum};
-use etwkit_query::dump::cores::{ClassRow, MethodClassRow, PriorityRow};
 use etwkit_query::dump::cpu::CpuRow;
 use etwkit_query::dump::cpu_source::CpuSource;
-use etwkit_query::dump::disk::DiskRow;
-use etwkit_query::dump::dns::DnsQueryRow;
 use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
-use etwkit_query::dump::file::FileRow;
-use etwkit_query::dump::focus::{FocusRow, FocusStay};
-use etwkit_query::dump::gdi_user::{GdiUserObjectRow, GdiUserRow};
-use etwkit_query::dump::lbr::LbrRow;
-use etwkit_query::dump::logger::LoggerEventRow;
-use etwkit_query::dump::memory::MemoryRow;
 use etwkit_query::dump::method::MethodRow;
-use etwkit_query::dump::object_ref::HandleTypeRow;
-use etwkit_query::dump::pmc::PmcRow;
-use etwkit_query::dump::registry::{RegistryOperation, RegistryRow};
-use etwkit_query::dump::syscall::{SyscallCall, SyscallRow};
-use etwkit_query::dump::tcp::TcpRow;
-use etwkit_query::dump::tcp_post::PostIssueRow;
-use etwkit_query::dump::thread_pool::ThreadPoolRow;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::trace_log::{EventRow, ProviderRow};
-use etwkit_query::dump::ui_delay::{UiDelayEvent, UiDelayRow};
-use etwkit_query::dump::user_lock::{UserLockEvent, UserLockRow};
-use etwkit_query::dump::version::ModuleRow;
-use etwkit_query::dump::virtual_alloc::{VirtualAllocRow, VirtualEvent, VirtualStackRow};
 use etwkit_query::dump::zero::ZeroTime;
 use etwkit_query::time_format::{TimeWriter, seconds};
 
-use super::args::{Common, ProcessFilters, ProcessFormat};
+use super::args::{Common, ProcessFilters, ProcessFormat, ProcessOutput};
 use crate::numbers::Numbers;
 
 /// Writes numbers, times and processes of one trace as the options ask for.
@@ -42,7 +22,8 @@ pub(super) struct Text {
     pub(super) times: TimeWriter,
     process_times: Option<ProcessFormat>,
     process_writer: TimeWriter,
-    command_lines: bool,
+    /// Whether command lines are wanted.
+    pub(super) command_lines: bool,
 }
 
 /// A process as rows carry it.
@@ -72,46 +53,7 @@ macro_rules! process_of {
     )+};
 }
 
-process_of!(
-    CpuRow,
-    MethodRow,
-    DiskRow,
-    FileRow,
-    DnsQueryRow,
-    TcpRow,
-    PostIssueRow,
-    ModuleRow,
-    PmcRow,
-    LbrRow,
-    ClassRow,
-    MethodClassRow,
-    PriorityRow,
-    WaitSum,
-    WaitRow,
-    ExceptionRow,
-    ThrownRow,
-    ThreadPoolRow,
-    ProviderRow,
-    EventRow,
-    MemoryRow,
-    RegistryRow,
-    RegistryOperation,
-    LoggerEventRow,
-    SyscallRow,
-    SyscallCall,
-    HandleTypeRow,
-    VirtualAllocRow,
-    VirtualStackRow,
-    VirtualEvent,
-    UserLockRow,
-    UserLockEvent,
-    GdiUserRow,
-    GdiUserObjectRow,
-    UiDelayRow,
-    UiDelayEvent,
-    FocusRow,
-    FocusStay
-);
+process_of!(CpuRow, MethodRow, WaitSum, WaitRow, ExceptionRow, ThrownRow, ProviderRow, EventRow);
 
 /// An id as digits, without groups; nothing where it is missing.
 pub(super) fn id(id: Option<i64>) -> String {
@@ -120,6 +62,10 @@ pub(super) fn id(id: Option<i64>) -> String {
 
 impl Text {
     pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
+        Self::with(common, processes.map(|processes| &processes.written), info)
+    }
+
+    pub(super) fn with(common: &Common, processes: Option<&ProcessOutput>, info: &TraceInfo) -> Self {
         let process_times = processes.and_then(|processes| processes.process_format);
         let process_format = match process_times {
             Some(ProcessFormat::Times(format)) => format,
@@ -137,9 +83,11 @@ impl Text {
 
     /// The same where times of rows were moved.
     pub(super) fn moved(self, zero: &ZeroTime) -> Self {
-        if zero.mode.is_none() {
-            return self;
-        }
+        if zero.mode.is_none() { self } else { self.of_moved_times() }
+    }
+
+    /// The same for times that count from another zero.
+    pub(super) fn of_moved_times(self) -> Self {
         let (times, process_writer) = (self.times.of_moved_times(), self.process_writer.of_moved_times());
         Self { times, process_writer, ..self }
     }
@@ -157,10 +105,6 @@ impl Text {
     /// Nanoseconds in whole milliseconds, rounded half to even.
     pub(super) fn ms(&self, ns: i64) -> String {
         self.int(rounded(ns, 1_000_000))
-    }
-
-    pub(super) fn maybe_ms(&self, ns: Option<i64>) -> String {
-        ns.map(|ns| self.ms(ns)).unwrap_or_default()
     }
 
     /// Nanoseconds in milliseconds with microseconds, rounded half to even.
@@ -182,17 +126,9 @@ impl Text {
         self.numbers.seconds(ns, digits)
     }
 
-    pub(super) fn maybe_s(&self, ns: Option<i64>, digits: u8) -> String {
-        ns.map(|ns| self.s(ns, digits)).unwrap_or_default()
-    }
-
     /// A number with so many digits behind the mark.
     pub(super) fn fixed(&self, number: f64, digits: usize) -> String {
         self.numbers.fixed(number, digits)
-    }
-
-    pub(super) fn maybe_fixed(&self, number: Option<f64>, digits: usize) -> String {
-        number.map(|number| self.fixed(number, digits)).unwrap_or_default()
     }
 
     /// Bytes of transfers in MB of 10⁶ bytes.

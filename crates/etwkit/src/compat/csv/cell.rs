@@ -192,7 +192,8 @@ impl Cell {
             Self::Moment(name, None) => ns(name, &|ns| (ns as f64 / 1e9).to_string()),
             Self::Between(from, to) => {
                 let both = row.number(from).zip(row.number(to));
-                both.map(|(from, to)| row.numbers.all_digits((to - from) as f64 / 1e9)).unwrap_or_default()
+                let length = both.map(|(from, to)| to.saturating_sub(from) as f64 / 1e9);
+                length.map(|seconds| row.numbers.all_digits(seconds)).unwrap_or_default()
             }
             Self::Minutes(name) => ns(name, &|ns| (ns / 60_000_000_000).to_string()),
             Self::Time(name) => ns(name, &|ns| row.times.write(ns)),

@@ -79,7 +79,7 @@ fn check_chain(what: &str, ours: &Chain, want: &Value) {
         assert_eq!(root.kind, "timer", "{what}");
         return;
     }
-    assert_eq!((root.kind, root.operation.as_deref()), ("disk_io", Some("read")), "{what}");
+    assert_eq!((root.kind.as_str(), root.operation.as_deref()), ("disk_io", Some("read")), "{what}");
     assert_eq!(
         (root.object.as_deref(), root.size_bytes),
         (want["file"].as_str(), want["size"].as_i64()),
@@ -384,7 +384,8 @@ fn paths_of_processes_add_up() {
         let waits = WaitRequest { top: Top { count: Some(50), skip: 0 }, ..WaitRequest::default() };
         for chain in (ChainRequest { waits, ..ChainRequest::default() }).ask(&session).unwrap() {
             assert!(
-                !chain.links.is_empty() && !["cycle", "too_deep", "wait", ""].contains(&chain.root.kind),
+                !chain.links.is_empty()
+                    && !["cycle", "too_deep", "wait", ""].contains(&chain.root.kind.as_str()),
                 "{chain:?}"
             );
         }

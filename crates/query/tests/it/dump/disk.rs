@@ -2,7 +2,7 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskSort};
-use etwkit_query::dump::{ProcessQuery, Top};
+use etwkit_query::dump::{ProcessQuery, Top, TopProcesses};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{DiskFile, DiskIo};
 
@@ -124,7 +124,7 @@ fn processes_have_rows_of_their_own() {
         answer.groups.iter().map(|g| (g.rows[0].pid, g.rows.len(), g.total.sort_value as i64)).collect();
     assert_eq!(sums, [(Some(4), 3, 3500), (Some(8), 4, 9103)]);
     let one = DiskRequest {
-        top_processes: Top { count: Some(1), skip: 0 },
+        top_processes: TopProcesses { count: Some(1), skip: 0 },
         top: Top { count: Some(1), skip: 0 },
         ..request
     };

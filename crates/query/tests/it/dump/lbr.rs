@@ -1,7 +1,7 @@
 //! Branch records.
 
 use etwkit_query::Session;
-use etwkit_query::dump::lbr::LbrRequest;
+use etwkit_query::dump::lbr::{LbrRequest, TopMethods};
 use etwkit_query::dump::{Error, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::LbrMethod;
@@ -72,7 +72,7 @@ fn counts_are_scaled_before_they_are_limited() {
     let top = LbrRequest {
         methods: Some("*".into()),
         top: Top { count: Some(1), skip: 0 },
-        top_methods: Top { count: Some(1), skip: 0 },
+        top_methods: TopMethods { count: Some(1), skip: 0 },
         ..LbrRequest::default()
     };
     assert_eq!(ask(&top), ["4 work - 7 7"]);

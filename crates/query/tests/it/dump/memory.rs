@@ -86,8 +86,8 @@ fn filters_on_what_is_there_at_the_end() {
         (MemoryRequest { private_working_set: mib("30..30"), ..all.clone() }, &[4]),
         (MemoryRequest { shared_commit: mib("1.."), ..all.clone() }, &[4]),
         // What came in between counts with all that it has.
-        (MemoryRequest { min_diff: 25 * MIB, ..all.clone() }, &[8, 12]),
-        (MemoryRequest { min_diff: 20 * MIB, ..all.clone() }, &[8, 4, 12]),
+        (MemoryRequest { min_diff: 25, ..all.clone() }, &[8, 12]),
+        (MemoryRequest { min_diff: 20, ..all.clone() }, &[8, 4, 12]),
         (MemoryRequest { top: Top { count: Some(1), skip: 0 }, ..all.clone() }, &[12]),
         (
             MemoryRequest {

@@ -61,7 +61,7 @@ fn a_butterfly_counts_a_stack_once() {
     let trees = ask(&example(), &of("a"));
     assert_eq!(trees[0].total_ns, 5);
     assert_eq!(text(&trees[0]), ["a 5 5 1", " main 5 0 1", "a 5 0 1", " a 5 5 1"]);
-    let names: Vec<&str> = trees[0].rows.iter().map(|row| row.tree).collect();
+    let names: Vec<&str> = trees[0].rows.iter().map(|row| row.tree.as_str()).collect();
     assert_eq!(names, ["callers", "callers", "callees", "callees"]);
     // `main` has callees alone: nothing ran in it.
     assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 0 2");

@@ -1,0 +1,176 @@
+//! Chains of waits: what people see are sentences, machines get the rows.
+
+use etwkit_query::Session;
+use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
+use etwkit_query::question::{Answer, Line, Shows, View};
+use serde::Serialize;
+
+use super::{Stacks, WaitQuestion, shown};
+use crate::Result;
+use crate::chain::{Chain, ChainRow};
+use crate::stacks::StackText;
+
+#[derive(Serialize)]
+struct Link {
+    #[serde(flatten)]
+    row: ChainRow,
+    #[serde(flatten)]
+    stacks: Stacks,
+}
+
+const LINKS: View<WaitQuestion, Link> = View::new(&[], |it| it.row.wait_ns.map_or(0.0, |ns| ns as f64));
+
+pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
+    let (chains, text) = (question.chains().ask(session)?, StackText::new(session)?);
+    let page = Page { stacks: &text, all: question.stacks };
+    let lines: Vec<Line> = chains.iter().flat_map(|chain| page.chain(chain)).collect();
+    let link = |row: &ChainRow| Link {
+        row: row.clone(),
+        stacks: Stacks::of(&text, question.stacks, (row.stack_id, row.readying_stack_id)),
+    };
+    let rows = chains.iter().flat_map(Chain::rows).map(link).collect();
+    Ok(Answer::rows(question, &LINKS, rows).with_head(lines).showing(Shows::Sums))
+}
+
+/// Tells chains.
+struct Page<'a> {
+    stacks: &'a StackText,
+    all: bool,
+}
+
+impl Page<'_> {
+    fn chain(&self, chain: &Chain) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (level, link) in chain.links.iter().enumerate() {
+            let indent = "  ".repeat(level);
+            lines.push(waited(Line::new(&*indent), link));
+            lines.extend(others(chain, link, &indent));
+            lines.extend(self.stack(&indent, "waited in", link.stack_id));
+            if let Some(by) = readying(link) {
+                lines.push(Line::new(format!("{indent}    ended by  {by}")));
+                lines.extend(self.stack(&indent, "      in  ", link.readying_stack_id));
+                lines.extend(meanwhile(Line::new(format!("{indent}          ")), link));
+            }
+        }
+        let indent = "  ".repeat(chain.links.len());
+        lines.push(root(Line::new(format!("{indent}root: ")), &chain.root));
+        lines.extend(others(chain, &chain.root, &indent));
+        lines.push(Line::default());
+        lines
+    }
+
+    /// The frames of a stack: some in one line, all below each other.
+    fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
+        let frames = stack_id.map(|id| shown(self.stacks, self.all, id)).unwrap_or_default();
+        if frames.is_empty() {
+            return Vec::new();
+        }
+        if !self.all {
+            return vec![Line::new(format!("{indent}    {what} {}", frames.join(" < ")))];
+        }
+        let first = std::iter::once(what).chain(std::iter::repeat("         "));
+        frames
+            .iter()
+            .zip(first)
+            .map(|(frame, what)| Line::new(format!("{indent}    {what} {frame}")))
+            .collect()
+    }
+}
+
+/// Waits of the same thread that explain less.
+fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
+    let line = |other: &ChainRow| {
+        let by = readying(other).map(|by| format!(", ended by {by}")).unwrap_or_default();
+        waited(Line::new(format!("{indent}    also: ")), other).words(by)
+    };
+    chain.others_of(row.link).map(line).collect()
+}
+
+/// `a.exe(1) thread 2 waited 3 ms from … (reason), then ready 4 ms`.
+fn waited(line: Line, link: &ChainRow) -> Line {
+    let line = line
+        .words(who(link))
+        .words(" waited ")
+        .value(FineMilliseconds, link.wait_ns)
+        .words(" ms from ")
+        .value(Moment, link.start_ns)
+        .words(format!(" ({})", link.wait_reason.as_deref().unwrap_or("unknown reason")));
+    match link.ready_ns {
+        Some(ns) => line.words(", then ready ").value(FineMilliseconds, ns).words(" ms"),
+        None => line,
+    }
+}
+
+/// What the readying thread did during the wait.
+fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
+    let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
+    let line = line.words("meanwhile it ran ").value(FineMilliseconds, run);
+    let line = line.words(" ms, was ready ").value(FineMilliseconds, ready).words(" ms, waited ");
+    Some(line.value(FineMilliseconds, link.readying_wait_ns.unwrap_or(0)).words(" ms"))
+}
+
+fn root(line: Line, root: &ChainRow) -> Line {
+    let (object, operation) = (root.object.as_deref(), root.operation.as_deref());
+    match root.kind.as_str() {
+        "disk_io" => {
+            let line = line.words(format!("disk {} of ", operation.unwrap_or("I/O")));
+            let line = line.value(Whole, root.size_bytes.unwrap_or(0)).words(" bytes");
+            let length = root.start_ns.zip(root.readied_ns).map(|(from, to)| to.saturating_sub(from));
+            let line = match length {
+                Some(ns) => line.words(", ").value(FineMilliseconds, ns).words(" ms"),
+                None => line,
+            };
+            line.words(format!(": {}", object.unwrap_or("(no file name)")))
+        }
+        "timer" => line.words(format!("a timer{}", in_dpc(operation, object))),
+        "io_completion" => line.words(format!("completion of an I/O request{}", in_dpc(operation, object))),
+        "dpc" => line.words(format!("a DPC or interrupt{}", in_dpc(operation, object))),
+        "thread_ran" => thread_ran(line, root),
+        "open" => line.words("still waiting when the trace ended"),
+        "not_recorded" => line.words("not recorded"),
+        other => line.words(other.replace('_', " ")),
+    }
+}
+
+fn thread_ran(line: Line, root: &ChainRow) -> Line {
+    let line = line.words(who(root));
+    match root.wait_ns.filter(|ns| *ns > 0) {
+        Some(wait) => line
+            .words(" ran ")
+            .value(FineMilliseconds, root.run_ns)
+            .words(" ms, was ready ")
+            .value(FineMilliseconds, root.ready_ns)
+            .words(" ms and waited only ")
+            .value(FineMilliseconds, wait)
+            .words(" ms"),
+        None => line
+            .words(" did not wait: it ran ")
+            .value(FineMilliseconds, root.run_ns)
+            .words(" ms and was ready ")
+            .value(FineMilliseconds, root.ready_ns)
+            .words(" ms"),
+    }
+}
+
+fn in_dpc(kind: Option<&str>, routine: Option<&str>) -> String {
+    match (kind, routine) {
+        (Some(kind), Some(routine)) => format!(" ({kind} {routine})"),
+        _ => String::new(),
+    }
+}
+
+fn who(row: &ChainRow) -> String {
+    let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
+    let tid = row.tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+    format!("{}{pid}{tid}", row.process.as_deref().unwrap_or("(unknown)"))
+}
+
+/// The thread that ended a wait; of a DPC only that it was one.
+fn readying(link: &ChainRow) -> Option<String> {
+    if link.is_readied_by_dpc {
+        return Some("a DPC".into());
+    }
+    let tid = link.readying_tid?;
+    let pid = link.readying_pid.map(|pid| format!("({pid})")).unwrap_or_default();
+    Some(format!("{}{pid} thread {tid}", link.readying_process.as_deref().unwrap_or("(unknown)")))
+}

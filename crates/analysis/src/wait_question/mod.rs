@@ -1,0 +1,241 @@
+//! `dump wait`: what threads waited for, and who ended it: sums, single waits, chains of waits.
+
+mod chains;
+mod single;
+mod sums;
+
+use etwkit_query::dump::rows::Field;
+use etwkit_query::dump::{ProcessQuery, Top};
+use etwkit_query::question::{Answer, Question, Tagging, Words, fields, group, option};
+use etwkit_query::range::{Range, Unit};
+use etwkit_query::{DEFAULT_TAG_SET, Session};
+
+use crate::Result;
+use crate::chain::{ChainRequest, ChainRow};
+use crate::stacks::StackText;
+use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
+
+/// Single waits that are listed if no number is given.
+const LISTED: usize = 20;
+
+etwkit_query::request! {
+    /// Which waits, told how.
+    pub struct WaitQuestion {
+        /// Processes that waited
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// Only waits of the thread with this id
+        thread: Option<i64> = option("TID"),
+        /// Only waits for such reasons, by name or number (*, ?, several with ;, ! excludes)
+        reason: Option<String> = option("NAMES"),
+        /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several with ;)
+        method: Option<String> = option("NAMES"),
+        /// Only waits in such stack tags, paths with \ between (*, ?, several with ;, ! excludes)
+        tag: Option<String> = option("TAGS"),
+        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be repeated
+        stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
+        /// Rows: sums of each process by this, or single waits
+        by: Rows = option("WHAT").shape(),
+        /// The longest waits, each with what ended it, and what that waited for, down to the root
+        chain: bool = option("").excludes(&["by"]).shape(),
+        /// With --chain: at each step the other waits, too, which explain less than the one that is followed
+        all_waits: bool = option("").called("all-waits").requires("chain").shape(),
+        /// Order
+        sort: WaitSort = option("ORDER").called("sort-by").shape(),
+        /// Only rows with such waiting time (unit without one: ms)
+        wait: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with such time ready (ms)
+        ready: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with so many waits
+        count: Range = option("A..B").unit(Unit::Count),
+        /// Only rows with such a longest wait (ms)
+        max: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only this part of the trace (s); intervals are clipped to it
+        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        /// Show all frames of stacks
+        stacks: bool = option("").output(),
+        /// Show sums over threads, times ready, preemptions and threads, too
+        details: bool = option("").output(),
+    }
+}
+
+/// What rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// Sums.
+    Sums(WaitBy),
+    /// Single waits.
+    Single,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self::Sums(WaitBy::Process)
+    }
+}
+
+impl Words for Rows {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("process", Self::Sums(WaitBy::Process)),
+        ("thread", Self::Sums(WaitBy::Thread)),
+        ("method", Self::Sums(WaitBy::Method)),
+        ("module", Self::Sums(WaitBy::Module)),
+        ("tag", Self::Sums(WaitBy::Tag)),
+        ("reason", Self::Sums(WaitBy::Reason)),
+        ("readying", Self::Sums(WaitBy::Readying)),
+        ("readying-thread", Self::Sums(WaitBy::ReadyingThread)),
+        ("wait", Self::Single),
+    ];
+}
+
+impl Words for WaitSort {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("wait", Self::Wait),
+        ("wait-sum", Self::WaitSum),
+        ("max", Self::WaitMax),
+        ("mean", Self::WaitMean),
+        ("ready", Self::Ready),
+        ("ready-sum", Self::ReadySum),
+        ("ready-max", Self::ReadyMax),
+        ("count", Self::Count),
+        ("open", Self::Open),
+        ("time", Self::Time),
+    ];
+}
+
+impl WaitQuestion {
+    fn by(&self) -> WaitBy {
+        match self.by {
+            Rows::Sums(by) => by,
+            Rows::Single => WaitBy::Process,
+        }
+    }
+
+    fn is_single(&self) -> bool {
+        self.by == Rows::Single && !self.chain
+    }
+
+    /// The waits that are meant.
+    fn request(&self) -> WaitRequest {
+        let mut top = self.top;
+        if self.is_single() {
+            top.count = top.count.or(Some(LISTED));
+        }
+        WaitRequest {
+            processes: self.processes.clone(),
+            tid: self.thread,
+            reason: self.reason.clone(),
+            method: self.method.clone(),
+            tag: self.tag.clone(),
+            tag_sets: self.sets(),
+            by: self.by(),
+            time: self.time,
+            wait: self.wait,
+            ready: self.ready,
+            count: self.count,
+            max: self.max,
+            sort: self.sort,
+            top,
+            ..WaitRequest::default()
+        }
+    }
+
+    /// Names of the sets of stack tags; none if there is only the built-in one.
+    fn sets(&self) -> Vec<String> {
+        if self.stack_tag_file.is_empty() {
+            return Vec::new();
+        }
+        let own = Tagging::names(&self.stack_tag_file);
+        std::iter::once(DEFAULT_TAG_SET.to_owned()).chain(own).collect()
+    }
+
+    fn chains(&self) -> ChainRequest {
+        ChainRequest { waits: self.request(), all_waits: self.all_waits }
+    }
+}
+
+etwkit_query::rows! {
+    /// The stacks of a wait as text.
+    pub struct Stacks {
+        /// Frames of the stack with which the thread was switched in, innermost first, with ` < ` between.
+        stack: Option<String>,
+        /// The same of the stack that made it ready.
+        readying_stack: Option<String>,
+    }
+}
+
+impl Stacks {
+    fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
+        let frames = |id: Option<i64>| {
+            id.map(|id| shown(text, all, id).join(" < ")).filter(|frames| !frames.is_empty())
+        };
+        Self { stack: frames(stack), readying_stack: frames(readying) }
+    }
+}
+
+/// All frames of a stack, or those that say something.
+fn shown(text: &StackText, all: bool, stack_id: i64) -> Vec<String> {
+    if all { text.all(stack_id) } else { text.some(stack_id) }
+}
+
+impl Question for WaitQuestion {
+    const NAME: &'static str = "wait";
+    const SENTENCE: &'static str =
+        "What threads waited for, and who ended it: sums, single waits, chains of waits";
+
+    fn show_sql(&self) -> String {
+        match self.by {
+            // The waits that chains begin with; their links are followed from row to row.
+            _ if self.chain => self.chains().sql(),
+            Rows::Single => self.request().list_sql(),
+            Rows::Sums(_) => self.request().sql(),
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.chain {
+            [fields::<ChainRow>(), fields::<Stacks>()].concat()
+        } else if self.is_single() {
+            [fields::<WaitRow>(), fields::<Stacks>()].concat()
+        } else {
+            fields::<WaitSum>()
+        }
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.chain {
+            chains::answer(self, session)
+        } else if self.is_single() {
+            single::answer(self, session)
+        } else {
+            sums::answer(self, session)
+        }
+    }
+
+    fn tagging(&self) -> Tagging<'_> {
+        match self.stack_tag_file.as_slice() {
+            [] => Tagging::None,
+            files => Tagging::Function(files),
+        }
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}
+
+/// Who ended a wait.
+fn ended_by(kind: Option<&str>, process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
+    match kind {
+        Some("thread") => {
+            let thread = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+            let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
+            format!("{}{pid}{thread}", process.unwrap_or("(unknown)"))
+        }
+        Some("dpc") => "(DPC)".into(),
+        Some("open") => "(still open)".into(),
+        Some(_) => "(not recorded)".into(),
+        None => "(preempted)".into(),
+    }
+}

@@ -1,0 +1,50 @@
+//! Single waits.
+
+use etwkit_query::Session;
+use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Word};
+use etwkit_query::question::{Answer, Column, View};
+use serde::Serialize;
+
+use super::{Stacks, WaitQuestion, ended_by};
+use crate::Result;
+use crate::stacks::StackText;
+use crate::wait::WaitRow;
+
+#[derive(Serialize)]
+struct Wait {
+    #[serde(flatten)]
+    row: WaitRow,
+    #[serde(flatten)]
+    stacks: Stacks,
+}
+
+type Single = Column<WaitQuestion, Wait>;
+
+const WAITS: View<WaitQuestion, Wait> = View::new(
+    &[
+        Single::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
+        Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| it.row.wait_ns.into()).cost(),
+        Single::new("Ready", "Ready ms", FineMilliseconds, |_, it| it.row.ready_ns.into()).cost(),
+        Single::new("Reason", "Reason", Word, |_, it| it.row.wait_reason.clone().into()),
+        Single::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
+        Single::new("Process", "Process", Process, |_, it| (&it.row).into()),
+        Single::new("Readying", "Ended by", Word, |_, it| {
+            let row = &it.row;
+            let process = row.readying_process.as_deref();
+            ended_by(row.ended_by.as_deref(), process, row.readying_pid, row.readying_tid).into()
+        }),
+        Single::new("Stack", "Waited in", Word, |_, it| it.stacks.stack.clone().into()),
+        Single::new("ReadyingStack", "Ended in", Word, |_, it| it.stacks.readying_stack.clone().into())
+            .shown_if(|asked| asked.details),
+    ],
+    |it| it.row.sort_value,
+);
+
+pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
+    let (rows, text) = (question.request().list(session)?, StackText::new(session)?);
+    let wait = |row: WaitRow| {
+        let stacks = Stacks::of(&text, question.stacks, (row.stack_id, row.readying_stack_id));
+        Wait { row, stacks }
+    };
+    Ok(Answer::rows(question, &WAITS, rows.into_iter().map(wait).collect()))
+}

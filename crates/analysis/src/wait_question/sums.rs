@@ -1,0 +1,106 @@
+//! Sums of waits.
+
+use etwkit_query::Session;
+use etwkit_query::question::Format::{Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word};
+use etwkit_query::question::{Answer, Column, Value, View};
+
+use super::{WaitQuestion, ended_by};
+use crate::Result;
+use crate::wait::{WaitBy, WaitSum};
+
+/// A question, and what its rows hold.
+#[derive(Clone)]
+struct Asked {
+    of: WaitQuestion,
+    has_open: bool,
+    has_unknown: bool,
+}
+
+impl Asked {
+    fn is_by(&self, by: WaitBy) -> bool {
+        self.of.by() == by
+    }
+
+    /// Only sums by what ended waits have one.
+    fn is_by_end(&self) -> bool {
+        self.is_by(WaitBy::Readying) || self.is_by(WaitBy::ReadyingThread)
+    }
+}
+
+type Sum = Column<Asked, WaitSum>;
+
+const SUMS: View<Asked, WaitSum> = View::new(
+    &[
+        Sum::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into()).cost(),
+        Sum::new("WaitSum", "Sum ms", Milliseconds, |_, row| row.wait_sum_ns.into()).cost(),
+        Sum::new("Max", "Max ms", Milliseconds, |_, row| row.wait_max_ns.into()).worst(),
+        Sum::new("Mean", "Mean us", WholeMicroseconds, |_, row| row.wait_mean_ns.into()).worst(),
+        Sum::new("Count", "Waits", Whole, |_, row| row.waits.into()).sum(),
+        Sum::new("Unknown", "Unknown", Whole, |_, row| row.unknown.into())
+            .sum()
+            .shown_if(|asked| asked.has_unknown),
+        Sum::new("Open", "Open", Whole, |_, row| row.open_waits.into())
+            .sum()
+            .shown_if(|asked| asked.has_open),
+        Sum::new("OpenMax", "Open max ms", Milliseconds, |_, row| row.open_max_ns.into())
+            .worst()
+            .shown_if(|asked| asked.has_open),
+        Sum::new("Ready", "Ready ms", Milliseconds, |_, row| row.ready_ns.into()).cost(),
+        Sum::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| row.ready_sum_ns.into())
+            .cost()
+            .shown_if(|asked| asked.of.details),
+        Sum::new("ReadyMax", "Ready max us", WholeMicroseconds, |_, row| row.ready_max_ns.into())
+            .worst()
+            .shown_if(|asked| asked.of.details),
+        Sum::new("Preemptions", "Preempted", Whole, |_, row| row.preemptions.into())
+            .cost()
+            .shown_if(|asked| asked.of.details),
+        Sum::new("Threads", "Threads", Whole, |_, row| row.threads.into()).shown_if(|asked| asked.of.details),
+        Sum::new("First", "First", Moment, |_, row| row.first_ns.unwrap_or_default().into())
+            .shown_if(|asked| asked.of.details),
+        Sum::new("Thread", "Thread", Id, |_, row| row.tid.into())
+            .shown_if(|asked| asked.is_by(WaitBy::Thread)),
+        Sum::new("Reason", "Reason", Word, |_, row| row.wait_reason.clone().into())
+            .shown_if(|asked| asked.is_by(WaitBy::Reason)),
+        // Only files of the user make sets that have to be told apart.
+        Sum::new("TagSet", "Tag set", Word, |_, row| row.tag_set.clone().into()).shown_if(|asked| {
+            asked.is_by(WaitBy::Tag) && (asked.of.details || !asked.of.stack_tag_file.is_empty())
+        }),
+        Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into())
+            .shown_if(|asked| asked.is_by(WaitBy::Tag)),
+        Sum::new("Method", "", Word, |_, row| code(row).into())
+            .titled(|asked| if asked.is_by(WaitBy::Module) { "Module" } else { "Method" }.to_owned())
+            .shown_if(|asked| asked.is_by(WaitBy::Method) || asked.is_by(WaitBy::Module)),
+        // Others have none, which is not the same as preempted.
+        Sum::new("Readying", "Ended by", Word, |asked, row| {
+            if asked.is_by_end() { readying(row).into() } else { Value::Missing }
+        })
+        .shown_if(Asked::is_by_end),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+);
+
+/// `module!method`; code without a name as `module+0x1a2b`.
+fn code(row: &WaitSum) -> String {
+    let module = row.module.as_deref().unwrap_or("?");
+    match row.method.as_deref() {
+        None => module.to_owned(),
+        Some(offset) if offset.starts_with("+0x") => format!("{module}{offset}"),
+        Some(method) => format!("{module}!{method}"),
+    }
+}
+
+fn readying(row: &WaitSum) -> String {
+    ended_by(row.ended_by.as_deref(), row.readying_process.as_deref(), row.readying_pid, row.readying_tid)
+}
+
+pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
+    let rows = question.request().ask(session)?;
+    let asked = Asked {
+        of: question.clone(),
+        has_open: question.details || rows.iter().any(|row| row.open_waits > 0),
+        has_unknown: question.details || rows.iter().any(|row| row.unknown > 0),
+    };
+    Ok(Answer::rows(&asked, &SUMS, rows))
+}

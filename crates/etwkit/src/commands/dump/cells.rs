@@ -1,0 +1,377 @@
+//! Answers of declared questions as text, JSON lines and CSV: one printer for all of them.
+
+use std::borrow::Cow;
+
+use etwkit_query::Session;
+use etwkit_query::dump::rows::Field;
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::{self, Top};
+use etwkit_query::question::{
+    Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Piece, Sets, Shows, Style, Sums, Table, Value,
+};
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::Map;
+
+use super::args::{Common, ProcessOutput};
+use super::first_last::in_format;
+use super::output::{Answered, Columns, Lines, ask_each, exit, machine_with_header};
+use super::text::{ProcessText, Text, duration, rounded};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// How a question is asked and its answer printed.
+pub(super) struct Asking<'a> {
+    pub(super) common: &'a Common,
+    /// How processes are written.
+    pub(super) processes: Option<&'a ProcessOutput>,
+    /// The command, for machines.
+    pub(super) command: &'a str,
+    /// The columns of rows for machines.
+    pub(super) fields: &'a [Field],
+    /// One list over all extracts, with so many rows.
+    pub(super) merge: Option<Top>,
+    /// What is asked.
+    pub(super) request: &'a dyn AnyRequest,
+}
+
+/// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one list over all extracts, are
+/// written when all is known.
+pub(super) fn answered(
+    asking: &Asking<'_>,
+    printer: &mut Printer<'_>,
+    question: impl Fn(&Session) -> dump::Result<Answer> + Sync,
+) -> anyhow::Result<Exit> {
+    let (common, request) = (asking.common, asking.request);
+    let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
+    let mut sets = Sets::new();
+    ask_each(common, asking.command, printer, question, |printer, one| {
+        one.answer.notes.iter().for_each(|note| printer.note(note));
+        rows += one.answer.len();
+        sums.push(one.answer.sums.clone());
+        one.answer
+            .sets
+            .iter()
+            .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
+        // Writes numbers as the first extract does.
+        first.get_or_insert_with(|| Text::with(common, asking.processes, &one.info));
+        if common.csv.is_some() || asking.merge.is_some() || request.compares() {
+            kept.push(one);
+            return Ok(());
+        }
+        print_one(asking, printer, &one)
+    })?;
+    if request.compares() {
+        request.compare(&mut kept.iter_mut().map(|one| &mut one.answer).collect::<Vec<_>>());
+        rows = kept.iter().map(|one| one.answer.len()).sum();
+        if common.csv.is_none() && asking.merge.is_none() {
+            kept.iter().try_for_each(|one| print_one(asking, printer, one))?;
+        }
+    }
+    if asking.merge.is_some() {
+        let all: Vec<(&str, &Sums)> =
+            kept.iter().map(|one| (one.info.file_name.as_str(), &one.answer.sums)).collect();
+        request.check_together(&all)?;
+    }
+    let is_text = common.csv.is_none() && !common.json;
+    let joins = kept.iter().any(|one| one.answer.joins_extracts());
+    if let Some(top) = asking.merge.filter(|_| is_text || joins) {
+        let listed = print_merged(asking, kept, top, printer)?;
+        rows = if joins { listed } else { rows };
+    } else if common.csv.is_some() || asking.merge.is_some() {
+        machine_with_header(common, printer, asking.fields, kept.iter().flat_map(records))?;
+    }
+    if !sets.is_empty() {
+        sums.push(sets.iter().map(|(name, of)| (*name, of.len() as i64)).collect());
+    }
+    if let Some(text) = first.filter(|_| is_text) {
+        written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
+    }
+    Ok(exit(rows))
+}
+
+/// Prints the answer of an extract, as text or JSON lines.
+fn print_one(asking: &Asking<'_>, printer: &mut Printer<'_>, one: &Answered<Answer>) -> anyhow::Result<()> {
+    let common = asking.common;
+    if !machine_with_header(common, printer, asking.fields, records(one))? {
+        let text = Text::with(common, asking.processes, &one.info);
+        print(common, &text, one, &mut Lines::new(common, printer))?;
+    }
+    Ok(printer.finish()?)
+}
+
+/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns how many they are. Machines get only rows that
+/// may be made of several.
+fn print_merged(
+    asking: &Asking<'_>,
+    answers: Vec<Answered<Answer>>,
+    top: Top,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<usize> {
+    let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) =
+        answers.into_iter().map(|one| (one.info, one.answer)).unzip();
+    let Some((answer, of)) = Answer::merged(answers, &infos, top) else { return Ok(0) };
+    let Some(part) = answer.parts.first() else { return Ok(0) };
+    let (rows, joins) = (part.table.len(), answer.joins_extracts());
+    let first = if joins { infos.iter().min_by_key(|info| info.start_filetime) } else { infos.first() };
+    let Some(first) = first else { return Ok(0) };
+    let records = of.iter().enumerate().filter_map(|(row, of)| Some((infos.get(*of)?, Record { part, row })));
+    if joins && machine_with_header(asking.common, printer, asking.fields, records)? {
+        return Ok(rows);
+    }
+    let lines = &mut Lines::new(asking.common, printer);
+    let name = |of: &usize| infos.get(*of).map(|info| info.file_name.clone()).unwrap_or_default();
+    let names: Vec<String> = of.iter().map(name).collect();
+    let text = Text::with(asking.common, asking.processes, first);
+    print_table(asking.common, &text, part.table.as_ref(), (Traces::Each(&names), Shows::Rows), lines)?;
+    written(&text, &part.table.total(), lines)?;
+    Ok(rows)
+}
+
+/// The rows of an answer, each with its trace.
+fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record<'_>)> {
+    let Answered { info, answer } = one;
+    answer
+        .parts
+        .iter()
+        .flat_map(move |part| (0..part.records().len()).map(move |row| (info, Record { part, row })))
+}
+
+/// A row as machines get it.
+struct Record<'a> {
+    part: &'a Part,
+    row: usize,
+}
+
+impl Serialize for Record<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut record = Map::new();
+        if !self.part.name.is_empty() {
+            record.insert("table".to_owned(), self.part.name.into());
+        }
+        record.extend(self.part.records().record(self.row).map_err(S::Error::custom)?);
+        record.serialize(serializer)
+    }
+}
+
+/// Prints an answer: its heading, then each table.
+fn print(
+    common: &Common,
+    text: &Text,
+    one: &Answered<Answer>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let Answered { info, answer: Answer { parts, heading, is_moved, .. } } = one;
+    let heading = heading.as_ref().map(|line| line_text(text, line)).unwrap_or_default();
+    lines.file(info, text, &heading)?;
+    let text = if *is_moved { text.of_moved_times() } else { *text };
+    parts.iter().try_for_each(|part| print_part(common, (&text, info), part, lines))
+}
+
+/// Prints a table with its title, lines in front of it, sums and lines behind it.
+fn print_part(
+    common: &Common,
+    (text, info): (&Text, &TraceInfo),
+    Part { title, head, table, foot, instead, shows, .. }: &Part,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    if !title.is_empty() {
+        lines.heading(title)?;
+    }
+    if let Some(instead) = instead.as_ref().filter(|_| table.is_empty()) {
+        return lines.line(&line_text(text, instead));
+    }
+    written(text, head, lines)?;
+    let traces = Traces::One(&info.file_name);
+    print_table(common, text, table.as_ref(), (traces, *shows), lines)?;
+    written(text, &table.total(), lines)?;
+    written(text, foot, lines)
+}
+
+fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
+    all.iter().try_for_each(|line| match line_text(text, line) {
+        heading if line.is_heading => lines.heading(&heading),
+        words => lines.line(&words),
+    })
+}
+
+fn print_table(
+    common: &Common,
+    text: &Text,
+    table: &dyn Table,
+    (traces, shows): (Traces<'_>, Shows),
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let rows: Vec<usize> = (0..table.len()).filter(|row| table.is_listed(*row)).collect();
+    // One table, so that columns of all groups have one width.
+    let printed = columns(common, text, table, traces)?.lines(rows.iter());
+    let mut printed = printed.iter();
+    let titles = printed.next().filter(|_| shows == Shows::Rows);
+    titles.map_or(Ok(()), |titles| lines.line(titles))?;
+    if shows == Shows::Sums {
+        return Ok(());
+    }
+    let mut next = 0;
+    for (group, count) in table.groups().into_iter().enumerate() {
+        if matches!(traces, Traces::One(_)) {
+            written(text, table.heading(group).as_slice(), lines)?;
+            written(text, &table.subheading(group), lines)?;
+        }
+        let listed = (next..next + count).filter(|row| table.is_listed(*row));
+        for (row, line) in listed.zip(printed.by_ref()).filter(|_| shows == Shows::Rows) {
+            written(text, &table.above(row), lines)?;
+            match table.indent() {
+                "" => lines.line(line)?,
+                indent => lines.line(&format!("{indent}{line}"))?,
+            }
+            written(text, &table.below(row), lines)?;
+        }
+        next += count;
+    }
+    Ok(())
+}
+
+/// Of which traces the rows of a table are.
+#[derive(Clone, Copy)]
+enum Traces<'a> {
+    /// All of this one.
+    One(&'a str),
+    /// Each of the one at its place.
+    Each(&'a [String]),
+}
+
+impl<'a> Traces<'a> {
+    fn of(self, row: usize) -> &'a str {
+        match self {
+            Self::One(name) => name,
+            Self::Each(names) => names.get(row).map_or("", String::as_str),
+        }
+    }
+}
+
+/// The columns of a table for people, those that are asked for; in front of the words at the end the trace of each row, if rows are of
+/// several.
+fn columns<'a>(
+    common: &Common,
+    text: &'a Text,
+    table: &'a dyn Table,
+    traces: Traces<'a>,
+) -> anyhow::Result<Columns<'a, usize>> {
+    let (mut columns, all) = (Columns::new(), table.columns());
+    let words = all.iter().rev().take_while(|column| !column.format.is_number()).count();
+    let trace = all.len().saturating_sub(words);
+    // Rows may have files of their own.
+    let trace_name = if all.iter().any(|column| column.name == "File") { "Trace" } else { "File" };
+    let add_trace = |columns: &mut Columns<'a, usize>| {
+        let is_shown = matches!(traces, Traces::Each(_));
+        columns.word(trace_name, "Trace", is_shown, move |row| traces.of(*row).to_owned());
+    };
+    let has_trace = all.iter().any(|column| column.format == Format::Trace);
+    let style = if common.is_etwanalyzer() { Style::EtwAnalyzer } else { Style::Own };
+    let names: Vec<&str> = all.iter().map(|column| column.name).collect();
+    for (at, AnyColumn { name, title, format, is_shown, missing, style: only_in }) in
+        all.into_iter().enumerate()
+    {
+        if at == trace && !has_trace {
+            add_trace(&mut columns);
+        }
+        let is_in_style = only_in == Style::Both || only_in == style;
+        if !is_in_style && names.iter().filter(|other| **other == name).count() > 1 {
+            continue;
+        }
+        let is_shown = is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
+        let title: Cow<'_, str> = match &title {
+            Heading::Words(words) if format == Format::Kilobytes => words.replace(KB, text.kb_name()).into(),
+            Heading::Words(words) => words.into(),
+            Heading::Time => text.times.title().into(),
+            Heading::TimeIn(words, format) => {
+                format!("{words} {}", in_format(text.times, *format).title()).into()
+            }
+        };
+        let cell = move |row: &usize| match table.value(*row, at) {
+            _ if format == Format::Trace => traces.of(*row).to_owned(),
+            Value::Missing => missing.to_owned(),
+            value => value_text(text, format, &value),
+        };
+        if format.is_number() {
+            columns.number(name, &title, is_shown, cell);
+        } else {
+            columns.word(name, &title, is_shown, cell);
+        }
+    }
+    if words == 0 {
+        add_trace(&mut columns);
+    }
+    columns.choose(common.column.as_deref())?;
+    Ok(columns)
+}
+
+/// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
+const KB: &str = "kB";
+
+fn line_text(text: &Text, line: &Line) -> String {
+    let mut behind = None;
+    let piece = |piece: &Piece| match piece {
+        Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
+            words.replacen(KB, text.kb_name(), 1)
+        }
+        Piece::Words(words) => words.clone(),
+        Piece::Value(format, value) => {
+            behind = Some(*format);
+            value_text(text, *format, value)
+        }
+    };
+    line.pieces.iter().map(piece).collect()
+}
+
+/// A value as its format writes it; nothing for one that is missing.
+fn value_text(text: &Text, format: Format, value: &Value) -> String {
+    match (format, value) {
+        (_, Value::Missing) => String::new(),
+        (_, Value::Text(words)) => words.clone(),
+        (Format::ProcessLine, Value::Process(cell)) => text.process_line(cell.into()),
+        (_, Value::Process(cell)) => text.process(cell.into()),
+        (_, Value::Moment(format, ns)) => text.times.with_format(*format).write(*ns),
+        (_, Value::Rate(bytes, ns)) => text.throughput(*bytes, *ns),
+        (Format::Fixed(digits), Value::Number(number)) => text.fixed(*number as f64, digits.into()),
+        (Format::Fixed(digits), Value::Float(number)) => text.fixed(*number, digits.into()),
+        (_, Value::Float(number)) => number_text(text, format, number.round() as i64),
+        (_, Value::Number(number)) => number_text(text, format, *number),
+    }
+}
+
+fn number_text(text: &Text, format: Format, number: i64) -> String {
+    match format {
+        Format::Whole | Format::Throughput | Format::Fixed(_) => text.int(number),
+        Format::Id
+        | Format::Word
+        | Format::Process
+        | Format::ProcessLine
+        | Format::CommandLine
+        | Format::Trace => number.to_string(),
+        Format::Milliseconds => text.ms(number),
+        Format::FineMilliseconds => text.fine_ms(number),
+        Format::Microseconds => text.us(number),
+        Format::WholeMicroseconds => text.int(rounded(number, 1000)),
+        Format::Seconds(digits) => text.s(number, digits),
+        Format::Megabytes => text.mb(number),
+        Format::Kilobytes => text.kb(number),
+        Format::Mebibytes => text.mib(number),
+        Format::Bytes => text.bytes(number),
+        Format::PlainBytes => format!("{} B", text.int(number)),
+        Format::Moment | Format::LeftMoment => text.times.write(number),
+        Format::Length => duration(number),
+    }
+}
+
+impl<'a> From<&'a etwkit_query::question::ProcessCell> for ProcessText<'a> {
+    fn from(cell: &'a etwkit_query::question::ProcessCell) -> Self {
+        Self {
+            name: cell.name.as_deref(),
+            pid: cell.pid,
+            start_ns: cell.start_ns,
+            stop_ns: cell.stop_ns,
+            command_line: cell.command_line.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Declared questions as commands: their options as arguments, their answers as text, JSON lines or CSV.
+
+use anyhow::bail;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use etwkit_query::question::{AnyQuestion, Kind, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_trace::tags::TagSet;
+use serde_json::json;
+
+use super::args::{Common, OUTPUT, ProcessOutput};
+use super::cells;
+use super::output::show_sql;
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::tags::TagArgs;
+
+/// The option of one list over all extracts.
+const MERGE: &str = "merge";
+
+/// The option that prints what requests and rows look like.
+const SCHEMA: &str = "show-schema";
+
+/// A declared question with its arguments.
+pub(crate) struct Declared {
+    pub(crate) common: Common,
+    question: &'static dyn AnyQuestion,
+    /// How processes are written, where rows have some.
+    processes: Option<ProcessOutput>,
+    /// One list over all extracts.
+    merge: bool,
+    /// Print the JSON schemas instead of the answer.
+    show_schema: bool,
+    /// Options that are given.
+    values: Values,
+}
+
+impl std::fmt::Debug for Declared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Declared").field(&self.question.name()).field(&self.values).finish()
+    }
+}
+
+/// All declared questions.
+fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
+    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
+    all.copied()
+}
+
+/// The question of that name.
+pub(super) fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
+    questions().find(|question| question.name() == name)
+}
+
+/// All of them as commands.
+pub(super) fn commands() -> impl Iterator<Item = Command> {
+    questions().map(command)
+}
+
+fn command(question: &'static dyn AnyQuestion) -> Command {
+    let options = question.options();
+    let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
+    let merge = merge.help("One list over all extracts, which names the trace of each row");
+    let command = Command::new(question.name());
+    let command = command.visible_aliases(question.aliases().iter().copied());
+    let merge = Some(merge).filter(|_| !has_option(&options, MERGE));
+    let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help_heading(OUTPUT);
+    let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
+    let all = options.iter().map(arg).chain(merge).chain([schema]);
+    let command = all.fold(Common::augment_args(command), Command::arg);
+    let command = if has_processes(&options) { ProcessOutput::augment_args(command) } else { command };
+    // Groups of arguments have sentences of their own, which take the place of this one.
+    command.about(question.sentence())
+}
+
+fn has_option(options: &[Opt], name: &str) -> bool {
+    options.iter().any(|option| option.name == name)
+}
+
+/// Whether rows of a question are of processes, so that these can be chosen.
+fn has_processes(options: &[Opt]) -> bool {
+    has_option(options, "process")
+}
+
+/// An option as an argument.
+fn arg(option: &Opt) -> Arg {
+    let arg = Arg::new(option.name).long(option.name).help(option.sentence);
+    let arg = match &option.kind {
+        Kind::Flag => arg.action(ArgAction::SetTrue),
+        Kind::Text => arg
+            .allow_hyphen_values(matches!(option.value_name, "NUMBERS" | "A..B"))
+            .allow_negative_numbers(option.value_name == "STATUS"),
+        Kind::Words(words) => arg.value_parser(PossibleValuesParser::new(words.iter().copied())),
+        Kind::Several(words) => {
+            let words = PossibleValuesParser::new(words.iter().copied());
+            arg.action(ArgAction::Append).value_delimiter(',').value_parser(words)
+        }
+        Kind::Range(_) => arg.allow_hyphen_values(true),
+        Kind::Whole(least, most) => arg
+            .allow_negative_numbers(*least < 0)
+            .value_parser(ValueParser::from(clap::value_parser!(i64).range(*least..=*most))),
+        Kind::Number => arg.value_parser(clap::value_parser!(f64)),
+        Kind::Files => arg.action(ArgAction::Append),
+    };
+    let arg = if option.kind == Kind::Flag { arg } else { arg.value_name(option.value_name) };
+    let arg = option.alone.into_iter().fold(arg, |arg, value| {
+        arg.num_args(0..=1).require_equals(!option.is_apart).default_missing_value(value)
+    });
+    let arg = option.default.iter().fold(arg, |arg, default| arg.default_value(default.clone()));
+    let arg = arg.conflicts_with_all(option.excludes);
+    let arg = option.requires.into_iter().fold(arg, Arg::requires);
+    match option.heading {
+        Some(heading) => arg.help_heading(heading),
+        None if option.is_output() => arg.help_heading(OUTPUT),
+        None => arg,
+    }
+}
+
+impl Declared {
+    /// The question with what was given on the command line.
+    pub(super) fn read(
+        question: &'static dyn AnyQuestion,
+        matches: &ArgMatches,
+    ) -> Result<Self, clap::Error> {
+        let options = question.options();
+        let mut values = Values::new();
+        for option in &options {
+            if matches.value_source(option.name) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let given = matches.get_raw(option.name).into_iter().flatten();
+            let given: Vec<_> = given.map(|text| text.to_string_lossy()).collect();
+            let value = match option.kind {
+                Kind::Flag => true.into(),
+                Kind::Files => given.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
+                _ => given.join(",").into(),
+            };
+            values.insert(option.name.to_owned(), value);
+        }
+        let processes =
+            has_processes(&options).then(|| ProcessOutput::from_arg_matches(matches)).transpose()?;
+        let common = Common::from_arg_matches(matches)?;
+        Ok(Self {
+            common,
+            question,
+            processes,
+            merge: !has_option(&options, MERGE) && matches.get_flag(MERGE),
+            show_schema: matches.get_flag(SCHEMA),
+            values,
+        })
+    }
+}
+
+/// Asks and prints.
+pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let request = args.question.read(&args.values)?;
+    let merge = args.merge || request.merges();
+    if let Some(how) = request.one_table() {
+        let options = [
+            ("--csv", args.common.csv.is_some()),
+            ("--column", args.common.column.is_some()),
+            ("--merge", merge),
+        ];
+        if let Some((option, _)) = options.iter().find(|(_, is_asked)| *is_asked) {
+            bail!("{option} needs one table: {how}");
+        }
+    }
+    if args.show_schema {
+        let (request, row) = (request_schema(args.question), row_schema(&request.fields()));
+        let text = serde_json::to_string_pretty(&json!({"request": request, "row": row}))?;
+        printer.block(&text)?;
+        return Ok(Exit::Answered);
+    }
+    if args.common.show_sql {
+        return show_sql(printer, &request.show_sql());
+    }
+    let sets: Arc<[TagSet]> = match request.tagging() {
+        Tagging::None => Arc::new([]),
+        Tagging::Derived(files) => {
+            TagArgs::of(files).apply(&args.common.chosen()?, printer)?;
+            Arc::new([])
+        }
+        Tagging::Function(files) => TagArgs::of(files).sets()?.into(),
+    };
+    let asking = cells::Asking {
+        common: &args.common,
+        processes: args.processes.as_ref(),
+        command: &format!("dump {}", args.question.name()),
+        fields: &request.fields(),
+        merge: merge.then(|| request.top()),
+        request: &*request,
+    };
+    cells::answered(&asking, printer, |session| {
+        session.use_tags(sets.clone());
+        request.answer(session)
+    })
+}

@@ -1,0 +1,275 @@
+//! All declared questions, from their declarations: options, JSON of requests, every sink, over one and several extracts.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use etwkit_extract::Extract;
+use etwkit_query::question::{AnyQuestion, Kind, Opt, Values, request_schema};
+use etwkit_query::{Options, Session, Source};
+use serde_json::{Map, Value, json};
+
+use crate::support::{Exit, run};
+use crate::together::extracts;
+
+fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
+    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
+    all.copied()
+}
+
+/// Values that an option takes, as a command line has them.
+fn values(option: &Opt) -> Vec<Value> {
+    match &option.kind {
+        Kind::Flag => vec![json!(true)],
+        Kind::Text => vec![json!("x"), json!("1..2")],
+        Kind::Several(words) => vec![json!(words[0]), json!(words.join(","))],
+        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
+        Kind::Range(_) => vec![json!("1..2"), json!("..2"), json!("1..")],
+        Kind::Whole(least, most) => vec![json!(least), json!(most.min(&1))],
+        Kind::Number => vec![json!("0.5")],
+        Kind::Files => vec![json!(["a.stacktags", "b.stacktags"])],
+    }
+}
+
+#[test]
+fn declarations_are_whole() {
+    let mut names = BTreeSet::new();
+    for question in questions() {
+        let (name, options) = (question.name(), question.options());
+        for known in question.aliases().iter().chain([&name]) {
+            assert!(names.insert(*known), "{known} is called twice");
+        }
+        let sentences = options.iter().map(|option| option.sentence).chain([question.sentence()]);
+        for sentence in sentences {
+            let has_stop = sentence.ends_with('.') && !sentence.ends_with("...");
+            assert!(!sentence.is_empty() && !has_stop, "{name}: {sentence:?}");
+        }
+        let words: BTreeSet<&str> = options.iter().map(|option| option.name).collect();
+        assert_eq!(words.len(), options.len(), "{name}: an option is declared twice");
+        for option in &options {
+            let others = option.excludes.iter().chain(option.requires.as_ref());
+            let unknown: Vec<&&str> = others.filter(|other| !words.contains(**other)).collect();
+            assert!(unknown.is_empty(), "{name} --{}: {unknown:?}", option.name);
+            let fits = option.name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            assert!(fits, "{name} --{}", option.name);
+        }
+    }
+}
+
+/// A request is the same whether its values come from a command line, from JSON, or from itself.
+#[test]
+fn requests_come_back_from_json_as_they_went() {
+    for question in questions() {
+        let name = question.name();
+        assert_eq!(question.read(&Values::new()).map(|request| request.write()).unwrap(), Values::new());
+        for option in question.options() {
+            for value in values(&option) {
+                let given = Map::from_iter([(option.name.to_owned(), value.clone())]);
+                let Ok(request) = question.read(&given) else {
+                    // What a word needs beside it is said.
+                    let error = question.read(&given).err().unwrap().to_string();
+                    assert!(error.starts_with("--"), "{name}: {error}");
+                    continue;
+                };
+                let written = request.write();
+                assert!(written.len() <= 1, "{name} --{} {value}: {written:?}", option.name);
+                let again = question.read(&written).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(again.write(), written, "{name} --{} {value}", option.name);
+            }
+        }
+        let wrong = Map::from_iter([("no-such-option".to_owned(), json!(1))]);
+        let error = question.read(&wrong).err().unwrap().to_string();
+        assert!(error.starts_with("\"no-such-option\" is no option; there are: "), "{name}: {error}");
+    }
+}
+
+#[test]
+fn schemas_name_every_option_and_every_column() {
+    for question in questions() {
+        let schema = request_schema(question);
+        for option in question.options() {
+            let property = &schema["properties"][option.name];
+            assert_eq!(property["description"], option.sentence, "{} --{}", question.name(), option.name);
+        }
+        let shown = run(&["dump", question.name(), "--show-schema", "no.etwx"]);
+        let shown: Value = serde_json::from_str(&shown.out).unwrap();
+        assert_eq!(shown["request"], schema);
+        let fields = question.read(&Values::new()).unwrap().fields();
+        assert!(!fields.is_empty(), "{}", question.name());
+        for field in fields {
+            let told = &shown["row"]["properties"][field.name]["description"];
+            assert!(told.as_str().is_some_and(|told| !told.is_empty()), "{} {}", question.name(), field.name);
+        }
+    }
+}
+
+fn lines(args: &[&str], extracts: &[PathBuf]) -> (Exit, String, String) {
+    let paths = extracts.iter().map(|path| path.to_str().unwrap());
+    let args: Vec<&str> = args.iter().copied().chain(paths).collect();
+    let answer = run(&args);
+    assert!(answer.exit != Exit::Error, "{args:?}: {}", answer.err);
+    (answer.exit, answer.out, answer.err)
+}
+
+/// The objects of rows, without the first line and without what has no answer.
+fn rows(out: &str) -> Vec<Value> {
+    let all = out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    all.filter(|row| row.get("nothing").is_none() && row.get("incomplete").is_none()).collect()
+}
+
+/// Text, JSON lines and CSV have the same rows, of one extract, of several, and as one list.
+#[test]
+fn every_question_answers_in_every_sink() {
+    let folder = tempfile::tempdir().unwrap();
+    let extracts = extracts(folder.path());
+    let csv = folder.path().join("rows.csv");
+    for question in questions() {
+        let name = question.name();
+        // Tables of a report have different columns: a file, or one list, has those of one.
+        let tables = question.options().into_iter().filter(|option| option.name == "table");
+        let first = tables.filter_map(|option| values(&option).last()?.as_str().map(str::to_owned)).next();
+        let table: Vec<&str> = first.iter().flat_map(|first| ["--table", first]).collect();
+        let given = first.iter().map(|first| ("table".to_owned(), json!(first))).collect();
+        for some in [&extracts[..1], &extracts] {
+            for merge in [&[][..], &["--merge"]] {
+                let base = [&["dump", name][..], &table, merge].concat();
+                let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);
+                let in_json = rows(&out);
+                assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}");
+                let (exit, text, _) = lines(&base, some);
+                assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}: {text}");
+                let to_file = ["--csv", csv.to_str().unwrap()];
+                lines(&[&base[..], &to_file].concat(), some);
+                let file = std::fs::read_to_string(&csv).unwrap();
+                let mut reader = csv_rows(&file);
+                let header = reader.remove(0);
+                assert_eq!(reader.len(), in_json.len(), "{name} {merge:?}");
+                let fields = question.read(&given).unwrap().fields();
+                for field in fields {
+                    assert!(
+                        header.iter().any(|title| *title == field.name),
+                        "{name}: {} in {header:?}",
+                        field.name
+                    );
+                }
+                for (row, object) in reader.iter().zip(&in_json) {
+                    assert_eq!(row.len(), object.as_object().unwrap().len(), "{name}: {row:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The records of a CSV file; no field of ours has a line break without quotes.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+fn session(extract: &Path, options: &Options) -> Session {
+    Session::new(vec![Source::from(Extract::open(extract).unwrap())], options).unwrap()
+}
+
+/// The same request through the library gives the rows of the command line, whoever else asks at the same time, and
+/// whoever gives up meanwhile.
+#[test]
+fn requests_through_the_library_give_the_rows_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let extracts = extracts(folder.path());
+    let jobs: Vec<(&'static dyn AnyQuestion, &PathBuf)> =
+        questions().flat_map(|question| extracts.iter().map(move |extract| (question, extract))).collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // One of nine asks a question that takes long, and is given up in the middle.
+        let cancelled = Options::default();
+        let slow = session(&extracts[0], &cancelled);
+        let given_up = scope.spawn(move || {
+            let all = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
+                FROM context_switch a, context_switch b, context_switch c, context_switch d";
+            slow.sql(all).and_then(etwkit_query::Answer::collect)
+        });
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some((question, extract)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = question.name();
+                    let session = session(extract, &Options::default());
+                    let answer = question.read(&Values::new()).unwrap().answer(&session);
+                    let ours: Vec<Value> = answer.map_or_else(
+                        |error| {
+                            assert!(error.is_nothing(), "{name}: {error}");
+                            Vec::new()
+                        },
+                        |answer| {
+                            let tables = answer.parts.iter().flat_map(|part| {
+                                (0..part.table.len()).map(|row| {
+                                    let mut record = part.table.record(row).unwrap();
+                                    if !part.name.is_empty() {
+                                        record.insert("table".to_owned(), part.name.into());
+                                    }
+                                    Value::Object(record)
+                                })
+                            });
+                            // As text, since reading numbers back can change their last digit.
+                            tables.map(|row| serde_json::from_str(&row.to_string()).unwrap()).collect()
+                        },
+                    );
+                    let (_, out, _) = lines(&["dump", name, "--json"], std::slice::from_ref(extract));
+                    let mut theirs = rows(&out);
+                    for row in &mut theirs {
+                        row.as_object_mut().unwrap().remove("trace");
+                    }
+                    assert_eq!(ours, theirs, "{name} {}", extract.display());
+                }
+            });
+        }
+        thread::sleep(std::time::Duration::from_millis(500));
+        cancelled.cancel.ask();
+        assert!(given_up.join().unwrap().is_err(), "it was given up");
+    });
+}
+
+/// What `docs/questions.md` says: every question, its options and the columns of its rows, from the declarations.
+fn page() -> String {
+    let mut page = String::from(
+        "# Questions\n\nEvery question of `etwkit dump`, with its options and the columns of its rows as JSON and CSV have them. This page is made \
+         from the declarations\n(`crates/query/src/dump`, `crates/analysis`); a test keeps it fresh. What the numbers mean stands in \
+         [dump.md](dump.md) and [numbers](numbers).\nOptions that all questions share are shown by `etwkit dump QUESTION --help`, JSON schemas of \
+         requests and rows by `--show-schema`.\n",
+    );
+    for question in questions() {
+        page.push_str(&format!("\n## {}\n\n{}.\n\n", question.name(), question.sentence()));
+        page.push_str("| option | takes | default | |\n|---|---|---|---|\n");
+        for option in question.options() {
+            let takes = match &option.kind {
+                Kind::Flag => String::new(),
+                Kind::Words(words) => words.join(", "),
+                _ => option.value_name.to_owned(),
+            };
+            let default = option.default.clone().unwrap_or_default();
+            let cells = [format!("`--{}`", option.name), takes, default, option.sentence.to_owned()];
+            page.push_str(&format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | ")));
+        }
+        page.push_str("\n| column | type | |\n|---|---|---|\n");
+        for field in question.read(&Values::new()).unwrap().fields() {
+            let kind = format!("{}{}", field.kind, if field.is_optional { ", may be missing" } else { "" });
+            page.push_str(&format!(
+                "| `{}` | {kind} | {} |\n",
+                field.name,
+                field.sentence.replace('|', "\\|")
+            ));
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_of_questions_is_fresh() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/questions.md");
+    let page = page();
+    if std::env::var_os("ETWKIT_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == page, "docs/questions.md is out of date; ETWKIT_BLESS=1 writes it");
+}

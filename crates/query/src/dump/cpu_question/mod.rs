@@ -1,0 +1,203 @@
+//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags, or as call trees.
+//!
+//! One question with three kinds of rows: its options say which of the requests of [`cpu`](super::cpu), [`method`](super::method) and
+//! [`stack_tree`](super::stack_tree) is meant.
+
+mod below;
+mod methods;
+mod options;
+mod processes;
+mod trees;
+
+pub use options::{By, CpuQuestion};
+
+use super::cpu::{CpuRow, CpuSort, CpuTotal, check_waits};
+use super::cpu_source::{CpuSource, check_comparable};
+use super::method::MethodRow;
+use super::rows::Field;
+use super::stack_tree::TreeRow;
+use super::{Result, Top};
+use crate::Session;
+use crate::question::Format::Milliseconds;
+use crate::question::{Answer, Line, OptionError, Question, Sums, Tagging, fields};
+use crate::time_format::TimeFormat;
+
+/// A question, and what its answer is made of.
+#[derive(Clone)]
+struct Asked {
+    by: CpuQuestion,
+    source: Option<CpuSource>,
+    has_waits: bool,
+}
+
+impl Asked {
+    fn new(question: &CpuQuestion, source: Option<CpuSource>, total: CpuTotal) -> Self {
+        Self { by: question.clone(), source, has_waits: total.wait_ns.is_some() }
+    }
+
+    fn has_ready(&self) -> bool {
+        self.has_waits && !self.by.no_ready
+    }
+
+    /// How the first time is written, if it is shown.
+    fn first(&self) -> Option<Option<TimeFormat>> {
+        self.by.first_last_formats().0
+    }
+
+    /// How the last time is written, if it is shown.
+    fn last(&self) -> Option<Option<TimeFormat>> {
+        self.by.first_last_formats().1
+    }
+
+    /// What CPU times are called.
+    fn cpu_title(&self) -> String {
+        format!("{} ms", cpu_word(self.source))
+    }
+}
+
+/// What CPU times are called: without samples they are time on processors, which is something else.
+#[must_use]
+pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
+    match source {
+        Some(CpuSource::ContextSwitches) => "Running",
+        Some(CpuSource::Samples) | None => "CPU",
+    }
+}
+
+/// The line below a heading which says that CPU is not sampled; `more` is what rows are of then.
+fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
+    let is_sampled = source != Some(CpuSource::ContextSwitches);
+    let words = "  no CPU was sampled: running is time on processors, from context switches";
+    if is_sampled { None } else { Some(Line::new(words).words(more)) }
+}
+
+/// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
+fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSort) -> Line {
+    let line = line.words(cpu_word(source)).words(" ").value(Milliseconds, total.cpu_ns).words(" ms");
+    let Some(wait_ns) = total.wait_ns else { return line };
+    let line = line.words(", wait ").value(Milliseconds, wait_ns).words(" ms");
+    let line = match total.ready_ns {
+        Some(ready_ns) => line.words(", ready ").value(Milliseconds, ready_ns).words(" ms"),
+        None => line,
+    };
+    let all_ns = total.total_ns(sort == CpuSort::CpuWaitReady);
+    line.words(", total ").value(Milliseconds, all_ns).words(" ms")
+}
+
+/// What is summed up over extracts.
+fn numbers(source: Option<CpuSource>, total: CpuTotal) -> impl Iterator<Item = (&'static str, i64)> {
+    let is = |of| i64::from(source == Some(of));
+    let known = [
+        ("sampled", Some(is(CpuSource::Samples))),
+        ("switched", Some(is(CpuSource::ContextSwitches))),
+        ("cpu_ns", Some(total.cpu_ns)),
+        ("wait_ns", total.wait_ns),
+        ("ready_ns", total.ready_ns),
+        ("switches", total.switches),
+    ];
+    known.into_iter().filter_map(|(name, number)| Some((name, number?)))
+}
+
+fn source_of(numbers: &Sums) -> Option<CpuSource> {
+    let is = |name| numbers.get(name).is_some_and(|number| *number > 0);
+    let sampled = is("sampled").then_some(CpuSource::Samples);
+    sampled.or_else(|| is("switched").then_some(CpuSource::ContextSwitches))
+}
+
+fn total_of(numbers: &Sums) -> CpuTotal {
+    let number = |name| numbers.get(name).copied();
+    CpuTotal {
+        cpu_ns: number("cpu_ns").unwrap_or_default(),
+        wait_ns: number("wait_ns"),
+        ready_ns: number("ready_ns"),
+        switches: number("switches"),
+    }
+}
+
+impl Question for CpuQuestion {
+    const NAME: &'static str = "cpu";
+    const SENTENCE: &'static str = "CPU, waiting and ready time of processes or methods";
+
+    fn show_sql(&self) -> String {
+        if self.asks_trees() {
+            self.tree_request().sql()
+        } else if self.asks_methods() {
+            self.method_request().sql()
+        } else {
+            self.process_request().sql()
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        if self.asks_trees() {
+            fields::<TreeRow>()
+        } else if self.asks_methods() {
+            fields::<MethodRow>()
+        } else {
+            fields::<CpuRow>()
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), OptionError> {
+        let is_of_code = matches!(self.by, By::Method | By::Module);
+        let (option, problem) = if self.asks_trees() && is_of_code && !self.is_merged {
+            ("by", "call trees are by process or by thread")
+        } else if self.only_drivers() && !self.asks_trees() && !self.asks_methods() {
+            ("show-module=driver", "drivers are modules of methods: add --methods or --by module")
+        } else {
+            return Ok(());
+        };
+        Err(OptionError::Value { option, problem: problem.to_owned() })
+    }
+
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        if self.asks_trees() {
+            return trees::answer(self, session);
+        }
+        if self.asks_waits() {
+            check_waits(session)?;
+        }
+        let answer = if self.asks_methods() {
+            methods::answer(self, session)?
+        } else {
+            processes::answer(self, session)?
+        };
+        answer.moved(&self.zero, session)
+    }
+
+    fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()> {
+        check_comparable(all.iter().map(|(name, numbers)| (source_of(numbers), *name)))
+    }
+
+    fn merges(&self) -> bool {
+        self.is_merged && !self.asks_trees()
+    }
+
+    fn overall(&self, all: &[Sums]) -> Vec<Line> {
+        let count = |of| all.iter().filter(|numbers| source_of(numbers) == Some(of)).count();
+        let (sampled, switched) = (count(CpuSource::Samples), count(CpuSource::ContextSwitches));
+        let is_several = all.len() > 1 || self.is_merged;
+        if self.asks_trees() || !is_several || !self.shows_sums() {
+            return Vec::new();
+        }
+        if sampled > 0 && switched > 0 {
+            return vec![Line::heading(format!(
+                "All extracts: not summed up, since CPU is sampled in {sampled} and time on processors from context switches in {switched}"
+            ))];
+        }
+        let source = if switched > 0 { CpuSource::ContextSwitches } else { CpuSource::Samples };
+        let total = all.iter().fold(CpuTotal::default(), |sum, numbers| sum.plus(total_of(numbers)));
+        vec![sums(Line::heading("All extracts: "), (Some(source), total), self.sort_by)]
+    }
+
+    fn tagging(&self) -> Tagging<'_> {
+        match self.stack_tag_file.as_slice() {
+            [] => Tagging::None,
+            files => Tagging::Derived(files),
+        }
+    }
+
+    fn top(&self) -> Top {
+        self.top
+    }
+}

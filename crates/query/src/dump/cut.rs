@@ -1,0 +1,107 @@
+//! Parts of long names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::question::{Kind, Opt, OptionError, OptionValue, Parsed, Spec, Values, parsed};
+
+/// Which characters of a name are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// From one to the one in front of another.
+    Part(usize, usize),
+    /// The last ones.
+    Last(usize),
+}
+
+impl FromStr for Cut {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str, default| match text {
+            "" => Ok(default),
+            _ => text.parse().map_err(|_| "expected A..B, A.., ..B or -N, numbers of characters".to_owned()),
+        };
+        if let Some((from, to)) = text.split_once("..") {
+            let (from, to) = (number(from, 0)?, number(to, usize::MAX)?);
+            return if from < to {
+                Ok(Self::Part(from, to))
+            } else {
+                Err("nothing is left of a name".to_owned())
+            };
+        }
+        match text.split_once('-') {
+            Some(("", last)) if !last.is_empty() => Ok(Self::Last(number(last, 0)?)),
+            Some((from, to)) if !from.is_empty() => format!("{from}..{to}").parse(),
+            _ => Err("expected A..B, A.., ..B or -N, numbers of characters".to_owned()),
+        }
+    }
+}
+
+/// As it is parsed.
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Part(from, usize::MAX) => write!(f, "{from}.."),
+            Self::Part(from, to) => write!(f, "{from}..{to}"),
+            Self::Last(count) => write!(f, "-{count}"),
+        }
+    }
+}
+
+impl Parsed for Cut {}
+
+impl OptionValue for Option<Cut> {
+    fn options(&self, spec: Spec) -> Vec<Opt> {
+        vec![spec.opt(Kind::Text, None)]
+    }
+    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        Ok(parsed(values, spec)?.map(Some))
+    }
+    fn write(&self, spec: &Spec, values: &mut Values) {
+        self.map(|cut| cut.to_string()).write(spec, values);
+    }
+}
+
+impl Cut {
+    /// From where to where of so many.
+    #[must_use]
+    pub fn bounds(self, length: usize) -> (usize, usize) {
+        match self {
+            Self::Part(from, to) => (from.min(length), to.min(length)),
+            Self::Last(count) => (length.saturating_sub(count), length),
+        }
+    }
+
+    /// The part; what is missing in front is told by `...`.
+    #[must_use]
+    pub fn of(self, name: &str) -> String {
+        let length = name.chars().count();
+        let (from, to) = self.bounds(length);
+        let part: String = name.chars().take(to).skip(from).collect();
+        if from > 0 { format!("...{part}") } else { part }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut() {
+        for (cut, shown) in [
+            ("2..4", "...ñd"),
+            ("..3", "Wiñ"),
+            ("0-3", "Wiñ"),
+            ("3..", "...dow"),
+            ("-2", "...ow"),
+            ("-99", "Wiñdow"),
+            ("9..", "..."),
+        ] {
+            assert_eq!(cut.parse::<Cut>().unwrap().of("Wiñdow"), shown, "{cut}");
+        }
+        for wrong in ["", "3", "4..2", "a..b", "-", "--2"] {
+            assert!(wrong.parse::<Cut>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Options of questions: declared once, read from JSON, written as JSON.
+
+use serde_json::{Map, Value};
+
+use crate::range::{RangeError, Unit};
+
+/// Options by their words. A flag is `true`, a number a number or its text, everything else text as on a command line.
+pub type Values = Map<String, Value>;
+
+/// What an option takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Nothing: it is given or not.
+    Flag,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Words(Vec<&'static str>),
+    /// Several of these words, with commas between.
+    Several(Vec<&'static str>),
+    /// Numbers from A to B; of one without a unit this is meant.
+    Range(Unit),
+    /// A whole number between these.
+    Whole(i64, i64),
+    /// Any number.
+    Number,
+    /// Names of files; it can be repeated.
+    Files,
+}
+
+/// What an option chooses among, so that an empty answer can say what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Rows.
+    Rows,
+    /// Nothing: it changes how rows are put together, sorted or cut.
+    Shape,
+    /// Nothing: it changes how an answer is printed.
+    Output,
+}
+
+/// An option of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opt {
+    /// Its word, without dashes.
+    pub name: &'static str,
+    /// What it does, in one sentence without a full stop.
+    pub sentence: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What its value is called in help.
+    pub value_name: &'static str,
+    /// What it is without a value, where it may stand alone.
+    pub alone: Option<&'static str>,
+    /// Its value may stand behind a blank even so.
+    pub is_apart: bool,
+    /// Its value if it is not given, where there is one.
+    pub default: Option<String>,
+    /// Options that it cannot stand with.
+    pub excludes: &'static [&'static str],
+    /// The option that it needs.
+    pub requires: Option<&'static str>,
+    /// What it changes.
+    pub group: Group,
+    /// What stands above it in help, if it belongs to some.
+    pub heading: Option<&'static str>,
+}
+
+impl Opt {
+    /// Whether it changes how an answer is printed, and nothing else.
+    #[must_use]
+    pub fn is_output(&self) -> bool {
+        self.group == Group::Output
+    }
+}
+
+/// What a declaration says of an option beside its field.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    pub(super) name: &'static str,
+    sentence: &'static str,
+    pub(super) value_name: &'static str,
+    pub(super) unit: Unit,
+    pub(super) between: (i64, i64),
+    pub(super) either: Option<[&'static str; 2]>,
+    pub(super) among: &'static [&'static str],
+    alone: Option<&'static str>,
+    is_apart: bool,
+    pub(super) all: Option<&'static str>,
+    excludes: &'static [&'static str],
+    requires: Option<&'static str>,
+    group: Group,
+    heading: Option<&'static str>,
+}
+
+/// An option whose value is called so in help.
+#[must_use]
+pub const fn option(value_name: &'static str) -> Spec {
+    Spec {
+        name: "",
+        sentence: "",
+        value_name,
+        unit: Unit::Count,
+        between: (0, i64::MAX),
+        either: None,
+        among: &[],
+        alone: None,
+        is_apart: false,
+        all: None,
+        excludes: &[],
+        requires: None,
+        group: Group::Rows,
+        heading: None,
+    }
+}
+
+/// Options that several questions share.
+#[must_use]
+pub const fn group() -> Spec {
+    option("")
+}
+
+impl Spec {
+    /// The word, where it is not that of the field.
+    #[must_use]
+    pub const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The unit of numbers that have none.
+    #[must_use]
+    pub const fn unit(self, unit: Unit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Bounds of a whole number.
+    #[must_use]
+    pub const fn between(self, least: i64, most: i64) -> Self {
+        Self { between: (least, most), ..self }
+    }
+
+    /// Words of a flag: not set, set.
+    #[must_use]
+    pub const fn either(self, no: &'static str, yes: &'static str) -> Self {
+        Self { either: Some([no, yes]), ..self }
+    }
+
+    /// The words that a text can be.
+    #[must_use]
+    pub const fn among(self, words: &'static [&'static str]) -> Self {
+        Self { among: words, ..self }
+    }
+
+    /// It may stand without a value, which is this one then.
+    #[must_use]
+    pub const fn alone(self, value: &'static str) -> Self {
+        Self { alone: Some(value), ..self }
+    }
+
+    /// A value may stand behind a blank even where it may stand alone.
+    #[must_use]
+    pub const fn apart(self) -> Self {
+        Self { is_apart: true, ..self }
+    }
+
+    /// `all` is a word, too, which chooses nothing.
+    #[must_use]
+    pub const fn or_all(self) -> Self {
+        Self { all: Some("all"), ..self }
+    }
+
+    /// `none` is a word, too, which chooses nothing.
+    #[must_use]
+    pub const fn or_none(self) -> Self {
+        Self { all: Some("none"), ..self }
+    }
+
+    /// Options that it cannot stand with.
+    #[must_use]
+    pub const fn excludes(self, options: &'static [&'static str]) -> Self {
+        Self { excludes: options, ..self }
+    }
+
+    /// The option that it needs.
+    #[must_use]
+    pub const fn requires(self, option: &'static str) -> Self {
+        Self { requires: Some(option), ..self }
+    }
+
+    /// It stands below this heading in help.
+    #[must_use]
+    pub const fn below(self, heading: &'static str) -> Self {
+        Self { heading: Some(heading), ..self }
+    }
+
+    /// It changes how rows are put together, sorted or cut.
+    #[must_use]
+    pub const fn shape(self) -> Self {
+        Self { group: Group::Shape, ..self }
+    }
+
+    /// It changes how an answer is printed.
+    #[must_use]
+    pub const fn output(self) -> Self {
+        Self { group: Group::Output, ..self }
+    }
+
+    /// The same for a field of this name and documentation.
+    #[must_use]
+    pub fn of_field(self, field: &'static str, sentence: &'static str) -> Self {
+        let name = if self.name.is_empty() { field } else { self.name };
+        Self { name, sentence: sentence.trim_start(), ..self }
+    }
+
+    /// The option that takes this.
+    #[must_use]
+    pub fn opt(&self, kind: Kind, default: Option<String>) -> Opt {
+        Opt {
+            name: self.name,
+            sentence: self.sentence,
+            kind,
+            value_name: self.value_name,
+            alone: self.alone,
+            is_apart: self.is_apart,
+            default,
+            excludes: self.excludes,
+            requires: self.requires,
+            group: self.group,
+            heading: self.heading,
+        }
+    }
+
+    pub(super) fn wrong(&self, problem: impl Into<String>) -> OptionError {
+        OptionError::Value { option: self.name, problem: problem.into() }
+    }
+
+    /// The text of a value.
+    pub(super) fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
+        match values.get(self.name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => Err(self.wrong(format!("expected text, found {other}"))),
+        }
+    }
+
+    pub(super) fn number<N: std::str::FromStr>(
+        &self,
+        values: &Values,
+        what: &str,
+    ) -> Result<Option<N>, OptionError> {
+        let Some(text) = self.text(values)? else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| self.wrong(format!("expected {what}, found {text:?}")))
+    }
+
+    pub(super) fn whole(&self, values: &Values) -> Result<Option<i64>, OptionError> {
+        let Some(number) = self.number::<i64>(values, "a whole number")? else { return Ok(None) };
+        let (least, most) = self.between;
+        if (least..=most).contains(&number) {
+            return Ok(Some(number));
+        }
+        let expected =
+            if most == i64::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
+        Err(self.wrong(format!("expected {expected}, found {number}")))
+    }
+}
+
+/// The value of an option is none that it takes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// It is no range.
+    #[error("--{option}")]
+    Range {
+        /// The word of the option.
+        option: &'static str,
+        /// Where it goes wrong, and how a range is written.
+        source: RangeError,
+    },
+    /// It is something else than the option takes.
+    #[error("--{option}: {problem}")]
+    Value {
+        /// The word of the option.
+        option: &'static str,
+        /// What was expected, and what was found.
+        problem: String,
+    },
+    /// There is no such option.
+    #[error("{word:?} is no option; there are: {}", known.join(" "))]
+    Unknown {
+        /// The word.
+        word: String,
+        /// The words that there are.
+        known: Vec<&'static str>,
+    },
+}
+
+/// A request to a question: its fields are its options.
+pub trait Request: Sized + Default {
+    /// All options, in the order in which they are declared.
+    fn options() -> Vec<Opt>;
+
+    /// The request that values mean. What is not there has its default.
+    ///
+    /// # Errors
+    /// A value that the option does not take. Words of other options are not looked at: see [`Request::from_json`].
+    fn read(values: &Values) -> Result<Self, OptionError>;
+
+    /// The values that differ from the defaults.
+    fn write(&self) -> Values;
+
+    /// The request that JSON means.
+    ///
+    /// # Errors
+    /// As [`Request::read`]; a word that is no option.
+    fn from_json(values: &Values) -> Result<Self, OptionError> {
+        let options = Self::options();
+        match values.keys().find(|word| options.iter().all(|option| option.name != *word)) {
+            None => Self::read(values),
+            Some(word) => {
+                let known = options.iter().map(|option| option.name).collect();
+                Err(OptionError::Unknown { word: word.clone(), known })
+            }
+        }
+    }
+}
+
+/// Declares requests: a field is an option, its documentation the sentence of the help, behind `=` what else is to be said of it, behind
+/// `=>` its default where that is not the one of the type.
+#[macro_export]
+macro_rules! request {
+    ($( $(#[doc = $doc:literal])+ $(#[derive($($derive:ident),+)])? $vis:vis struct $name:ident {
+        $( $(#[doc = $sentence:literal])+ $field:ident: $type:ty = $spec:expr $(=> $default:expr)?, )+
+    } )+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq $($(, $derive)+)?)]
+        $vis struct $name { $( $(#[doc = $sentence])+ pub $field: $type, )+ }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $crate::request!(@default $($default)?), )+ }
+            }
+        }
+
+        impl $crate::question::Request for $name {
+            fn options() -> Vec<$crate::question::Opt> {
+                let default = Self::default();
+                let mut all = Vec::new();
+                $( all.extend($crate::question::OptionValue::options(
+                    &default.$field,
+                    $spec.of_field(stringify!($field), concat!($($sentence),+)),
+                )); )+
+                all
+            }
+
+            fn read(values: &$crate::question::Values) -> ::std::result::Result<Self, $crate::question::OptionError> {
+                let default = Self::default();
+                $( let spec = $spec.of_field(stringify!($field), "");
+                let $field = <$type as $crate::question::OptionValue>::read(values, &spec)?.unwrap_or(default.$field); )+
+                Ok(Self { $( $field, )+ })
+            }
+
+            fn write(&self) -> $crate::question::Values {
+                let (default, mut values) = (Self::default(), $crate::question::Values::new());
+                $( if self.$field != default.$field {
+                    let spec = $spec.of_field(stringify!($field), "");
+                    $crate::question::OptionValue::write(&self.$field, &spec, &mut values);
+                } )+
+                values
+            }
+        }
+
+        /// As a group of options that requests share.
+        impl $crate::question::OptionValue for $name {
+            fn options(&self, _: $crate::question::Spec) -> Vec<$crate::question::Opt> {
+                <Self as $crate::question::Request>::options()
+            }
+            fn read(
+                values: &$crate::question::Values,
+                _: &$crate::question::Spec,
+            ) -> ::std::result::Result<Option<Self>, $crate::question::OptionError> {
+                <Self as $crate::question::Request>::read(values).map(Some)
+            }
+            fn write(&self, _: &$crate::question::Spec, values: &mut $crate::question::Values) {
+                values.extend(<Self as $crate::question::Request>::write(self));
+            }
+        }
+    )+};
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
+}

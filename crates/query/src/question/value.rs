@@ -1,0 +1,202 @@
+//! What cells and lines hold.
+
+use crate::time_format::TimeFormat;
+
+/// What a cell holds. Times are nanoseconds, sizes bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// It is not known.
+    Missing,
+    /// A number, a time or a size.
+    Number(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Words.
+    Text(String),
+    /// A process.
+    Process(ProcessCell),
+    /// Bytes that were moved in so many nanoseconds.
+    Rate(i64, i64),
+    /// A moment of the trace in a format of its own.
+    Moment(TimeFormat, i64),
+}
+
+/// Rows that carry their process in columns of these names: those that [`rows!`](crate::rows) marks with `: process`.
+pub trait ProcessColumns {
+    /// Their process.
+    fn process_cell(&self) -> ProcessCell;
+}
+
+/// A process as rows carry it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessCell {
+    /// File name of its executable.
+    pub name: Option<String>,
+    /// Process id.
+    pub pid: Option<i64>,
+    /// Start, if in the trace.
+    pub start_ns: Option<i64>,
+    /// End, if in the trace.
+    pub stop_ns: Option<i64>,
+    /// Its command line.
+    pub command_line: Option<String>,
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Float(number)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl<V: Into<Self>> From<Option<V>> for Value {
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
+impl<R: ProcessColumns> From<&R> for Value {
+    fn from(row: &R) -> Self {
+        Self::Process(row.process_cell())
+    }
+}
+
+/// How a value is written for people. Each has the unit that the title of its column names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A whole number, digits in groups.
+    Whole,
+    /// A number that names something: digits without groups.
+    Id,
+    /// Milliseconds.
+    Milliseconds,
+    /// Milliseconds with microseconds.
+    FineMilliseconds,
+    /// Microseconds with one digit.
+    Microseconds,
+    /// Whole microseconds.
+    WholeMicroseconds,
+    /// Seconds with so many digits.
+    Seconds(u8),
+    /// A number with so many digits.
+    Fixed(u8),
+    /// MB of 10⁶ bytes.
+    Megabytes,
+    /// kB of 1000 bytes.
+    Kilobytes,
+    /// MiB of 2²⁰ bytes.
+    Mebibytes,
+    /// Bytes with the largest unit that fits.
+    Bytes,
+    /// Bytes by their whole number: `1 234 B`.
+    PlainBytes,
+    /// MB per second of a [`Value::Rate`].
+    Throughput,
+    /// A moment of the trace, as times are written.
+    Moment,
+    /// The same among words, at the left.
+    LeftMoment,
+    /// A length of time as `01:02:03.456`.
+    Length,
+    /// Words.
+    Word,
+    /// A process by name and id.
+    Process,
+    /// The same with its command line.
+    ProcessLine,
+    /// A command line, unless they are not wanted.
+    CommandLine,
+    /// The name of the trace that the row is of, whatever its value is.
+    Trace,
+}
+
+impl Format {
+    /// Whether cells stand at the right.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        !matches!(
+            self,
+            Self::Word
+                | Self::LeftMoment
+                | Self::Process
+                | Self::ProcessLine
+                | Self::CommandLine
+                | Self::Trace
+        )
+    }
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Words(String),
+    /// A value.
+    Value(Format, Value),
+}
+
+/// A line of words and values: a heading, a sum, what stands below a row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// Its pieces.
+    pub pieces: Vec<Piece>,
+    /// It is the heading of what follows.
+    pub is_heading: bool,
+}
+
+impl Line {
+    /// A line that begins with these words.
+    #[must_use]
+    pub fn new(words: impl Into<String>) -> Self {
+        Self::default().words(words)
+    }
+
+    /// A heading that begins with these words.
+    #[must_use]
+    pub fn heading(words: impl Into<String>) -> Self {
+        Self { is_heading: true, ..Self::new(words) }
+    }
+
+    /// The same with words behind it.
+    #[must_use]
+    pub fn words(mut self, words: impl Into<String>) -> Self {
+        self.pieces.push(Piece::Words(words.into()));
+        self
+    }
+
+    /// The same with a value behind it.
+    #[must_use]
+    pub fn value(mut self, format: Format, value: impl Into<Value>) -> Self {
+        self.pieces.push(Piece::Value(format, value.into()));
+        self
+    }
+
+    /// The same with a whole number behind it.
+    #[must_use]
+    pub fn whole(self, number: i64) -> Self {
+        self.value(Format::Whole, number)
+    }
+}
+
+/// The frames of a stack, which is a text with a line for each, below a row.
+#[must_use]
+pub fn frames(stack: Option<&str>) -> Vec<Line> {
+    stack.into_iter().flat_map(str::lines).map(|frame| Line::new(format!("      {frame}"))).collect()
+}
