@@ -38,6 +38,15 @@ pub(crate) fn run(args: &[&str]) -> Answer {
     Answer { out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), exit }
 }
 
+/// Names of all commands below `etwkit dump`, as its help lists them.
+pub(crate) fn dumps() -> Vec<String> {
+    let help = run(&["dump", "--help"]).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| line.starts_with("  "));
+    let names = commands.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
+    names.filter(|name| name != "help").collect()
+}
+
 /// How many threads of a process were on a processor when a simulation ended.
 pub(crate) fn running_at_the_end(truth: &Value, pid: &str) -> i64 {
     let threads = truth["threads"].as_object().unwrap().iter();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Answer, run, trace};
+use crate::support::{Answer, Exit, run, trace};
 
 /// Runs the command (names of traces are those of the fixtures) and compares with
 /// `tests/transcripts/NAME.txt`.
@@ -88,42 +88,8 @@ fn help() {
     check(&["info", "--help"], "help-info");
     check(&["events", "--help"], "help-events");
     check(&["dump", "--help"], "help-dump");
-    let dumps = [
-        "process",
-        "cpu",
-        "disk",
-        "file",
-        "dns",
-        "tcp",
-        "cores",
-        "pmc",
-        "lbr",
-        "exception",
-        "mark",
-        "tracelog",
-        "thread-pool",
-        "power",
-        "memory",
-        "test-run",
-        "stats",
-        "time",
-        "version",
-        "wait",
-        "syscall",
-        "objectref",
-        "virtual-alloc",
-        "user-lock",
-        "gdi-user",
-        "ui-delay",
-        "focus",
-        "screenshot",
-        "registry",
-        "region",
-        "loggers",
-        "standby",
-    ];
-    for dump in dumps {
-        check(&["dump", dump, "--help"], &format!("help-dump-{dump}"));
+    for dump in crate::support::dumps() {
+        check(&["dump", &dump, "--help"], &format!("help-dump-{dump}"));
     }
     check(&["critical-path", "--help"], "help-critical-path");
     check(&["console", "--help"], "help-console");
@@ -131,6 +97,27 @@ fn help() {
     check(&["sql", "--help"], "help-sql");
     check(&["synth", "--help"], "help-synth");
     check(&["synth", "write", "--help"], "help-synth-write");
+    check(&["extract", "--help"], "help-extract");
+    check(&["symbols", "--help"], "help-symbols");
+    check(&["demo", "--help"], "help-demo");
+    check(&["completions", "--help"], "help-completions");
+    check(&["man", "--help"], "help-man");
+}
+
+#[test]
+fn shells_and_manual_pages_know_all_commands() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let answer = run(&["completions", shell]);
+        assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
+        assert!(answer.out.contains("critical-path") && answer.out.contains("sort-by"), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let answer = run(&["man", folder.path().to_str().unwrap()]);
+    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
+    for dump in crate::support::dumps() {
+        let page = folder.path().join(format!("etwkit-dump-{dump}.1"));
+        assert!(std::fs::read_to_string(&page).unwrap().contains("SYNOPSIS"), "{}", page.display());
+    }
 }
 
 #[test]
