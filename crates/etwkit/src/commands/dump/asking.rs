@@ -10,7 +10,6 @@ use etwkit_query::dump::{self, trace::TraceInfo};
 use etwkit_query::{Known, Session, Source};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::Common;
 use super::in_order::in_order;
 use crate::extracts::{open_shared, options, source};
 use crate::gaps::{self, Gaps};
@@ -46,7 +45,7 @@ impl<A> Asked<A> {
 /// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of it are there; the first one is asked alone,
 /// so that its rows are there at once.
 pub(super) fn ask_in_order<A: Send>(
-    common: &Common,
+    naming: Naming,
     extracts: &[PathBuf],
     shelf: &Shelf,
     question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
@@ -55,7 +54,7 @@ pub(super) fn ask_in_order<A: Send>(
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let known = Arc::new(Known::default());
     let groups = groups(extracts, workers);
-    let asking = Asking { common, of_several: extracts.len() > 1 };
+    let asking = Asking { naming, of_several: extracts.len() > 1 };
     let ask =
         |paths: &&[PathBuf], sessions: usize| ask_group(asking, paths, (sessions, shelf), &known, question);
     let bar = bar(extracts.len());
@@ -92,15 +91,25 @@ fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
     groups
 }
 
+/// What answers tell of their extracts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Naming {
+    /// They are called by their whole paths.
+    pub(super) with_path: bool,
+    /// They are called by what was asked, not by what it became in the cache, and tell the version of the
+    /// main module.
+    pub(super) as_asked: bool,
+}
+
 /// How extracts are asked.
 #[derive(Clone, Copy)]
-struct Asking<'a> {
-    common: &'a Common,
+struct Asking {
+    naming: Naming,
     of_several: bool,
 }
 
 fn ask_group<A>(
-    asking: Asking<'_>,
+    asking: Asking,
     paths: &[PathBuf],
     (sessions, shelf): (usize, &Shelf),
     known: &Arc<Known>,
@@ -152,7 +161,7 @@ impl Together {
     /// Asks those that have come together, and begins anew.
     fn ask<A>(
         &mut self,
-        asking: Asking<'_>,
+        asking: Asking,
         (sessions, shelf): (usize, &Shelf),
         known: &Arc<Known>,
         question: &impl Fn(&Session) -> dump::Result<A>,
@@ -166,7 +175,7 @@ impl Together {
 }
 
 fn ask_one<A>(
-    Asking { common, of_several }: Asking<'_>,
+    Asking { naming, of_several }: Asking,
     session: &Session,
     (name, notes, hash): (String, Vec<String>, Option<String>),
     question: &impl Fn(&Session) -> dump::Result<A>,
@@ -174,11 +183,10 @@ fn ask_one<A>(
     let answer = || -> anyhow::Result<_> {
         let mut info = TraceInfo::ask(session).with_context(|| name.clone())?;
         info.of_several = of_several;
-        if common.show_full_file_name {
+        if naming.with_path {
             name.clone_into(&mut info.file_name);
         }
-        if common.etwanalyzer_csv.is_some() {
-            // Such a file names what was asked, not what it became in the cache.
+        if naming.as_asked {
             info.extract_path = Some(name.clone());
             info = info.with_baseline(session).with_context(|| name.clone())?;
         }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
-use super::asking::ask_in_order;
+use super::asking::{Naming, ask_in_order};
 pub(super) use super::columns::Columns;
 use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
@@ -66,7 +66,8 @@ pub(super) fn ask_each<A: Send>(
     }
     let shelf = printer.shelf();
     let (mut same, mut names) = (SameTrace::default(), HashSet::new());
-    ask_in_order(common, &extracts, &shelf, &question, |asked| {
+    let naming = Naming { with_path: common.show_full_file_name, as_asked: common.etwanalyzer_csv.is_some() };
+    ask_in_order(naming, &extracts, &shelf, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
         printer.add_gaps(asked.gaps);
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_query::Session;
@@ -10,10 +11,11 @@ use etwkit_query::dump::disk::DiskRow;
 use etwkit_query::dump::overview::{MethodShare, Overview, Recording};
 use etwkit_query::dump::trace::TraceInfo;
 
+use super::asking::{Naming, ask_in_order};
 use super::overview_contents;
 use super::text::rounded;
 use crate::exit::Exit;
-use crate::extracts::{extract_of, is_trace, open_extracts};
+use crate::extracts::is_trace;
 use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table, grouped};
 
@@ -31,32 +33,38 @@ pub(crate) struct OverviewArgs {
 }
 
 pub(crate) fn run(args: &OverviewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    for path in &args.extracts {
-        show(path, args.top, printer)?;
-    }
+    show(&args.extracts, args.top, printer)?;
     Ok(Exit::Answered)
 }
 
-/// Shows an extract or trace with the `top` largest of everything.
-pub(crate) fn show(path: &Path, top: usize, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-    let extract = extract_of(path, printer)?;
-    let session = open_extracts(std::slice::from_ref(&extract), printer)?;
-    let overview = Overview::ask(&session, top)?;
-    let info = TraceInfo::ask(&session)?;
-    recording(&overview.recording, &info, printer)?;
+/// Shows extracts or traces with the `top` largest of everything: several are asked at a time, and each is shown as soon as those in
+/// front of it are.
+pub(crate) fn show(paths: &[PathBuf], top: usize, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let shelf = printer.shelf();
+    let question = |session: &Session| Ok((Overview::ask(session, top)?, Answers::of(session)));
+    ask_in_order(Naming::default(), paths, &shelf, &question, |asked| {
+        asked.notes.iter().for_each(|note| printer.note(note));
+        let (info, answer) = asked.answer?;
+        let (overview, answers) = answer.with_context(|| asked.name.clone())?;
+        print(&overview, &info, printer)?;
+        next(&overview, &answers, Path::new(&asked.name), printer)?;
+        Ok(printer.finish()?)
+    })
+}
+
+fn print(overview: &Overview, info: &TraceInfo, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    recording(&overview.recording, info, printer)?;
     match &overview.contents {
         Some(contents) => overview_contents::print(contents, printer)?,
-        None => processes(&overview, printer)?,
+        None => processes(overview, printer)?,
     }
-    modules(&overview, printer)?;
-    methods(&overview, printer)?;
+    modules(overview, printer)?;
+    methods(overview, printer)?;
     if overview.contents.is_none() || !overview.files.is_empty() {
         files(&overview.files, printer)?;
     }
-    health(&overview, printer)?;
-    // That section has said it, where it can be seen.
-    printer.gaps().clear();
-    next(&overview, &Answers::of(&session), path, printer)
+    // What the trace lacks is told here, and nowhere else.
+    health(overview, printer)
 }
 
 fn ms(ns: i64) -> String {
