@@ -161,6 +161,17 @@ fn every_question_answers_in_every_sink() {
     }
 }
 
+/// Chains of waits are sentences, which one list has no place for.
+#[test]
+fn sentences_are_told_for_each_extract() {
+    let folder = tempfile::tempdir().unwrap();
+    let extracts = extracts(folder.path());
+    let chain = ["dump", "wait", "--chain", "--top", "1"];
+    let (exit, told, _) = lines(&chain, &extracts[..2]);
+    assert!(exit == Exit::Answered && told.contains("root: "), "{told}");
+    assert_eq!(lines(&[&chain[..], &["--merge"]].concat(), &extracts[..2]).1, told);
+}
+
 /// The records of a CSV file; no field of ours has a line break without quotes.
 fn csv_rows(text: &str) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());

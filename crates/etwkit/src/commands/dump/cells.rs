@@ -108,6 +108,13 @@ fn print_merged(
     top: Top,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<usize> {
+    let is_list =
+        |one: &Answered<Answer>| one.answer.parts.iter().all(|part| !part.table.columns().is_empty());
+    if !answers.iter().all(is_list) {
+        // Sentences are told for each extract.
+        answers.iter().try_for_each(|one| print_one(asking, printer, one))?;
+        return Ok(answers.iter().map(|one| one.answer.len()).sum());
+    }
     let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) =
         answers.into_iter().map(|one| (one.info, one.answer)).unzip();
     let Some((answer, of)) = Answer::merged(answers, &infos, top) else { return Ok(0) };
