@@ -59,6 +59,12 @@ impl StackText {
         frames.into_iter().map(|frame| trace.text(frame)).collect()
     }
 
+    /// All frames of a stack, or those that say something.
+    #[must_use]
+    pub fn shown(&self, stack_id: i64, all: bool) -> Vec<String> {
+        if all { self.all(stack_id) } else { self.some(stack_id) }
+    }
+
     /// The few innermost frames that say something: without those of the scheduler and of entering the kernel at the inner end, as long as
     /// others remain.
     #[must_use]

@@ -5,7 +5,7 @@ use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
 use etwkit_query::question::{Answer, Line, Shows, View};
 use serde::Serialize;
 
-use super::{Stacks, WaitQuestion, shown};
+use super::{Stacks, WaitQuestion};
 use crate::Result;
 use crate::chain::{Chain, ChainRow};
 use crate::stacks::StackText;
@@ -61,7 +61,7 @@ impl Page<'_> {
 
     /// The frames of a stack: some in one line, all below each other.
     fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
-        let frames = stack_id.map(|id| shown(self.stacks, self.all, id)).unwrap_or_default();
+        let frames = stack_id.map(|id| self.stacks.shown(id, self.all)).unwrap_or_default();
         if frames.is_empty() {
             return Vec::new();
         }

@@ -166,17 +166,14 @@ etwkit_query::rows! {
 }
 
 impl Stacks {
-    fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
+    /// Of the stack of the switch-in and the one that made the thread ready: all frames, or those that say something.
+    #[must_use]
+    pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
         let frames = |id: Option<i64>| {
-            id.map(|id| shown(text, all, id).join(" < ")).filter(|frames| !frames.is_empty())
+            id.map(|id| text.shown(id, all).join(" < ")).filter(|frames| !frames.is_empty())
         };
         Self { stack: frames(stack), readying_stack: frames(readying) }
     }
-}
-
-/// All frames of a stack, or those that say something.
-fn shown(text: &StackText, all: bool, stack_id: i64) -> Vec<String> {
-    if all { text.all(stack_id) } else { text.some(stack_id) }
 }
 
 impl Question for WaitQuestion {

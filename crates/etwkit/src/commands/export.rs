@@ -10,6 +10,7 @@ use etwkit_extract::default_target;
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
+use etwkit_query::dump::cpu_question::cpu_word;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
 use etwkit_query::range::{Range, Unit};
@@ -252,7 +253,7 @@ fn told(
 /// The processes that could be chosen, since none was or none is there. The answer is an error if the command line lacks the choice.
 fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let answer = CpuRequest::default().ask(session)?;
-    let title = format!("{} ms", super::dump::cpu_word(answer.source()));
+    let title = format!("{} ms", cpu_word(answer.source()));
     let mut rows = answer.rows;
     rows.sort_by(|a, b| {
         let name = |row: &CpuRow| row.process.as_deref().map(str::to_lowercase);

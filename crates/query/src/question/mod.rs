@@ -4,6 +4,7 @@
 //! ([`rows!`](crate::rows)); views ([`View`]), which say what columns mean and how rows are put together. Command line and help, JSON of
 //! requests and answers, text and CSV are made from these declarations. Nothing here knows a terminal or an argument parser.
 
+mod answer;
 mod any;
 mod column;
 #[macro_use]
@@ -14,11 +15,12 @@ mod value;
 mod values;
 mod view;
 
+pub use answer::{Answer, Part, Sets, Shows, Sums};
 pub use any::{AnyQuestion, AnyRequest, Of};
 pub use column::{Better, Column, Shown, Style, Title, Total};
 pub use options::{Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
 pub use schema::{request_schema, row_schema};
-pub use table::{Answer, AnyColumn, Heading, Part, Sets, Shows, Sums, Table};
+pub use table::{AnyColumn, Heading, Table, record};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
 pub use values::{OptionValue, Parsed, Words, parsed};
 pub use view::{Merge, Source, View, largest};

@@ -9,13 +9,10 @@ use etwkit_query::dump::{self, Top};
 use etwkit_query::question::{
     Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Piece, Sets, Shows, Style, Sums, Table, Value,
 };
-use serde::ser::Error;
-use serde::{Serialize, Serializer};
-use serde_json::Map;
 
 use super::args::{Common, ProcessOutput};
 use super::first_last::in_format;
-use super::output::{Answered, Columns, Lines, ask_each, exit, machine_with_header};
+use super::output::{Answered, Columns, Lines, Record, ask_each, exit, machine_with_header};
 use super::text::{ProcessText, Text, duration, rounded};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -122,7 +119,7 @@ fn print_merged(
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
     let first = if joins { infos.iter().min_by_key(|info| info.start_filetime) } else { infos.first() };
     let Some(first) = first else { return Ok(0) };
-    let records = of.iter().enumerate().filter_map(|(row, of)| Some((infos.get(*of)?, Record { part, row })));
+    let records = of.iter().enumerate().filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
     if joins && machine_with_header(asking.common, printer, asking.fields, records)? {
         return Ok(rows);
     }
@@ -135,30 +132,11 @@ fn print_merged(
     Ok(rows)
 }
 
-/// The rows of an answer, each with its trace.
-fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record<'_>)> {
+/// The rows of an answer as machines get them, each with its trace.
+fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
-    answer
-        .parts
-        .iter()
-        .flat_map(move |part| (0..part.records().len()).map(move |row| (info, Record { part, row })))
-}
-
-/// A row as machines get it.
-struct Record<'a> {
-    part: &'a Part,
-    row: usize,
-}
-
-impl Serialize for Record<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = Map::new();
-        if !self.part.name.is_empty() {
-            record.insert("table".to_owned(), self.part.name.into());
-        }
-        record.extend(self.part.records().record(self.row).map_err(S::Error::custom)?);
-        record.serialize(serializer)
-    }
+    let of_part = move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
+    answer.parts.iter().flat_map(of_part)
 }
 
 /// Prints an answer: its heading, then each table.

@@ -3,6 +3,7 @@
 use clap::Args;
 use etwkit_analysis::StackText;
 use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest, Segment};
+use etwkit_analysis::wait_question::Stacks;
 use etwkit_query::dump::Error;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::range::Unit;
@@ -11,7 +12,6 @@ use serde::Serialize;
 use super::args::{Common, OUTPUT, ProcessFilters, range};
 use super::critical_path_text::print;
 use super::output::{Answered, ask, exit, machine};
-use super::wait::WithStacks;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::rules::NameArgs;
@@ -154,6 +154,15 @@ fn each<'a, R: 'a>(
     paths.iter().flat_map(move |(info, path, _)| rows(path).iter().map(move |row| (*info, row)))
 }
 
+/// A row with its stacks as text.
+#[derive(Serialize)]
+struct WithStacks<'a, R: Serialize> {
+    #[serde(flatten)]
+    row: &'a R,
+    #[serde(flatten)]
+    stacks: Stacks,
+}
+
 fn with_stacks<'a, R: Serialize>(
     args: &PathArgs,
     paths: &'a Paths<'a>,
@@ -162,7 +171,11 @@ fn with_stacks<'a, R: Serialize>(
 ) -> Vec<(&'a TraceInfo, WithStacks<'a, R>)> {
     let mut all = Vec::new();
     for (info, path, stacks) in paths {
-        all.extend(rows(path).iter().map(|row| (*info, WithStacks::new(row, stacks, args.stacks, ids(row)))));
+        all.extend(
+            rows(path)
+                .iter()
+                .map(|row| (*info, WithStacks { row, stacks: Stacks::of(stacks, args.stacks, ids(row)) })),
+        );
     }
     all
 }

@@ -6,7 +6,6 @@ use etwkit_analysis::path::{CriticalPath, Node, PathAnswer, ProcessShare, Segmen
 use super::critical_path::{Found, PathArgs};
 use super::output::{Answered, Columns, Lines};
 use super::text::{Text, moment};
-use super::wait::frames;
 use crate::printer::Printer;
 
 pub(super) fn print(
@@ -150,7 +149,7 @@ impl Page<'_> {
     }
 
     fn frames(&self, stack_id: Option<i64>) -> String {
-        stack_id.map(|id| frames(self.stacks, self.args.stacks, id).join(" < ")).unwrap_or_default()
+        stack_id.map(|id| self.stacks.shown(id, self.args.stacks).join(" < ")).unwrap_or_default()
     }
 }
 

@@ -8,14 +8,14 @@ use etwkit_query::dump::exception::{
 use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, ZeroArgs, range, word};
-use super::cut::Cut;
-use super::method::module;
 use super::output::{Answered, Columns, Lines, ask_from_zero, show_sql, written};
 use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::{Text, id};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::rules::ExceptionFilterArgs;
+use etwkit_query::dump::cut::Cut;
+use etwkit_query::dump::module_text as module;
 
 /// What a row is, and in which order rows come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,10 @@ mod cells;
 mod columns;
 pub(crate) mod critical_path;
 mod critical_path_text;
-mod cut;
 mod declared;
 mod exception;
 mod first_last;
 mod in_order;
-mod method;
 mod output;
 pub(crate) mod overview;
 mod overview_contents;
@@ -25,11 +23,10 @@ mod test_run;
 mod text;
 mod time;
 mod trace_log;
-mod wait;
 
 use args::{AnyDump, Dump, DumpArgs};
 pub(crate) use test_args::TestSelectionArgs;
-pub(crate) use text::{cpu_word, rounded};
+pub(crate) use text::rounded;
 
 use crate::exit::Exit;
 use crate::printer::Printer;

@@ -10,6 +10,7 @@ use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::zero::ZeroTime;
+use etwkit_query::question::record;
 use etwkit_query::time_format::TimeWriter;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -149,7 +150,7 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
 }
 
 /// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several, then the columns of the SQL.
-fn object<R: Serialize>(info: &TraceInfo, row: &R, with_place: bool) -> anyhow::Result<Map<String, Value>> {
+fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("trace".into(), Value::from(info.file_name.clone()));
     if with_place && info.of_several {
@@ -157,17 +158,12 @@ fn object<R: Serialize>(info: &TraceInfo, row: &R, with_place: bool) -> anyhow::
         object.insert("computer".into(), Value::from(info.computer.clone()));
         object.insert("start_utc".into(), Value::from(info.start_utc.clone()));
     }
-    if let Value::Object(columns) = serde_json::to_value(row)? {
-        for (name, value) in columns.into_iter().filter(|(name, _)| name != "sort_value") {
-            match value {
-                // Columns that several kinds of rows share.
-                Value::Object(shared) => object.extend(shared),
-                value => _ = object.insert(name, value),
-            }
-        }
-    }
-    Ok(object)
+    object.extend(record);
+    object
 }
+
+/// A row as machines get it.
+pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
 /// The rows that extracts answered, each with its trace.
 pub(super) fn rows_of<'a, A, R: 'a, I: IntoIterator<Item = &'a R>>(
@@ -259,15 +255,15 @@ pub(super) fn machine<'r, R: Serialize>(
     printer: &mut Printer<'_>,
     rows: impl Iterator<Item = (&'r TraceInfo, R)>,
 ) -> anyhow::Result<bool> {
-    machine_with_header(common, printer, &[], rows)
+    machine_with_header(common, printer, &[], rows.map(|(info, row)| (info, record(&row))))
 }
 
 /// The same for rows whose columns are known, so that a file without rows has their names.
-pub(super) fn machine_with_header<'r, R: Serialize>(
+pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
     fields: &[Field],
-    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
+    rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<bool> {
     if let Some(path) = &common.csv {
         if let Some(dump) = &common.etwanalyzer_csv {
@@ -279,19 +275,19 @@ pub(super) fn machine_with_header<'r, R: Serialize>(
     }
     if common.json {
         for (info, row) in rows {
-            printer.json(&Value::Object(object(info, &row, true)?))?;
+            printer.json(&Value::Object(object(info, row?, true)))?;
         }
     }
     Ok(common.json)
 }
 
 /// Writes rows as ETWAnalyzer does, and says so in its words.
-fn foreign_csv<'r, R: Serialize>(
+fn foreign_csv<'r>(
     common: &Common,
     dump: &str,
     path: &Path,
     printer: &mut Printer<'_>,
-    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
+    rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<()> {
     let style = csv_of_etwanalyzer::Style {
         dump,
@@ -302,7 +298,7 @@ fn foreign_csv<'r, R: Serialize>(
     };
     let rows = rows.map(|(info, row)| {
         let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
-        Ok((info, object(info, &row, false)?, times))
+        Ok((info, object(info, row?, false), times))
     });
     let mut file = BufWriter::new(OutFile::create(path, common.csv_replace())?);
     csv_of_etwanalyzer::write(&mut file, path, style, rows)?;
@@ -311,16 +307,16 @@ fn foreign_csv<'r, R: Serialize>(
     Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
 }
 
-fn csv_file<'r, R: Serialize>(
+fn csv_file<'r>(
     path: &Path,
     replace: Replace,
     fields: &[Field],
-    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
+    rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<usize> {
     let mut writer = csv::Writer::from_writer(BufWriter::new(OutFile::create(path, replace)?));
     let mut written = 0;
     for (info, row) in rows {
-        let object = object(info, &row, true)?;
+        let object = object(info, row?, true);
         if written == 0 {
             writer.write_record(object.keys())?;
         }

@@ -4,9 +4,9 @@ use etwkit_analysis::StackText;
 use etwkit_query::dump::trace::TraceInfo;
 use serde::Serialize;
 
-use super::cut::Cut;
 use super::output::{Answered, Lines};
 use crate::printer::TableLine;
+use etwkit_query::dump::cut::Cut;
 
 /// A row with its stack as text.
 #[derive(Serialize)]

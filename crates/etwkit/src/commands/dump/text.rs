@@ -2,7 +2,6 @@
 
 use etwkit_analysis::wait::{WaitRow, WaitSum};
 use etwkit_query::dump::cpu::CpuRow;
-use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
 use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::trace::TraceInfo;
@@ -204,14 +203,6 @@ impl Text {
                 [start_text, stop_text, length].into_iter().flatten().collect()
             }
         }
-    }
-}
-
-/// What CPU times are called: without samples they are time on processors, which is something else.
-pub(crate) const fn cpu_word(source: Option<CpuSource>) -> &'static str {
-    match source {
-        Some(CpuSource::ContextSwitches) => "Running",
-        Some(CpuSource::Samples) | None => "CPU",
     }
 }
 

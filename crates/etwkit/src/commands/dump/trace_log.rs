@@ -9,13 +9,13 @@ use etwkit_query::dump::trace_log::{EventRow, KindRow, ProviderRow, TraceLogRequ
 use etwkit_query::range::Unit;
 
 use super::args::{Common, OUTPUT, ProcessFilters, TopArgs, range, word};
-use super::cut::Cut;
 use super::output::{Answered, Columns, Lines, ask, listed, show_sql, written};
 use super::stack_lines::{frames, with_below, with_stacks};
 use super::text::Text;
 use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
+use etwkit_query::dump::cut::Cut;
 
 const SORTS: &[(&str, TraceLogSort)] =
     &[("count", TraceLogSort::Count), ("name", TraceLogSort::Name), ("id", TraceLogSort::Id)];
