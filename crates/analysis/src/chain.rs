@@ -34,67 +34,47 @@ pub struct ChainRequest {
     pub all_waits: bool,
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
-    pub struct ChainRow {
-        /// Number of the chain, from 1.
-        chain: i64,
-        /// Number of the wait in it, from 1: the wait that was asked about. The root has the number behind the last one.
-        link: i64,
-        /// `wait`; `other_wait`, which has the number of the wait or root that explains more; or what the root
-        /// is, see [`RootKind`].
-        kind: String,
-        /// Process that waited, or that ran at the root.
-        process_key: Option<i64>,
-        /// Its id.
-        pid: Option<i64>,
-        /// File name of its executable.
-        process: Option<String>,
-        /// Thread that waited, or that ran at the root.
-        thread_key: Option<i64>,
-        /// Its id.
-        tid: Option<i64>,
-        /// Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in which the thread is looked at.
-        start_ns: Option<i64>,
-        /// When the thread was made ready; of a root when the transfer was complete, the DPC over, the last wait ended.
-        readied_ns: Option<i64>,
-        /// When it was switched in.
-        in_ns: Option<i64>,
-        /// Length of the wait; of an open one to the last event of the kernel logger; of a root with a thread how
-        /// long that waited.
-        wait_ns: Option<i64>,
-        /// How long it was ready behind the wait; of a root with a thread how long that was ready.
-        ready_ns: Option<i64>,
-        /// How long the thread of the root ran.
-        run_ns: Option<i64>,
-        /// Wait reason.
-        wait_reason: Option<String>,
-        /// Whether a DPC ended the wait; the readying thread was only interrupted then.
-        is_readied_by_dpc: bool,
-        /// Process id of the readying thread.
-        readying_pid: Option<i64>,
-        /// File name of its executable.
-        readying_process: Option<String>,
-        /// Id of the readying thread.
-        readying_tid: Option<i64>,
-        /// How long the readying thread ran during the wait.
-        readying_run_ns: Option<i64>,
-        /// How long it was ready.
-        readying_ready_ns: Option<i64>,
-        /// How long it waited itself, over all its waits in that time.
-        readying_wait_ns: Option<i64>,
-        /// Stack with which the thread was switched in.
-        stack_id: Option<i64>,
-        /// Stack that made it ready.
-        readying_stack_id: Option<i64>,
-        /// Root: `read`, `write` or `flush` of a transfer; kind of a DPC.
-        operation: Option<String>,
-        /// Root: file of a transfer, routine of a DPC.
-        object: Option<String>,
-        /// Root: bytes of a transfer.
-        size_bytes: Option<i64>,
-        /// Root: processor of a DPC.
-        cpu: Option<i64>,
+    pub row ChainRow {
+        chain: i64 = "Number of the chain, from 1.",
+        link: i64 =
+            "Number of the wait in it, from 1: the wait that was asked about. The root has the number \
+             behind the last one.",
+        kind: String =
+            "`wait`; `other_wait`, which has the number of the wait or root that explains more; or what \
+             the root is, see [`RootKind`].",
+        ..process = "Process that waited, or that ran at the root.",
+        thread_key: Option<i64> = "Thread that waited, or that ran at the root.",
+        tid: Option<i64> = "Its id.",
+        start_ns: Option<i64> =
+            "Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in \
+             which the thread is looked at.",
+        readied_ns: Option<i64> =
+            "When the thread was made ready; of a root when the transfer was complete, the DPC over, the \
+             last wait ended.",
+        in_ns: Option<i64> = "When it was switched in.",
+        wait_ns: Option<i64> =
+            "Length of the wait; of an open one to the last event of the kernel logger; of a root with a \
+             thread how long that waited.",
+        ready_ns: Option<i64> =
+            "How long it was ready behind the wait; of a root with a thread how long that was ready.",
+        run_ns: Option<i64> = "How long the thread of the root ran.",
+        wait_reason: Option<String> = "Wait reason.",
+        is_readied_by_dpc: bool =
+            "Whether a DPC ended the wait; the readying thread was only interrupted then.",
+        readying_pid: Option<i64> = "Process id of the readying thread.",
+        readying_process: Option<String> = "File name of its executable.",
+        readying_tid: Option<i64> = "Id of the readying thread.",
+        readying_run_ns: Option<i64> = "How long the readying thread ran during the wait.",
+        readying_ready_ns: Option<i64> = "How long it was ready.",
+        readying_wait_ns: Option<i64> = "How long it waited itself, over all its waits in that time.",
+        stack_id: Option<i64> = "Stack with which the thread was switched in.",
+        readying_stack_id: Option<i64> = "Stack that made it ready.",
+        operation: Option<String> = "Root: `read`, `write` or `flush` of a transfer; kind of a DPC.",
+        object: Option<String> = "Root: file of a transfer, routine of a DPC.",
+        size_bytes: Option<i64> = "Root: bytes of a transfer.",
+        cpu: Option<i64> = "Root: processor of a DPC.",
     }
 }
 
@@ -129,6 +109,10 @@ impl Chain {
     }
 }
 
+/// Waits with these reasons are no begin of a chain unless they are asked for: somebody sleeps because it wants to, or waits
+/// for work that nobody has. Where a thread waits for one that sleeps, the chain comes there all the same.
+const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
+
 impl ChainRequest {
     /// The question for the waits that the chains begin with.
     #[must_use]
@@ -140,6 +124,9 @@ impl ChainRequest {
         // Chains are of waits; a preempted thread has none, however long it was ready.
         let mut waits = WaitRequest { by: WaitBy::Process, only_waits: true, ..self.waits.clone() };
         waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
+        if !self.all_waits && waits.reason.is_none() {
+            waits.reason = Some(NOBODY_WAITED.to_owned());
+        }
         waits
     }
 

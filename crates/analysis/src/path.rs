@@ -1,12 +1,16 @@
-//! The critical path of a thread: its time line, in which each wait that a thread ended is replaced by what that thread did meanwhile.
+//! The critical path of a thread: its time line, in which each wait that a thread ended is replaced by what
+//! that thread did meanwhile.
 
 mod creator;
 mod follow;
+mod question;
 mod rows;
+mod view;
 
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::range::Range;
+use etwkit_query::question::{group, option};
+use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
 use crate::root::Roots;
@@ -18,15 +22,30 @@ use crate::trace_end::{TraceEnds, check};
 use follow::Follower;
 pub use rows::{Node, ProcessShare, Segment, Share};
 
-/// Whose critical path.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PathRequest {
-    /// Processes; the path is that of one of them.
-    pub processes: ProcessQuery,
-    /// Thread id.
-    pub tid: Option<i64>,
-    /// Only this part of the trace, in nanoseconds.
-    pub time: Range,
+etwkit_query::declare! {
+    /// Whose critical path, and what is told of it.
+    #[derive(Eq)]
+    pub request PathRequest {
+        /// Processes; the path is that of one of them
+        processes: ProcessQuery = group(),
+        /// Only the thread with this id; without it the first thread of a process that began in the trace,
+        /// else the thread that ran longest
+        tid: Option<i64> = option("TID").called("thread"),
+        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to its last
+        /// switch-out
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Show who waited for whom instead of the segments
+        tree: bool = option("").excludes(&["sums", "by-process"]).output(),
+        /// Show only what the time went to, by process
+        by_process: bool = option("").called("by-process").excludes(&["sums"]).output(),
+        /// Show only what the time went to
+        sums: bool = option("").output(),
+        /// Only the N longest segments, in the order of time, or the N largest rows of other lists; 0: all,
+        /// which JSON and CSV have without it
+        top: Option<usize> = option("N").output(),
+        /// Show all frames of stacks
+        stacks: bool = option("").output(),
+    }
 }
 
 /// A critical path.
@@ -34,8 +53,12 @@ pub struct PathRequest {
 pub struct CriticalPath {
     /// The thread that it follows.
     pub thread: Thread,
-    /// Other threads that the request fits, of which this one ran longest.
+    /// Why it is this one of those that the request fits.
+    pub chosen: Chosen,
+    /// How many other threads the request fits.
     pub others: usize,
+    /// Those of them that ran longest, each with how long it ran, the longest first.
+    pub best_others: Vec<(Thread, i64)>,
     /// Begin.
     pub from_ns: i64,
     /// End.
@@ -51,6 +74,18 @@ pub struct CriticalPath {
     /// Since when the thread has been waiting when the trace ended, and for what reason, if it has.
     pub open_wait: Option<(i64, Option<String>)>,
 }
+
+/// Why a path is that of one of several threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chosen {
+    /// It is the first thread of a process that began in the trace.
+    First,
+    /// It ran longest.
+    Longest,
+}
+
+/// Other threads that are told, at most.
+const OTHERS: usize = 3;
 
 /// Why there is no path, if the question was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,10 +108,12 @@ struct Candidate {
 }
 
 impl PathRequest {
-    /// Finds the path: that of the thread; of a process that began in the trace, of its first thread; else of the thread that ran longest.
+    /// Finds the path: that of the thread; of a process that began in the trace, of its first thread; else of
+    /// the thread that ran longest.
     ///
     /// # Errors
-    /// Context switches or ready events were not recorded, or are not kept; they are too many; the query fails.
+    /// Context switches or ready events were not recorded, or are not kept; they are too many; the query
+    /// fails.
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
@@ -94,18 +131,17 @@ impl PathRequest {
         if names_process && !has_one(&fitting) {
             return Ok(PathAnswer::Several(longest_of_each(fitting)));
         }
-        let Some(position) = chosen(&fitting, names_process) else { return Ok(PathAnswer::None) };
-        let others = fitting.len() - 1;
-        let candidate = fitting.swap_remove(position);
+        let Some((position, chosen)) = chosen(&fitting, names_process) else { return Ok(PathAnswer::None) };
+        let candidate = fitting.remove(position);
         let (from, to) =
             if self.time.is_unlimited() { (candidate.from, candidate.to) } else { (part.min, part.max) };
         let parts = Parts { stays, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
-        Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, others, (from, to))?)))
+        Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, (chosen, fitting), (from, to))?)))
     }
 }
 
 /// The thread of the path: the first one of a process that began in the trace, else the one that ran longest.
-fn chosen(fitting: &[Candidate], of_process: bool) -> Option<usize> {
+fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
     let began = |candidate: &Candidate| candidate.thread.start_ns.zip(candidate.thread.process_start_ns);
     let first = fitting.iter().enumerate().filter(|(_, candidate)| of_process && began(candidate).is_some());
     let first = first.min_by_key(|(_, candidate)| (candidate.thread.start_ns, candidate.key));
@@ -115,7 +151,8 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<usize> {
             .enumerate()
             .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
     };
-    first.or_else(longest).map(|(position, _)| position)
+    let first = first.map(|(position, _)| (position, Chosen::First));
+    first.or_else(|| longest().map(|(position, _)| (position, Chosen::Longest)))
 }
 
 fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
@@ -129,7 +166,8 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     longest.into_values().map(|candidate| candidate.thread).collect()
 }
 
-/// A thread of which something is told in the part, with what it ran there, from its first switch-in to its last switch-out. In a whole
+/// A thread of which something is told in the part, with what it ran there, from its first switch-in to its
+/// last switch-out. In a whole
 /// trace it has to have run; in a part that was chosen it may just wait, which is what people ask about.
 fn candidate(thread: Thread, stays: &Stays, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
@@ -160,7 +198,7 @@ impl Parts {
         &self,
         session: &Session,
         candidate: Candidate,
-        others: usize,
+        (chosen, mut others): (Chosen, Vec<Candidate>),
         (from, to): (i64, i64),
     ) -> Result<CriticalPath> {
         let mut follower = Follower::new(self, candidate.key);
@@ -177,9 +215,14 @@ impl Parts {
             .collect();
         let shares = rows::shares(&segments, to.saturating_sub(from));
         let open = self.stays.of(candidate.key).last().filter(|stay| stay.is_open());
+        let count = others.len();
+        others.sort_by_key(|other| (std::cmp::Reverse(other.run_ns), other.key));
+        let best = others.into_iter().take(OTHERS).map(|other| (other.thread, other.run_ns));
         Ok(CriticalPath {
             thread: candidate.thread,
-            others,
+            chosen,
+            others: count,
+            best_others: best.collect(),
             from_ns: from,
             to_ns: to,
             tree: self.tree(&pieces, &nodes, to.saturating_sub(from)),

@@ -5,35 +5,24 @@ use etwkit_query::dump::FromRows;
 
 use crate::Result;
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A DPC or interrupt.
-    pub(crate) struct Dpc {
-        /// `dpc`, `timer_dpc`, `threaded_dpc` or `isr`.
-        kind: String,
-        /// Processor.
-        cpu: i64,
-        /// Begin.
-        start_ns: i64,
-        /// End.
-        end_ns: i64,
-        /// Its routine.
-        frame_id: i64,
+    pub(crate) row Dpc {
+        kind: String = "`dpc`, `timer_dpc`, `threaded_dpc` or `isr`.",
+        cpu: i64 = "Processor.",
+        start_ns: i64 = "Begin.",
+        end_ns: i64 = "End.",
+        frame_id: i64 = "Its routine.",
     }
 
     /// A read, write or flush of a disk.
-    pub(crate) struct Transfer {
-        /// `read`, `write` or `flush`.
-        kind: String,
-        /// Thread that issued it.
-        thread_key: Option<i64>,
-        /// When it was issued.
-        init_ns: i64,
-        /// When it was complete.
-        complete_ns: i64,
-        /// Bytes.
-        size_bytes: i64,
-        /// File.
-        path: Option<String>,
+    pub(crate) row Transfer {
+        kind: String = "`read`, `write` or `flush`.",
+        thread_key: Option<i64> = "Thread that issued it.",
+        init_ns: i64 = "When it was issued.",
+        complete_ns: i64 = "When it was complete.",
+        size_bytes: i64 = "Bytes.",
+        path: Option<String> = "File.",
     }
 }
 

@@ -180,7 +180,8 @@ impl Stays {
     }
 }
 
-fn question(parts: &[Range]) -> String {
+/// The question for the switches that belong to these parts of the trace.
+pub(crate) fn question(parts: &[Range]) -> String {
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
         format!(

@@ -7,29 +7,17 @@ use etwkit_query::dump::{ProcessQuery, ask, sql};
 
 use crate::Result;
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A thread with its process.
-    pub struct Thread {
-        /// Key of the thread.
-        thread_key: i64,
-        /// Thread id.
-        tid: i64,
-        /// Key of its process; missing if not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Start of the thread, if in the trace.
-        start_ns: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// Key of the thread that created it, if known.
-        creator_thread_key: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row Thread {
+        thread_key: i64 = "Key of the thread.",
+        tid: i64 = "Thread id.",
+        ..process = "Key of its process; missing if not known.",
+        start_ns: Option<i64> = "Start of the thread, if in the trace.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        creator_thread_key: Option<i64> = "Key of the thread that created it, if known.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        command_line: Option<String> = "Command line.",
     }
 }
 

@@ -1,9 +1,12 @@
 //! What a thread did in a part of the trace: a time line without gaps.
 
+use etwkit_query::arrow::array::RecordBatch;
+use etwkit_query::dump::rows::{Cell, Field};
+
 use crate::stay::{Stay, Stays};
 
 /// What a thread did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It ran.
@@ -13,7 +16,27 @@ pub enum State {
     /// It waited.
     Waiting,
     /// Not told: before its first switch, behind its end, across lost events, or where no event parts waiting from ready.
+    #[default]
     Unknown,
+}
+
+/// In rows it is a column with its name.
+impl Cell for State {
+    type Values = <String as Cell>::Values;
+
+    fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {
+        <String as Cell>::fields(name, sentence)
+    }
+
+    fn column(batch: &RecordBatch, name: &str) -> etwkit_query::Result<Self::Values> {
+        <String as Cell>::column(batch, name)
+    }
+
+    fn get(values: &Self::Values, row: usize) -> Self {
+        let name = <String as Cell>::get(values, row);
+        let all = [Self::Running, Self::Ready, Self::Waiting];
+        all.into_iter().find(|state| state.name() == name).unwrap_or_default()
+    }
 }
 
 impl State {

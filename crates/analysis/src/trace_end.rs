@@ -5,20 +5,17 @@ use etwkit_query::dump::{Error, ask, has_rows};
 
 use crate::Result;
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// From when to when it is known what threads did: as long as the kernel logger recorded, in the part
     /// that was extracted.
-    pub(crate) struct TraceEnds {
-        /// Begin.
-        start_ns: i64,
-        /// End.
-        end_ns: i64,
+    pub(crate) row TraceEnds {
+        start_ns: i64 = "Begin.",
+        end_ns: i64 = "End.",
     }
 
     /// How many rows there are.
-    struct Count {
-        /// Rows.
-        rows: i64,
+    row Count {
+        rows: i64 = "Rows.",
     }
 }
 

@@ -3,14 +3,18 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use etwkit_query::similar;
 
-use crate::commands::dump::args::DumpArgs;
+use crate::arguments::TraceArgs;
 use crate::commands::dump::critical_path::PathArgs;
+use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::symbols::SymbolsArgs;
 use crate::descriptions::DescriptionArgs;
+use crate::printer::Speech;
 use crate::rules::NameArgs;
 use crate::style::When;
 use crate::symbols::SymbolArgs;
@@ -23,7 +27,8 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere; always, or never
+    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere; always, or
+    /// never
     #[arg(
         long,
         value_name = "WHEN",
@@ -33,6 +38,46 @@ pub(crate) struct Cli {
         hide_possible_values = true
     )]
     pub(crate) color: Option<When>,
+    /// Only errors on the error stream, no notes
+    #[arg(long, short, global = true, display_order = 901, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// More notes on the error stream: what answered
+    #[arg(long, short, global = true, display_order = 902)]
+    pub(crate) verbose: bool,
+}
+
+impl Cli {
+    /// How much is said on the error stream.
+    pub(crate) const fn speech(&self) -> Speech {
+        match (self.quiet, self.verbose) {
+            (true, _) => Speech::Quiet,
+            (_, true) => Speech::Verbose,
+            _ => Speech::Usual,
+        }
+    }
+}
+
+/// The text of a usage error with the command that a word is most like, where the parser of arguments knows
+/// none: two letters that changed places are far apart for it.
+pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
+    let known = || error.get(ContextKind::SuggestedSubcommand).is_some();
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return text };
+    if known() {
+        return text;
+    }
+    let root = Cli::command();
+    let dumps = root.find_subcommand("dump").into_iter().flat_map(clap::Command::get_subcommands);
+    let ours: Vec<&str> = root.get_subcommands().chain(dumps).map(clap::Command::get_name).collect();
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.to_lowercase().chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let swapped = ours.iter().find(|known| letters(known) == letters(word)).map(ToString::to_string);
+    match swapped.or_else(|| similar(word, &ours).into_iter().next()) {
+        Some(like) => text.replacen("\n\nUsage", &format!("\n\n  tip: do you mean '{like}'?\n\nUsage"), 1),
+        None => text,
+    }
 }
 
 impl Command {
@@ -60,7 +105,8 @@ const ROOT_EXAMPLE: &str = "\
 Example:
   etwkit info slow-login.etl.zip     what was recorded, on which machine, and is it intact
 
-Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted";
+Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted
+Defaults for options: a file of lines such as time-format = utc, see docs/config.md";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -76,7 +122,8 @@ pub(crate) enum Command {
     /// Ask extracts: who used the CPU, what was read and written, which processes and modules there were
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
     Dump(Box<DumpArgs>),
-    /// Show what a process or thread spent its time on, with each wait replaced by what the thread did that ended it
+    /// Show what a process or thread spent its time on, with each wait replaced by what the thread did that
+    /// ended it
     #[command(after_help = PATH_EXAMPLE, arg_required_else_help = true)]
     CriticalPath(Box<PathArgs>),
     /// Ask extracts in SQL
@@ -216,7 +263,7 @@ pub(crate) struct EventsArgs {
     /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     pub(crate) process: Option<String>,
-    /// Only events in this time, in seconds since the start of the trace: A..B, A.. or ..B
+    /// Only events in this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
     /// Stop after so many events
@@ -241,38 +288,22 @@ pub(crate) enum EventsFormat {
     Csv,
 }
 
-/// GiB that are unpacked from archives if no option says otherwise.
-pub(crate) const MAX_UNPACKED_GIB: u64 = 64;
-
-/// What to read, and how.
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    /// An .etl file, or a .zip, .diagsession or .7z with .etl files
-    #[arg(value_name = "TRACE", required = true)]
-    pub(crate) traces: Vec<PathBuf>,
-    /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
-    #[arg(long)]
-    pub(crate) no_mmap: bool,
-    /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder
-    #[arg(long, value_name = "GIB", default_value_t = MAX_UNPACKED_GIB)]
-    pub(crate) max_unpacked: u64,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to put extracts into; without it each
-    /// lies beside its trace
+    /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to put
+    /// extracts into; without it each lies beside its trace
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// What is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
-    /// Only this time, in seconds since the start of the trace: A..B, A.. or ..B
+    /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
-    /// Count a stay on a processor, with the wait before, whole where it begins, instead of cutting it at the ends of --range
+    /// Count a stay on a processor, with the wait before, whole where it begins, instead of cutting it at the
+    /// ends of --range
     #[arg(long, requires = "range")]
     pub(crate) keep_whole: bool,
     /// Traces that are extracted at the same time; without it as many as there are processors
@@ -309,7 +340,8 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), then SQL: one statement, - for the standard input, or @NAME for a question of the library
+    /// Extracts (.etwx), then SQL: one statement, - for the standard input, or @NAME for a question of the
+    /// library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1.., required_unless_present = "show_schema")]
     pub(crate) items: Vec<OsString>,
     /// A parameter of a question of the library; can be repeated
@@ -319,7 +351,8 @@ pub(crate) struct SqlArgs {
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet), anything else as a table
+    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet), anything else
+    /// as a table
     #[arg(long, value_enum)]
     pub(crate) format: Option<SqlFormat>,
     /// Write the rows into this file
@@ -391,8 +424,8 @@ pub(crate) struct SynthArgs {
 pub(crate) enum SynthCommand {
     /// List the scenarios
     List,
-    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code has names, symbol files
-    /// (NAME.symbols)
+    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code has
+    /// names, symbol files (NAME.symbols)
     Write(SynthWriteArgs),
 }
 
@@ -404,7 +437,8 @@ pub(crate) struct SynthWriteArgs {
     /// The trace to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// How many times as long as the shortest recording of the scenario (office: seconds); the number of events grows with it
+    /// How many times as long as the shortest recording of the scenario (office: seconds); the number of
+    /// events grows with it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(etwkit_synth::MAX_SCALE)))]
     pub(crate) scale: u32,
@@ -425,9 +459,14 @@ pub(crate) struct SynthWriteArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
+
+    #[test]
+    fn letters_that_changed_places_are_understood() {
+        let error = Cli::try_parse_from(["etwkit", "dump", "cup", "x.etl"]).unwrap_err();
+        let text = with_suggestion(&error, error.render().to_string());
+        assert!(text.contains("\n\n  tip: do you mean 'cpu'?\n\nUsage"), "{text}");
+    }
 
     #[test]
     fn definition_is_consistent() {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use etwkit_extract::Described;
+use etwkit_query::question::Descriptions;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct DescriptionArgs {
@@ -17,6 +18,12 @@ pub(crate) struct DescriptionArgs {
 }
 
 impl DescriptionArgs {
+    /// The files that a request names.
+    pub(crate) fn of(Descriptions { tmf, manifest }: &Descriptions) -> Self {
+        let paths = |files: &[String]| files.iter().map(PathBuf::from).collect();
+        Self { tmf: paths(tmf), manifest: paths(manifest) }
+    }
+
     /// What the files say.
     pub(crate) fn read(&self) -> anyhow::Result<Described> {
         Ok(Described::read(&self.tmf, &self.manifest)?)

@@ -3,115 +3,20 @@
 //! Whoever opens extracts or traces for a command hands their gaps to the printer, which says them once for
 //! each answer.
 
-use std::path::PathBuf;
-
-use etwkit_extract::manifest::{Manifest, NativeNames};
-use etwkit_query::Session;
-use etwkit_trace::health::INCOMPLETE;
-use etwkit_trace::table::Diagnostic;
-use serde_json::{Map, Value, json};
-
-use crate::numbers::Numbers;
+use etwkit_engine::Gaps;
+use etwkit_extract::manifest::NativeNames;
+use etwkit_query::numbers::Numbers;
+use serde_json::Value;
 
 /// Traces that a line names.
 const NAMED: usize = 3;
 
-/// What a trace lacks.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Gaps {
-    /// The trace or extract, as it was named.
-    trace: String,
-    /// What was lost, missing or damaged: kind, how often, in words.
-    lost: Vec<(String, i64, String)>,
-    /// Native addresses without a name, where the answer shows methods.
-    unnamed: Option<NativeNames>,
-}
-
-impl Gaps {
-    /// Of an extract.
-    pub(crate) fn of_extract(trace: &str, manifest: &Manifest) -> Self {
-        let rows = manifest.diagnostics.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str()));
-        Self::new(trace, rows)
-    }
-
-    /// Of a trace that is read as it is.
-    pub(crate) fn of_trace(trace: &str, health: &[Diagnostic]) -> Self {
-        Self::new(trace, health.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str())))
-    }
-
-    fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
-        let lost = rows.filter_map(|(kind, count, message)| {
-            let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
-            let words = if what.is_empty() { message.to_owned() } else { counted(count, what) };
-            Some((kind.to_owned(), count, words))
-        });
-        Self { trace: trace.to_owned(), lost: lost.collect(), unnamed: None }
-    }
-
-    /// The same for an answer that shows methods.
-    pub(crate) fn with_names(mut self, manifest: &Manifest) -> Self {
-        self.unnamed = manifest.native_names.filter(|names| names.named < names.addresses);
-        self
-    }
-
-    /// Whether there is nothing to say.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lost.is_empty() && self.unnamed.is_none()
-    }
-
-    fn words(&self) -> String {
-        let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
-        // That the last buffer is not whole goes without saying then.
-        let told = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
-        told.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The command that shows more of it.
-    fn more(&self) -> String {
-        let is_extract =
-            [".etwx", ".etwx.zip"].iter().any(|ending| self.trace.to_lowercase().ends_with(ending));
-        let command = if is_extract { "etwkit dump overview" } else { "etwkit info" };
-        format!("`{command} {}`", self.trace)
-    }
-
-    /// For machines: what is missing by kind, and in words.
-    fn json(&self) -> Value {
-        let mut object: Map<String, Value> =
-            self.lost.iter().map(|(kind, count, _)| (kind.clone(), json!(count))).collect();
-        if let Some(names) = self.unnamed {
-            object.insert("native_addresses".into(), json!(names.addresses));
-            object.insert("unnamed_addresses".into(), json!(names.addresses - names.named));
-        }
-        if !self.lost.is_empty() {
-            object.insert("message".into(), json!(self.words()));
-        }
-        json!({ "trace": self.trace, "incomplete": object })
-    }
-}
-
-/// `1 event lost`, `2 events lost`: the first word is what is counted.
-fn counted(count: i64, what: &str) -> String {
-    let what = match what.split_once(' ') {
-        Some((noun, rest)) if count == 1 => format!("{} {rest}", noun.trim_end_matches('s')),
-        _ => what.to_owned(),
-    };
-    format!("{} {what}", Numbers::default().grouped(count.unsigned_abs()))
-}
-
-/// What the extracts of a session lack that was opened at these paths.
-pub(crate) fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
-    let named = paths.iter().zip(session.manifests());
-    let gaps = named.map(|(path, (_, manifest))| Gaps::of_extract(&path.display().to_string(), manifest));
-    gaps.filter(|gaps| !gaps.is_empty()).collect()
-}
-
-/// What the extracts of a session lack. `shows_methods`: the answer names methods.
-pub(crate) fn of_session(session: &Session, trace: Option<&str>, shows_methods: bool) -> Vec<Gaps> {
-    let extracts = session.manifests().map(|(path, manifest)| {
-        let gaps = Gaps::of_extract(trace.unwrap_or(path), manifest);
-        if shows_methods { gaps.with_names(manifest) } else { gaps }
-    });
-    extracts.filter(|gaps| !gaps.is_empty()).collect()
+/// The command that shows more of it.
+fn more(gaps: &Gaps) -> String {
+    let trace = gaps.trace();
+    let is_extract = [".etwx", ".etwx.zip"].iter().any(|ending| trace.to_lowercase().ends_with(ending));
+    let command = if is_extract { "etwkit dump overview" } else { "etwkit info" };
+    format!("`{command} {trace}`")
 }
 
 /// All gaps of an answer.
@@ -125,11 +30,8 @@ pub(crate) struct AllGaps {
 impl AllGaps {
     /// Adds those of a trace; what was known of it before is replaced.
     pub(crate) fn add(&mut self, gaps: Gaps) {
-        match self.all.iter_mut().find(|known| known.trace == gaps.trace) {
-            Some(known) => {
-                let unnamed = gaps.unnamed.or(known.unnamed);
-                *known = Gaps { unnamed, ..gaps };
-            }
+        match self.all.iter_mut().find(|known| known.trace() == gaps.trace()) {
+            Some(known) => known.update(gaps),
             None if gaps.is_empty() => {}
             None => self.all.push(gaps),
         }
@@ -149,14 +51,14 @@ impl AllGaps {
 
     /// The lines for the error stream: at most one on what is lost, and one on names.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let lost: Vec<&Gaps> = self.all.iter().filter(|gaps| !gaps.lost.is_empty()).collect();
-        let unnamed: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.unnamed.is_some()).collect();
+        let lost: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.is_incomplete()).collect();
+        let unnamed: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.unnamed().is_some()).collect();
         let lost = match lost.as_slice() {
             [] => None,
-            [one] => Some(format!("{} is incomplete: {}; see {}", one.trace, one.words(), one.more())),
+            [one] => Some(format!("{} is incomplete: {}; see {}", one.trace(), one.words(), more(one))),
             [first, ..] => {
-                let named = listed(&lost, |gaps| format!("{} ({})", gaps.trace, gaps.words()));
-                Some(format!("{} traces are incomplete: {named}; see {}", lost.len(), first.more()))
+                let named = listed(&lost, |gaps| format!("{} ({})", gaps.trace(), gaps.words()));
+                Some(format!("{} traces are incomplete: {named}; see {}", lost.len(), more(first)))
             }
         };
         [lost, unnamed_line(&unnamed)].into_iter().flatten().collect()
@@ -166,7 +68,7 @@ impl AllGaps {
 fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
     let first = unnamed.first()?;
     let sum =
-        |of: fn(NativeNames) -> u64| unnamed.iter().filter_map(|gaps| gaps.unnamed.map(of)).sum::<u64>();
+        |of: fn(NativeNames) -> u64| unnamed.iter().filter_map(|gaps| gaps.unnamed().map(of)).sum::<u64>();
     let (addresses, named) = (sum(|names| names.addresses), sum(|names| names.named));
     let grouped = |number| Numbers::default().grouped(number);
     let of = if unnamed.len() == 1 { String::new() } else { format!(" in {} traces", unnamed.len()) };
@@ -174,7 +76,7 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
         "{} of {} native addresses{of} have no name: `etwkit symbols load --symbols MS {}`",
         grouped(addresses.saturating_sub(named)),
         grouped(addresses),
-        first.trace
+        first.trace()
     ))
 }
 
@@ -189,14 +91,19 @@ fn listed(all: &[&Gaps], text: impl Fn(&Gaps) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use etwkit_trace::table::Diagnostic;
+
     use super::*;
 
     fn gaps(trace: &str, lost: i64) -> Gaps {
-        Gaps::new(
-            trace,
-            [("lost_events", lost, ""), ("cut_short", 1, "events reach to 1 s"), ("stack_reused", 5, "")]
-                .into_iter(),
-        )
+        let row = |kind: &str, count, message: &str| Diagnostic {
+            severity: String::new(),
+            kind: kind.to_owned(),
+            count,
+            message: message.to_owned(),
+        };
+        let rows = [row("lost_events", lost, ""), row("cut_short", 1, "events reach to 1 s")];
+        Gaps::of_trace(trace, &rows)
     }
 
     #[test]

@@ -1,13 +1,11 @@
-//! Arguments to an opened session.
+//! Arguments to an opened trace.
 
 use std::path::{Path, PathBuf};
 
-use etwkit_extract::{Input, JsonInput, Limits, Options};
+use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, Settings, input_options};
+use etwkit_extract::{Input, Options};
 
-use crate::cli::{MAX_UNPACKED_GIB, TraceArgs};
-
-/// Names the folder that archives are unpacked to.
-const TEMP_DIR: &str = "ETWKIT_TMP";
+use crate::arguments::TraceArgs;
 
 /// Opens what the arguments name.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Input> {
@@ -21,26 +19,11 @@ pub(crate) fn open_paths(paths: &[PathBuf], args: &TraceArgs) -> anyhow::Result<
 
 /// How inputs are opened.
 pub(crate) fn options(args: &TraceArgs) -> Options {
-    let limits = Limits { total_bytes: args.max_unpacked.saturating_mul(1 << 30), ..Limits::default() };
-    let temp_dir = std::env::var_os(TEMP_DIR).filter(|dir| !dir.is_empty()).map(Into::into);
-    Options { mmap: !args.no_mmap, temp_dir, limits }
+    input_options(!args.no_mmap, args.max_unpacked, Settings::from_environment().temp_dir)
 }
 
 /// Opens a trace as it is opened if no option says otherwise.
 pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
-    open_paths(&[path.to_owned()], &plain())
-}
-
-/// Opens an extract of ETWAnalyzer in the same way.
-pub(crate) fn open_plain_json(path: &Path) -> anyhow::Result<JsonInput> {
-    Ok(etwkit_extract::open_json(path, &options(&plain()))?)
-}
-
-/// How inputs are opened if no option says otherwise.
-pub(crate) fn plain_options() -> Options {
-    options(&plain())
-}
-
-const fn plain() -> TraceArgs {
-    TraceArgs { traces: Vec::new(), no_mmap: false, max_unpacked: MAX_UNPACKED_GIB }
+    let options = input_options(true, DEFAULT_MAX_UNPACKED_GIB, Settings::from_environment().temp_dir);
+    Ok(etwkit_extract::open(&[path.to_owned()], &options)?)
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in the console a command ends, and the console
-//! goes on.
+//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in
+//! the console a command ends, and the console goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,18 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use etwkit_query::Cancel;
 
-use crate::Exit;
+use crate::exit::Exit;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
-/// What gives up the questions of a console, while one is open.
+/// What gives up the command that a console runs, while one is open.
 static CONSOLE: Mutex<Option<Cancel>> = Mutex::new(None);
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
-/// A command of the console that did not stop is ended with everything else when Ctrl-C is pressed that often.
+/// A command of the console that did not stop is ended with everything else when Ctrl-C is pressed that
+/// often.
 const ENOUGH: usize = 3;
 
-/// Takes over Ctrl-C; for the program, not for those who call [`run`](crate::run). A second Ctrl-C ends the process in any case.
+/// Takes over Ctrl-C; for the program, not for those who call [`run`](crate::run). A second Ctrl-C ends the
+/// process in any case.
 pub fn install() {
     // Where the system has no such signal there is nothing to take over.
     let _ = ctrlc::set_handler(|| {
@@ -62,26 +64,30 @@ fn console() -> MutexGuard<'static, Option<Cancel>> {
 
 /// A console in which Ctrl-C ends commands and not the process, while this lives.
 #[derive(Debug)]
-pub(crate) struct OfConsole(Cancel);
+pub(crate) struct OfConsole(());
 
 impl OfConsole {
-    pub(crate) fn begin(cancel: &Cancel) -> Self {
-        *console() = Some(cancel.clone());
-        Self(cancel.clone())
+    pub(crate) fn begin() -> Self {
+        *console() = Some(Cancel::default());
+        Self(())
     }
 
-    /// Forgets what was pressed before, when a command begins.
-    pub(crate) fn command(&self) {
-        PRESSED.store(0, Ordering::SeqCst);
-        ASKED.store(false, Ordering::SeqCst);
-        self.0.reset();
+    /// Forgets what was pressed before, when a command begins that this gives up.
+    pub(crate) fn command(&self, cancel: &Cancel) {
+        *console() = Some(cancel.clone());
+        forget();
     }
+}
+
+fn forget() {
+    PRESSED.store(0, Ordering::SeqCst);
+    ASKED.store(false, Ordering::SeqCst);
 }
 
 impl Drop for OfConsole {
     fn drop(&mut self) {
         *console() = None;
-        self.command();
+        forget();
     }
 }
 

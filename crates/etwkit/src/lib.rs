@@ -5,24 +5,24 @@
 
 #![forbid(unsafe_code)]
 
-mod cache;
+mod arguments;
 mod cli;
 mod commands;
+mod config;
 mod compat;
 mod console;
+mod context;
 mod descriptions;
 mod exit;
 mod extracts;
 mod gaps;
 mod input;
 pub mod interrupt;
-mod numbers;
 mod out_file;
 mod printer;
 mod report;
 mod rules;
 mod sanitize;
-mod shelf;
 mod style;
 mod symbols;
 mod tags;
@@ -30,7 +30,6 @@ mod time_range;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::sync::Arc;
 
 use clap::Parser;
 
@@ -39,12 +38,12 @@ pub use sanitize::{json_text, text};
 pub use style::Colors;
 
 use cli::{Cli, Command};
+use context::Context;
 use descriptions::DescriptionArgs;
-use etwkit_extract::Described;
-use printer::{Printer, WriteError};
+use etwkit_engine::Asking;
+use printer::{Printer, Speech, WriteError};
 use report::Errors;
 use rules::NameArgs;
-use shelf::Shelf;
 use style::When;
 
 /// Where an answer is read.
@@ -76,10 +75,10 @@ where
     T: Into<OsString> + Clone,
 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let mut screen = Screen { out, err, terminal, session: None };
+    let mut screen = Screen { out, err, terminal, session: None, speech: Speech::Usual };
     match console::request(&args) {
         Some(request) => console::run(request, &mut screen),
-        None => screen.answer(&Arc::default(), |printer| line(&args, printer)),
+        None => screen.answer(Context::default(), |printer| line(&args, printer)),
     }
 }
 
@@ -90,19 +89,22 @@ pub(crate) struct Screen<'w> {
     pub(crate) terminal: Terminal,
     /// What a console was told of colours, for all of its lines.
     pub(crate) session: Option<When>,
+    /// How much a console says of all of its lines.
+    pub(crate) speech: Speech,
 }
 
 impl Screen<'_> {
     /// Prints what the work answers, then its notes or its error.
     pub(crate) fn answer(
         &mut self,
-        shelf: &Arc<Shelf>,
+        context: Context,
         work: impl FnOnce(&mut Printer<'_>) -> anyhow::Result<Exit>,
     ) -> Exit {
         let mut printer = Printer::new(self.out)
             .with_width(self.terminal.width)
             .with_colors(self.terminal.colors, self.session)
-            .with_shelf(shelf.clone());
+            .with_speech(self.speech)
+            .with_context(context);
         let result = work(&mut printer);
         // Where the work failed, what it has answered so far is printed all the same.
         let finished = printer.finish();
@@ -119,7 +121,7 @@ impl Screen<'_> {
                 if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
                     return Exit::Answered;
                 }
-                match (error.downcast_ref::<Usage>(), error.downcast_ref::<commands::extract::Failures>()) {
+                match (error.downcast_ref::<Usage>(), error.downcast_ref::<report::Failures>()) {
                     (Some(Usage(usage)), _) => report::lines(&mut err, usage),
                     (_, Some(failures)) => report::failures(&mut err, failures),
                     _ => report::error(&mut err, &error),
@@ -143,17 +145,21 @@ struct Usage(String);
 
 /// Runs a command line, its first item being the name of the program.
 pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    if compat::is_line(args) {
+    if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
     }
     // For what is wrong with them.
     printer.choose_colors(style::choice(args));
+    let args = &config::with_defaults(args)?;
     match Cli::try_parse_from(args) {
         Ok(cli) => {
             printer.ask(args);
             dispatch(&cli, printer)
         }
-        Err(usage) if usage.use_stderr() => Err(Usage(usage.render().to_string()).into()),
+        Err(usage) if usage.use_stderr() => {
+            let text = usage.render().to_string();
+            Err(Usage(cli::with_suggestion(&usage, text)).into())
+        }
         Err(help) => {
             printer.block(&help.render().to_string())?;
             Ok(Exit::Answered)
@@ -164,11 +170,11 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
 /// Runs one command that was parsed.
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.choose_colors(cli.color);
+    printer.speak(cli.speech());
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
     let described = cli.command.descriptions().map(DescriptionArgs::read).transpose()?.unwrap_or_default();
-    let shelf = printer.shelf();
-    shelf.name_processes(names);
-    shelf.describe_events(described);
+    let asking = Asking { process_names: names, described, ..printer.context().asking };
+    let before = printer.ask_with(asking);
     let answered = run_command(cli, printer).and_then(|exit| {
         let asks_rows = matches!(cli.command, Command::Dump(_) | Command::CriticalPath(_));
         if exit == Exit::Nothing && asks_rows {
@@ -176,8 +182,7 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
         }
         Ok(exit)
     });
-    shelf.name_processes(None);
-    shelf.describe_events(Described::default());
+    printer.ask_with(before);
     answered
 }
 

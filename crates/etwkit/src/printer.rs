@@ -1,16 +1,17 @@
-//! All output of a command goes through here, so that nothing can forget to escape it. Colours ([`crate::style`]) come behind that.
+//! All output of a command goes through here, so that nothing can forget to escape it. Colours
+//! ([`crate::style`]) come behind that.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use etwkit_engine::{Asking, Gaps};
+use etwkit_query::numbers::Numbers;
 use serde_json::{Value, json};
 
-use crate::gaps::{AllGaps, Gaps};
-use crate::numbers::Numbers;
+use crate::context::Context;
+use crate::gaps::AllGaps;
 use crate::sanitize;
-use crate::shelf::Shelf;
 use crate::style::{Colors, Role, When, labelled};
 
 /// The answer could not be written.
@@ -42,6 +43,18 @@ type Result<T> = std::result::Result<T, WriteError>;
 /// Version of the JSON that commands print: changes when a key changes its meaning or goes away.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
+/// How much is said on the error stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// Errors alone.
+    Quiet,
+    /// Notes, too.
+    #[default]
+    Usual,
+    /// What answered, too.
+    Verbose,
+}
+
 /// Writes lines.
 pub(crate) struct Printer<'w> {
     out: &'w mut dyn Write,
@@ -55,6 +68,8 @@ pub(crate) struct Printer<'w> {
     started: bool,
     /// What the reader of the answer should know, for the error stream.
     notes: Vec<String>,
+    /// How much of that is said.
+    speech: Speech,
     /// What failed while the rest went on.
     failures: Vec<anyhow::Error>,
     /// What the traces of the answer lack.
@@ -63,8 +78,8 @@ pub(crate) struct Printer<'w> {
     json_start: Option<String>,
     /// Machine output has begun.
     is_json: bool,
-    /// Extracts that are open already.
-    shelf: Arc<Shelf>,
+    /// What the command asks extracts with.
+    context: Context,
     /// The command line that is answered, in our own words, and the extracts that answered it without saying
     /// that they cannot.
     asked: (Vec<OsString>, Vec<PathBuf>),
@@ -80,11 +95,12 @@ impl<'w> Printer<'w> {
             colors,
             started: false,
             notes: Vec::new(),
+            speech: Speech::Usual,
             failures: Vec::new(),
             gaps: AllGaps::default(),
             json_start: None,
             is_json: false,
-            shelf: Arc::default(),
+            context: Context::default(),
             asked: (Vec::new(), Vec::new()),
         }
     }
@@ -106,19 +122,36 @@ impl<'w> Printer<'w> {
         }
     }
 
+    /// The same in a session that says so much.
+    pub(crate) fn with_speech(self, speech: Speech) -> Self {
+        Self { speech, ..self }
+    }
+
+    /// Follows what a command line wants to be said, if it wants something else than usual.
+    pub(crate) fn speak(&mut self, speech: Speech) {
+        if speech != Speech::Usual {
+            self.speech = speech;
+        }
+    }
+
     /// Colours of this command.
     pub(crate) const fn colors(&self) -> Colors {
         self.colors
     }
 
-    /// The same, for a command that finds extracts on this shelf.
-    pub(crate) fn with_shelf(self, shelf: Arc<Shelf>) -> Self {
-        Self { shelf, ..self }
+    /// The same, for a command that asks extracts with this.
+    pub(crate) fn with_context(self, context: Context) -> Self {
+        Self { context, ..self }
     }
 
-    /// Extracts that are open already.
-    pub(crate) fn shelf(&self) -> Arc<Shelf> {
-        self.shelf.clone()
+    /// What the command asks extracts with.
+    pub(crate) fn context(&self) -> Context {
+        self.context.clone()
+    }
+
+    /// From now on extracts are asked with this. Returns what they were asked with before.
+    pub(crate) fn ask_with(&mut self, asking: Asking) -> Asking {
+        std::mem::replace(&mut self.context.asking, asking)
     }
 
     /// From now on this command line is answered.
@@ -161,7 +194,14 @@ impl<'w> Printer<'w> {
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(self.gaps.lines());
         self.gaps.clear();
-        notes
+        match self.speech {
+            Speech::Quiet => Vec::new(),
+            Speech::Usual => notes,
+            Speech::Verbose => {
+                let answered = |path: &PathBuf| format!("answered by {}", path.display());
+                self.asked.1.iter().map(answered).chain(notes).collect()
+            }
+        }
     }
 
     /// Takes what traces of the answer lack: the error stream gets a line, machine output a field of its
@@ -293,6 +333,13 @@ pub(crate) struct TableLine {
     text: String,
 }
 
+impl TableLine {
+    /// The same as something to look at.
+    pub(crate) fn alarming(&self) -> Self {
+        Self { role: Role::Warning, text: self.text.clone() }
+    }
+}
+
 impl std::fmt::Display for TableLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
@@ -356,13 +403,18 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| sanitize::text(&cell).into_owned()).collect());
     }
 
-    /// The lines, the one of titles first.
-    pub(crate) fn lines(&self) -> Vec<TableLine> {
+    /// Characters of the widest cell of each column.
+    pub(crate) fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
         };
-        let widths: Vec<usize> = (0..self.aligns.len()).map(width).collect();
+        (0..self.aligns.len()).map(width).collect()
+    }
+
+    /// The lines, the one of titles first.
+    pub(crate) fn lines(&self) -> Vec<TableLine> {
+        let widths = self.widths();
         let line = |row: &Vec<String>| {
             let mut line = String::new();
             for ((cell, &width), &align) in row.iter().zip(&widths).zip(&self.aligns) {
@@ -394,7 +446,8 @@ pub(crate) fn push_cell(line: &mut String, cell: &str, width: usize, align: Alig
     }
 }
 
-/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an apostrophe.
+/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an
+/// apostrophe.
 pub(crate) fn csv_cell(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@']);
     let cell = if formula { format!("'{cell}") } else { cell.to_owned() };

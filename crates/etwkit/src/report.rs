@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::commands::extract::Failures;
 use crate::sanitize;
 use crate::style::labelled;
 
@@ -12,6 +11,16 @@ use crate::style::labelled;
 pub(crate) struct Advised {
     pub(crate) message: String,
     pub(crate) hint: String,
+}
+
+/// Traces that could not be extracted, while others could.
+#[derive(Debug, Default, thiserror::Error)]
+#[error("{} of {traces} traces could not be extracted", all.len())]
+pub(crate) struct Failures {
+    /// All traces that were named.
+    pub(crate) traces: usize,
+    /// Names of those that could not, and what is wrong.
+    pub(crate) all: Vec<(String, anyhow::Error)>,
 }
 
 /// The error stream, and whether it is coloured.
@@ -58,6 +67,7 @@ pub(crate) fn hint(error: &anyhow::Error) -> String {
 fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     let known = known
+        .or_else(|| error.downcast_ref().and_then(etwkit_engine::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
@@ -68,11 +78,12 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))
         .or_else(|| error.downcast_ref().map(etwkit_trace::tags::TagFileError::hint))
         .or_else(|| error.downcast_ref().map(etwkit_query::xml::FileError::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_query::question::FilesError::hint))
         .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint));
     known
         .map(str::to_owned)
         .or_else(|| error.downcast_ref::<Advised>().map(|error| error.hint.clone()))
-        .or_else(|| error.downcast_ref::<crate::compat::Wrong>().map(|error| error.hint.clone()))
+        .or_else(|| error.downcast_ref::<etwkit_compat::Wrong>().map(|error| error.hint.clone()))
 }
 
 /// What can be done about an error of the system.

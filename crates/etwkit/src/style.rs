@@ -21,7 +21,7 @@ pub(crate) enum Role {
     Titles,
     /// The label of an advice.
     Hint,
-    /// The label of what the reader should know.
+    /// The label of what the reader should know; a row that tells of something to look at.
     Warning,
     /// The label of what went wrong.
     Error,

@@ -1,29 +1,34 @@
-//! The option `--range`: a part of the trace.
+//! The option `--range` of commands that read traces: a part of the trace.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use etwkit_etl::Session;
+use etwkit_query::range::{Part, Range as Placed};
+use etwkit_query::time_format::TraceClock;
 use etwkit_trace::import::Range;
 
-/// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace, both ends included.
-pub(crate) fn parse(text: Option<&str>) -> anyhow::Result<Range> {
-    let Some(text) = text else { return Ok(Range::ALL) };
-    let Some((from, to)) = text.split_once("..") else {
-        bail!("--range {text:?}: expected seconds as A..B, A.. or ..B");
-    };
-    let ns = |part: &str, missing: i64| -> anyhow::Result<i64> {
-        if part.trim().is_empty() {
-            return Ok(missing);
-        }
-        let part = part.trim().trim_end_matches('s');
-        let seconds: f64 =
-            part.parse().with_context(|| format!("--range {text:?}: {part:?} is no number of seconds"))?;
-        if !seconds.is_finite() {
-            bail!("--range {text:?}: {part:?} is no number of seconds");
-        }
-        Ok((seconds * 1e9).round() as i64)
-    };
-    let range = Range { start_ns: ns(from, Range::ALL.start_ns)?, end_ns: ns(to, Range::ALL.end_ns)? };
-    if range.start_ns > range.end_ns {
-        bail!("--range {text:?}: the end lies before the start; expected seconds as A..B with A not above B");
+/// A part of a trace as it was written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeRange<'a> {
+    text: &'a str,
+    part: Part,
+}
+
+impl<'a> TimeRange<'a> {
+    /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both ends included.
+    pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
+        let part = text.map(Part::parse).transpose().context("--range")?;
+        let all = Part::Known(Placed::default());
+        Ok(Self { text: text.unwrap_or_default(), part: part.unwrap_or(all) })
     }
-    Ok(range)
+
+    /// Where it lies in a trace.
+    pub(crate) fn of(&self, session: &Session) -> anyhow::Result<Range> {
+        let clock = session.clock();
+        let zone = session.earliest().map(|file| file.header().time_zone.bias_at(clock.start));
+        let (end, _) = session.ends();
+        let length = end.map_or(0, |end| clock.nanoseconds(end));
+        let clock = TraceClock { start_filetime: clock.start, bias_minutes: zone };
+        let Placed { min, max } = self.part.place(self.text, clock, length).context("--range")?;
+        Ok(Range { start_ns: min, end_ns: max })
+    }
 }

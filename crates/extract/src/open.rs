@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use etwkit_etl::Session;
 use etwkit_etl::source::ByteSource;
 
-use crate::archive::{self, Archive, Wanted};
+use crate::archive::{self, Archive, Symbol, Wanted};
 use crate::hash::source_hash;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
 use crate::options::Options;
 use crate::source::{Source, is_remote};
 use crate::spool::Spool;
-use crate::symbols::Symbol;
 use crate::{Error, Result};
 
 /// What was opened.

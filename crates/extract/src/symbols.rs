@@ -6,11 +6,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use etwkit_symbols::identity::is_plain_name;
 
-use crate::archive::{self, Archive, Entry, OpenZip};
+use crate::archive::{OpenZip, Symbol};
 use crate::open::Input;
 use crate::options::Limits;
 use crate::spool::Spool;
@@ -18,13 +17,6 @@ use crate::{Error, Result};
 
 /// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some thousands.
 const MAX_KEPT: usize = 20_000;
-
-/// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`].
-pub(crate) struct Symbol {
-    /// The archive; shared by all of its members.
-    pub(crate) archive: Arc<Archive>,
-    pub(crate) entry: Entry,
-}
 
 /// What became of a symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,11 +100,6 @@ fn keep(symbol: &Symbol, path: &Path, open: &mut OpenZip, spool: &mut Spool) -> 
         fs::remove_file(path).map_err(failed)?;
     }
     copied.map_err(of_folder)
-}
-
-/// Whether an archive's member is a symbol file.
-pub(crate) fn is_symbol_file(path: &str) -> bool {
-    archive::has_ending(path, &["pdb"])
 }
 
 /// Path below a symbol store for a member with that path: its last three parts if they look like a store, else its name.

@@ -4,7 +4,8 @@
 use std::{error::Error, io::Write, ops::ControlFlow, path::Path};
 
 use etwkit_query::Session;
-use etwkit_query::dump::syscall::{SyscallRequest, SyscallSort};
+use etwkit_query::dump::syscall::{SyscallCall, SyscallRequest, SyscallSort};
+use etwkit_query::question::Question;
 use etwkit_trace::import;
 
 fn read(trace: &Path) -> Result<Session, Box<dyn Error>> {
@@ -17,8 +18,8 @@ fn read(trace: &Path) -> Result<Session, Box<dyn Error>> {
 /// Writes a line for each call that ended in a trace or extract.
 pub(crate) fn strace(path: &Path, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let session = if path.is_dir() { Session::open(&[path])? } else { read(path)? };
-    let calls = SyscallRequest { sort: SyscallSort::Time, ..SyscallRequest::default() };
-    for call in calls.ask_calls(&session)? {
+    let calls = SyscallRequest { details: true, sort: SyscallSort::Time, ..SyscallRequest::default() };
+    for call in calls.ask::<SyscallCall>(&session)? {
         let (Some(function), Some(status)) = (call.function, call.status) else { continue };
         let module = call.module.filter(|_| function.starts_with('+')).unwrap_or_default();
         let (image, pid) = (call.process.unwrap_or_default(), call.pid.unwrap_or_default());

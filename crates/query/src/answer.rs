@@ -3,40 +3,59 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use etwkit_extract::StoreError;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::{Cancel, Error, Result, error, runtime};
+use crate::runtime::{Threads, stopped};
+use crate::{Cancel, Error, Result, error};
 
 /// Batches that wait for the reader before the engine pauses.
 const BUFFERED_BATCHES: usize = 2;
 
-/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches ahead, and ends
-/// when the answer is dropped.
+/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches
+/// ahead, and ends when the answer is dropped.
 ///
 /// Reading blocks: inside an asynchronous program do it on a thread for blocking work.
 #[derive(Debug)]
 pub struct Answer {
     schema: SchemaRef,
-    batches: mpsc::Receiver<Result<RecordBatch>>,
     cancel: Cancel,
-    work: JoinHandle<()>,
+    rows: Rows,
+}
+
+/// Where the rows come from.
+#[derive(Debug)]
+enum Rows {
+    /// They are there.
+    Ready(std::vec::IntoIter<RecordBatch>),
+    /// They are computed.
+    Computed(Work),
+}
+
+/// Work that makes rows, which ends when this is dropped.
+#[derive(Debug)]
+struct Work {
+    batches: mpsc::Receiver<Result<RecordBatch>>,
+    task: JoinHandle<()>,
+    /// Behind the task: others may have them when that was told to end.
+    threads: Threads,
 }
 
 impl Answer {
-    /// Starts reading the stream. Where that fails over what an extract holds, `damage` looks for the file that is to blame.
+    /// Starts reading the stream on the threads that it was begun on. Where that fails over what an extract
+    /// holds, `damage` looks for the file that is to blame.
     pub(crate) fn start(
         mut stream: SendableRecordBatchStream,
+        threads: Threads,
         cancel: Cancel,
         damage: impl Fn() -> Option<StoreError> + Send + 'static,
     ) -> Result<Self> {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
-        let work = runtime::spawn(async move {
+        let task = threads.spawn(async move {
             loop {
                 // A panic of the engine is an error of this answer, not its silent end.
                 let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
@@ -52,7 +71,7 @@ impl Answer {
                         };
                         Err(found.map_or(known, Error::Extract))
                     }
-                    Err(_) => Err(damage().map_or_else(runtime::stopped, Error::Extract)),
+                    Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
                 };
                 let is_last = next.is_err();
                 // The reader may have gone.
@@ -61,13 +80,12 @@ impl Answer {
                 }
             }
         })?;
-        Ok(Self { schema, batches, cancel, work })
+        Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, threads }) })
     }
 
     /// Rows that are there already.
-    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Result<Self> {
-        let rows = futures::stream::iter(batches.into_iter().map(Ok));
-        Self::start(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), cancel, || None)
+    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
+        Self { schema, cancel, rows: Rows::Ready(batches.into_iter()) }
     }
 
     /// Names and types of the columns.
@@ -113,10 +131,24 @@ impl Iterator for Answer {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The engine may compute for long without a pause; whoever gives the question up does not wait for that.
-        let next = runtime::block_on(self.cancel.or(async { self.batches.recv().await.transpose() }));
+        match &mut self.rows {
+            Rows::Ready(_) if self.cancel.is_asked() => {
+                self.rows = Rows::Ready(Vec::new().into_iter());
+                Some(Err(Error::Cancelled))
+            }
+            Rows::Ready(batches) => batches.next().map(Ok),
+            Rows::Computed(work) => work.next(&self.cancel),
+        }
+    }
+}
+
+impl Work {
+    fn next(&mut self, cancel: &Cancel) -> Option<Result<RecordBatch>> {
+        // The engine may compute for long without a pause; whoever gives the question up does not wait for
+        // that.
+        let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
-            self.work.abort();
+            self.task.abort();
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
         }
@@ -124,8 +156,8 @@ impl Iterator for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for Work {
     fn drop(&mut self) {
-        self.work.abort();
+        self.task.abort();
     }
 }

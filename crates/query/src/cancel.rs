@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use crate::{Error, Result};
 
-/// Asks the questions of all sessions that have it to stop: they end with [`Error::Cancelled`] as soon as they notice. Copies are the same switch.
+/// Asks whatever was asked with it to stop: it ends with [`Error::Cancelled`] as soon as it notices. Copies
+/// are the same switch, which is not switched back: each question that is given up on its own has its own.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 
@@ -17,11 +18,6 @@ impl Cancel {
     /// Asks what is under way to stop, and what is asked from now on, too.
     pub fn ask(&self) {
         self.0.send_replace(true);
-    }
-
-    /// Lets questions be asked again.
-    pub fn reset(&self) {
-        self.0.send_replace(false);
     }
 
     /// Whether questions are to stop.

@@ -77,6 +77,11 @@ impl Tables {
         self.sources.iter().map(|source| source.path.as_str())
     }
 
+    /// The traces that sources were made of, as they were named.
+    pub(crate) fn traces(&self) -> impl Iterator<Item = Option<&str>> {
+        self.sources.iter().map(|source| source.trace.as_deref())
+    }
+
     /// Path and manifest of the sources that are extracts.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         self.sources.iter().filter_map(|source| Some((source.path.as_str(), source.manifest()?)))

@@ -1,12 +1,18 @@
-//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`.
+//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; parts of a trace as clock
+//! times, too.
 
 use std::fmt;
+
+use crate::dump::clock::Written;
+use crate::time_format::TraceClock;
 
 /// The unit of a number that has none written behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
     Seconds,
+    /// Seconds since the start of the trace: [`Part`] reads clock times for such options, too.
+    Moment,
     /// Milliseconds.
     Milliseconds,
     /// Microseconds.
@@ -30,7 +36,7 @@ enum Dimension {
 impl Unit {
     const fn dimension(self) -> Dimension {
         match self {
-            Self::Seconds | Self::Milliseconds | Self::Microseconds => Dimension::Time,
+            Self::Seconds | Self::Moment | Self::Milliseconds | Self::Microseconds => Dimension::Time,
             Self::Bytes | Self::Mebibytes => Dimension::Size,
             Self::Count => Dimension::Count,
         }
@@ -38,7 +44,7 @@ impl Unit {
 
     const fn factor(self) -> i64 {
         match self {
-            Self::Seconds => 1_000_000_000,
+            Self::Seconds | Self::Moment => 1_000_000_000,
             Self::Milliseconds => 1_000_000,
             Self::Microseconds => 1000,
             Self::Bytes | Self::Count => 1,
@@ -69,14 +75,19 @@ const SUFFIXES: &[(&str, Dimension, i64)] = &[
     ("tib", Dimension::Size, 1 << 40),
 ];
 
-impl Dimension {
+impl Unit {
+    /// How a range of such numbers is written.
     const fn hint(self) -> &'static str {
-        match self {
-            Self::Time => "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)",
-            Self::Size => {
+        match self.dimension() {
+            Dimension::Time if matches!(self, Self::Moment) => {
+                "write a part of the trace as 1.5s..2s, 500ms.. or ..2 (seconds since its start), or with clock \
+                 times as they are printed: 06:14:28.1..06:14:29, \"2021-03-04 06:14:28 +01:00..\" (Z for UTC)"
+            }
+            Dimension::Time => "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)",
+            Dimension::Size => {
                 "write a range of sizes as 1MB.., ..5GiB or 1.5KiB..2MB (units: B KB KiB MB MiB GB GiB TB TiB)"
             }
-            Self::Count => "write a range of whole numbers as 10.., ..20 or 10..20, without units",
+            Dimension::Count => "write a range of whole numbers as 10.., ..20 or 10..20, without units",
         }
     }
 }
@@ -122,8 +133,9 @@ impl fmt::Display for Range {
 }
 
 impl Range {
-    /// Reads `A..B`, `A..`, `..B`, `A-B` or `A`, which is the same as `A..`. A number is decimal with `.` and may have a unit,
-    /// in any case, behind it; without one it has the unit of the option. What is finer than a nanosecond or byte is rounded.
+    /// Reads `A..B`, `A..`, `..B`, `A-B` or `A`, which is the same as `A..`. A number is decimal with `.` and
+    /// may have a unit, in any case, behind it; without one it has the unit of the option. What is finer than
+    /// a nanosecond or byte is rounded.
     ///
     /// # Errors
     ///
@@ -156,6 +168,71 @@ impl Range {
     #[must_use]
     pub const fn is_unlimited(&self) -> bool {
         self.min == i64::MIN && self.max == i64::MAX
+    }
+}
+
+/// A part of a trace as somebody wrote it: in seconds, or with clock times, which each trace has elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    /// In nanoseconds since the start of the trace.
+    Known(Range),
+    /// With clock times; an end that is missing has no limit.
+    Clock(Option<Written>, Option<Written>),
+}
+
+impl Part {
+    /// Reads what [`Range::parse`] reads in seconds, and `A..B`, `A..`, `..B` or `A` with every form in which
+    /// times are printed at the ends: seconds, a time of day, a date with a time, with `+02:00`, `Z` or `UTC`
+    /// behind it.
+    ///
+    /// # Errors
+    ///
+    /// If it is neither.
+    pub fn parse(text: &str) -> Result<Self, RangeError> {
+        let known = match Range::parse(text, Unit::Moment) {
+            Err(error) if text.contains(':') => Err(error),
+            known => return known.map(Self::Known),
+        };
+        let (from, to) = text.split_once("..").unwrap_or((text, ""));
+        let end = |end: &str| -> Option<Option<Written>> {
+            if end.trim().is_empty() {
+                return Some(None);
+            }
+            // Units stand only behind numbers.
+            let number = Range::parse(end, Unit::Moment).ok().filter(|_| !end.contains(':'));
+            let number = number.map(|range| Written::SinceStart(range.min));
+            number.or_else(|| end.parse().ok()).map(Some)
+        };
+        end(from)
+            .zip(end(to))
+            .map(|(from, to)| Self::Clock(from, to))
+            .map_or_else(|| known.map(Self::Known), Ok)
+    }
+
+    /// Where it lies in a trace of that length.
+    ///
+    /// # Errors
+    ///
+    /// If its end lies before its start there, or no calendar knows a time of it.
+    pub fn place(self, text: &str, clock: TraceClock, duration_ns: i64) -> Result<Range, RangeError> {
+        let (from, to) = match self {
+            Self::Known(range) => return Ok(range),
+            Self::Clock(from, to) => (from, to),
+        };
+        let wrong = |problem: &str| RangeError {
+            text: text.to_owned(),
+            position: 1,
+            problem: problem.to_owned(),
+            hint: Unit::Moment.hint(),
+        };
+        let end = |end: Option<Written>, open: i64| match end {
+            None => Ok(open),
+            Some(end) => end
+                .end_of_part(clock, duration_ns)
+                .ok_or_else(|| wrong("no calendar knows the time, or that of the trace")),
+        };
+        let range = Range { min: end(from, i64::MIN)?, max: end(to, i64::MAX)? };
+        if range.min > range.max { Err(wrong("the end lies before the start")) } else { Ok(range) }
     }
 }
 
@@ -235,7 +312,7 @@ impl Parser<'_> {
 
     fn error(&self, offset: usize, problem: String) -> RangeError {
         let position = self.text.get(..offset).unwrap_or(self.text).chars().count() + 1;
-        RangeError { text: self.text.to_owned(), position, problem, hint: self.unit.dimension().hint() }
+        RangeError { text: self.text.to_owned(), position, problem, hint: self.unit.hint() }
     }
 }
 
@@ -312,6 +389,39 @@ mod tests {
         }
         let error = Range::parse("5MB", Unit::Milliseconds).unwrap_err();
         assert_eq!(error.to_string(), "\"5MB\", character 2: the unit \"MB\" does not fit here");
+    }
+
+    #[test]
+    fn what_is_printed_of_times_is_a_part_of_the_trace() {
+        // 2021-03-04 06:14:28 on a machine one hour ahead of UTC.
+        let clock = TraceClock { start_filetime: 132_593_084_680_000_000, bias_minutes: Some(-60) };
+        let placed = |text: &str| {
+            let part = Part::parse(text)?.place(text, clock, 100_000_000_000)?;
+            Ok((part.min, part.max))
+        };
+        let s = 1_000_000_000;
+        for (text, expected) in [
+            ("500ms..600ms", (s / 2, s / 10 * 6)),
+            ("1.5..2", (s / 2 * 3, 2 * s)),
+            ("1.500 s..2.000 s", (s / 2 * 3, 2 * s)),
+            ("06:14:29..06:14:30.5", (s, s / 2 * 5)),
+            ("2021-03-04 06:14:29..2021-03-04 06:14:30", (s, 2 * s)),
+            ("2021-03-04 06:14:29 +01:00..", (s, MAX)),
+            ("2021-03-04 05:14:29Z..2021-03-04 05:14:30 UTC", (s, 2 * s)),
+            // Without zone it can only be UTC.
+            ("2021-03-04 05:14:29..05:14:30", (s, 2 * s)),
+            ("06:14:29..2.5s", (s, s / 2 * 5)),
+            ("..06:14:29", (MIN, s)),
+            ("06:14:29", (s, MAX)),
+            // Parts may reach beyond the trace.
+            ("06:14:00..06:20:00", (-28 * s, 332 * s)),
+        ] {
+            assert_eq!(placed(text), Ok::<_, RangeError>(expected), "{text}");
+        }
+        for text in ["06:14:30..06:14:29", "06:61:00..", "x:y", "5..x", ""] {
+            let error = placed(text).unwrap_err();
+            assert!(error.hint.starts_with("write a part of the trace as"), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -1,10 +1,17 @@
 //! The threads on which questions are planned and answered.
+//!
+//! Each statement has threads to itself while it is answered. A join of everything with everything computes
+//! for hours without a pause, and a task can be stopped only where it pauses: when such a statement is given
+//! up, its threads stay busy, and whoever shared them would wait as long. So threads of finished statements
+//! are used again, those of one that was given up only once nothing computes on them any more. No set of
+//! threads is ever closed while somebody waits for what it computes.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
 use etwkit_extract::quiet;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -13,39 +20,110 @@ use crate::{Cancel, Error, Result};
 /// Planning walks expressions and plans recursively; the usual 2 MiB end at a few hundred terms.
 const STACK_BYTES: usize = 16 << 20;
 
-/// One set of threads for all sessions of the process; they sleep when nothing is asked.
-static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+/// Threads of one statement, at most.
+const MAX_WORKERS: usize = 256;
 
-fn handle() -> Result<Handle> {
-    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(runtime) = &*runtime {
-        return Ok(runtime.handle().clone());
-    }
-    let mut builder = Builder::new_multi_thread();
-    // As many as there are processors, whatever the environment says: 0 of them would be a panic.
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let started = builder
-        .thread_name("query")
-        .thread_stack_size(STACK_BYTES)
-        .worker_threads(threads)
-        // A panic of the engine becomes an error of the answer.
-        .on_thread_start(quiet::thread)
-        .enable_all()
-        .build();
-    let started = started.map_err(Error::Threads)?;
-    let handle = started.handle().clone();
-    *runtime = Some(started);
-    Ok(handle)
+/// Threads that wait for the next statement, at most, for each processor; they sleep.
+const SPARE_FOR_EACH_PROCESSOR: usize = 8;
+
+/// Sets of threads that no statement has, the one that was given back longest ago first. What was given up
+/// may still compute on some.
+static SPARE: Mutex<VecDeque<Workers>> = Mutex::new(VecDeque::new());
+
+/// A set of threads.
+#[derive(Debug)]
+struct Workers {
+    runtime: Runtime,
+    count: usize,
 }
 
-/// Leaves the threads that answer questions alone with what they do; later questions get new ones. For whoever has given up all questions that were under way:
-/// a join of everything with everything computes for hours without a pause, and nothing else would be answered meanwhile. Threads end at their next pause.
-///
-/// Questions that are under way end without all their rows.
-pub fn leave_threads() {
-    let left = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(left) = left {
-        left.shutdown_background();
+impl Workers {
+    fn start(count: usize) -> Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        let started = builder
+            .thread_name("query")
+            .thread_stack_size(STACK_BYTES)
+            .worker_threads(count)
+            // A panic of the engine becomes an error of the answer.
+            .on_thread_start(quiet::thread)
+            .enable_all()
+            .build();
+        Ok(Self { runtime: started.map_err(Error::Threads)?, count })
+    }
+
+    /// Whether nothing computes on them any more.
+    fn are_idle(&self) -> bool {
+        self.runtime.metrics().num_alive_tasks() == 0
+    }
+}
+
+/// Threads that one statement has to itself; others may have them when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Threads(Option<Workers>);
+
+impl Threads {
+    /// So many threads: some that are there, else new ones.
+    pub(crate) fn take(count: usize) -> Result<Self> {
+        let count = count.clamp(1, MAX_WORKERS);
+        let spare = {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = spare.iter().rposition(|workers| workers.count == count && workers.are_idle());
+            at.and_then(|at| spare.remove(at))
+        };
+        Ok(Self(Some(match spare {
+            Some(workers) => workers,
+            None => Workers::start(count)?,
+        })))
+    }
+
+    /// Taken until this is dropped; the error is never seen.
+    fn runtime(&self) -> Result<&Runtime> {
+        self.0.as_ref().map(|workers| &workers.runtime).ok_or_else(stopped)
+    }
+
+    /// Starts work on them.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
+        Ok(self.runtime()?.spawn(work))
+    }
+
+    /// Waits on the calling thread, which is none of these, for something that they do.
+    pub(crate) fn block_on<T>(&self, waiting: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime()?.block_on(waiting)
+    }
+
+    /// Does the work on them and waits for it, or until it is given up. Work that computes goes on to its
+    /// next pause then.
+    pub(crate) fn wait_for<T: Send + 'static>(
+        &self,
+        cancel: &Cancel,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (sender, receiver) = oneshot::channel();
+        let task = self.spawn(async move {
+            // The caller waits below until this arrives.
+            let _ = sender.send(work.await);
+        })?;
+        let done = self.block_on(cancel.or(async { receiver.await.unwrap_or_else(|_| Err(stopped())) }));
+        task.abort();
+        done
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        let Some(workers) = self.0.take() else { return };
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let most = processors.saturating_mul(SPARE_FOR_EACH_PROCESSOR).max(workers.count);
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.push_back(workers);
+        let mut count: usize = spare.iter().map(|workers| workers.count).sum();
+        while count > most {
+            // Nobody waits for what they do: the statement that they had is gone. They end at their next
+            // pause.
+            let Some(oldest) = spare.pop_front() else { return };
+            count = count.saturating_sub(oldest.count);
+            oldest.runtime.shutdown_background();
+        }
     }
 }
 
@@ -54,27 +132,50 @@ pub(crate) fn stopped() -> Error {
     Error::Stopped { said: quiet::last_of_threads() }
 }
 
-/// Starts the work on the threads of the engine.
-pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
-    Ok(handle()?.spawn(work))
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
 
-/// Waits on this thread, which is none of the engine's, for something that its threads do.
-pub(crate) fn block_on<T>(waiting: impl Future<Output = Result<T>>) -> Result<T> {
-    handle()?.block_on(waiting)
-}
+    use super::*;
 
-/// Does the work on the threads of the engine and waits for it, or until it is given up. Work that computes goes on to its next pause then.
-pub(crate) fn wait_for<T: Send + 'static>(
-    cancel: &Cancel,
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    let (sender, receiver) = oneshot::channel();
-    let task = spawn(async move {
-        // The caller waits below until this arrives.
-        let _ = sender.send(work.await);
-    })?;
-    let done = block_on(cancel.or(async { receiver.await.unwrap_or_else(|_| Err(stopped())) }));
-    task.abort();
-    done
+    #[test]
+    fn threads_that_still_compute_are_given_to_nobody() {
+        // Counts that no other test takes.
+        const COUNT: usize = 5;
+        let cancel = Cancel::default();
+        let (begin, begun) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let busy = Threads::take(COUNT).unwrap();
+        let given_up = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| {
+                busy.wait_for(&cancel, async move {
+                    begin.send(()).unwrap();
+                    // Without a pause for whoever wants to stop it.
+                    let _ = ended.recv();
+                    Ok(())
+                })
+            });
+            begun.recv().unwrap();
+            cancel.ask();
+            asked.join().unwrap()
+        });
+        assert!(matches!(given_up, Err(Error::Cancelled)));
+        let id = |threads: &Threads| threads.runtime().unwrap().handle().id();
+        let stuck = id(&busy);
+        drop(busy);
+        let next = Threads::take(COUNT).unwrap();
+        assert_ne!(id(&next), stuck, "something computes there");
+        assert_eq!(next.wait_for(&Cancel::default(), async { Ok(7) }).unwrap(), 7);
+        drop(end);
+        // It ends soon, and the threads are used again.
+        for _ in 0..500 {
+            let (one, two) = (Threads::take(COUNT).unwrap(), Threads::take(COUNT).unwrap());
+            if [id(&one), id(&two)].contains(&stuck) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the threads are never used again");
+    }
 }

@@ -29,7 +29,8 @@ use crate::frames::Frames;
 use crate::library::Query;
 use crate::rename::RenameRules;
 use crate::spill::Spill;
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, runtime, statement, trace_keys};
+use crate::runtime::Threads;
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, statement, trace_keys};
 
 /// What answers take names of methods from, in the SQL of questions that show them.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -93,8 +94,8 @@ impl Session {
         Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
     }
 
-    /// A session over the same extracts that answers in another way. Files that one of them has opened and frames that one has read are there
-    /// for both.
+    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files that one
+    /// of them has opened and frames that one has read are there for both.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -161,6 +162,12 @@ impl Session {
         self.engine.tables().paths().next()
     }
 
+    /// The trace that the first extract was made of, where that was named and not the extract.
+    #[must_use]
+    pub fn trace_path(&self) -> Option<&str> {
+        self.engine.tables().traces().next().flatten()
+    }
+
     /// Frames, methods and modules by number, read at the first call.
     ///
     /// # Errors
@@ -168,7 +175,7 @@ impl Session {
     pub fn frames(&self) -> Result<Arc<Frames>> {
         self.asked_methods.store(true, Ordering::Relaxed);
         let (context, loader) = (self.engine.context()?.clone(), self.engine.tables().loader().clone());
-        runtime::wait_for(&self.engine.options.cancel, async move {
+        self.engine.threads()?.wait_for(&self.engine.options.cancel, async move {
             loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
         })
     }
@@ -188,7 +195,7 @@ impl Session {
         }
         let Some(member) = &self.batch else { return self.engine.run(self.engine.plan(sql, Vec::new())?) };
         if let Some((schema, batches)) = member.answer(sql) {
-            return Answer::of(schema, batches, self.engine.options.cancel.clone());
+            return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
         let plan = self.engine.plan(sql, Vec::new())?;
         member.learn(sql, &plan, plan_needs_frames(&plan).unwrap_or(true));
@@ -253,6 +260,11 @@ impl Engine {
         &self.tables
     }
 
+    /// Threads for one statement.
+    fn threads(&self) -> Result<Threads> {
+        Threads::take(self.options.partitions)
+    }
+
     fn context(&self) -> Result<&SessionContext> {
         if let Some(context) = self.context.get() {
             return Ok(context);
@@ -282,7 +294,7 @@ impl Engine {
     fn plan(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
         let is_several = self.tables.is_several();
-        runtime::wait_for(&self.options.cancel, async move {
+        self.threads()?.wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
             let planning = async {
                 let plan = context.state().statement_to_plan(statement).await?;
@@ -307,7 +319,9 @@ impl Engine {
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
         let names = scanned(&plan);
-        let stream = runtime::wait_for(&self.options.cancel, async move {
+        // What the plan starts goes on where it was started, so that the rows come from there.
+        let threads = self.threads()?;
+        let stream = threads.wait_for(&self.options.cancel, async move {
             let starting = async {
                 if plan_needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
@@ -317,7 +331,7 @@ impl Engine {
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
         let (tables, names) = (self.tables.clone(), names);
-        Answer::start(stream, self.options.cancel.clone(), move || tables.damage(&names))
+        Answer::start(stream, threads, self.options.cancel.clone(), move || tables.damage(&names))
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Source {
     pub(crate) name: String,
     /// Path, in the table `extract`.
     pub(crate) path: String,
+    /// The trace that the extract was made of for whoever asks, as it was named.
+    pub(crate) trace: Option<String>,
     pub(crate) rows: Rows,
 }
 
@@ -37,7 +39,7 @@ impl From<Extract> for Source {
             .path()
             .file_stem()
             .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
-        Self { name, path, rows: Rows::Extract(Box::new(extract)) }
+        Self { name, path, trace: None, rows: Rows::Extract(Box::new(extract)) }
     }
 }
 
@@ -48,6 +50,12 @@ impl Source {
     /// There is none, or it is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Extract::open(path)?.into())
+    }
+
+    /// The same for an extract in a cache that was made of this trace, which whoever asks named instead of it.
+    #[must_use]
+    pub fn made_of(self, trace: &Path) -> Self {
+        Self { trace: Some(trace.display().to_string()), ..self }
     }
 
     /// Bytes of its tables; of rows in memory none are counted.
@@ -97,6 +105,6 @@ impl Source {
         for (table, batches) in tables {
             rows.entry(table.name).or_default().extend(batches);
         }
-        Self { name: name.to_owned(), path: String::new(), rows: Rows::Batches(rows) }
+        Self { name: name.to_owned(), path: String::new(), trace: None, rows: Rows::Batches(rows) }
     }
 }

@@ -4,7 +4,9 @@
 //! `Case_123ms_MACHINE_CLT_TestStatus-Passed_20200717-124447.etl`. Times in names are those of the clock on the wall.
 
 mod name;
+mod rows;
 mod select;
 
 pub use name::{GeneratedAt, TestName, TestStatus, stem};
+pub use rows::{RunSums, TestRow};
 pub use select::{Selection, Test, TestFile, TestRun, runs, wall_clock};

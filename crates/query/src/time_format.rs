@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
-use chrono::{DateTime, Local, TimeDelta, TimeZone, Timelike, Utc};
+use chrono::{DateTime, Local, Offset, TimeDelta, TimeZone, Timelike, Utc};
 
 /// From 1601, where file times begin, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
@@ -12,9 +12,9 @@ const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeFormat {
     /// `s`: seconds since the trace started.
+    #[default]
     Seconds,
     /// `local`: date and time of the recorded machine.
-    #[default]
     Local,
     /// `localtime`: time of the recorded machine.
     LocalTime,
@@ -109,13 +109,20 @@ impl TimeWriter {
         Self { format, ..self }
     }
 
+    /// The same for another trace.
+    #[must_use]
+    pub const fn with_clock(self, clock: TraceClock) -> Self {
+        Self { clock, ..self }
+    }
+
     /// The same for times that were moved before: titles say so.
     #[must_use]
     pub const fn of_moved_times(self) -> Self {
         Self { is_moved: true, ..self }
     }
 
-    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were moved.
+    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were
+    /// moved.
     #[must_use]
     pub fn title(&self) -> String {
         let title = match self.format {
@@ -141,11 +148,39 @@ impl TimeWriter {
 
     /// Nanoseconds since the start of the trace as text.
     ///
-    /// Seconds are rounded, half to even; clock times are cut, as clocks show them. A time that no calendar knows is written in
-    /// seconds. Without the bias of the recorded machine its local time is UTC.
+    /// Seconds are rounded, half to even; clock times are cut, as clocks show them. A time that no calendar
+    /// knows is written in seconds. Without the bias of the recorded machine its local time is UTC.
     #[must_use]
     pub fn write(&self, ns: i64) -> String {
         self.clock_time(ns).unwrap_or_else(|| seconds(ns, self.digits))
+    }
+
+    /// When the trace started, as a clock shows it, with its distance from UTC: `2024-05-01 12:00:00.123
+    /// +02:00`, or `Z` behind UTC; the clock is that of the recorded machine unless the format names another
+    /// one. Zero of seconds is this.
+    #[must_use]
+    pub fn begin(&self) -> String {
+        let of = |format| self.with_format(format).write(0);
+        let zone = |seconds_east: i32| {
+            let (sign, minutes) =
+                (if seconds_east < 0 { '-' } else { '+' }, seconds_east.unsigned_abs() / 60);
+            format!(" {sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        };
+        match (self.format, self.clock.bias_minutes) {
+            (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
+            (TimeFormat::Here | TimeFormat::HereTime, _) => {
+                let here = self.utc(0).map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
+                of(TimeFormat::Here) + &here.map(zone).unwrap_or_default()
+            }
+            (_, Some(bias)) => of(TimeFormat::Local) + &zone(bias.saturating_mul(-60)),
+            (_, None) => of(TimeFormat::Utc) + "Z",
+        }
+    }
+
+    /// The format in which it writes.
+    #[must_use]
+    pub const fn format(&self) -> TimeFormat {
+        self.format
     }
 
     fn clock_time(&self, ns: i64) -> Option<String> {
@@ -241,6 +276,20 @@ mod tests {
         for (format, digits, ns, text) in cases {
             assert_eq!(written(format, *digits, *ns), *text, "{format} {digits} {ns}");
         }
+    }
+
+    #[test]
+    fn the_begin_tells_the_zone() {
+        let begin = |format: &str, bias_minutes| {
+            let clock = TraceClock { bias_minutes, ..CLOCK };
+            TimeWriter::new(format.parse().unwrap(), 3, clock).begin()
+        };
+        for format in ["s", "local", "localtime"] {
+            assert_eq!(begin(format, Some(-120)), "2024-05-01 12:00:00.123 +02:00");
+        }
+        assert_eq!(begin("s", Some(210)), "2024-05-01 06:30:00.123 -03:30");
+        assert_eq!(begin("s", None), "2024-05-01 10:00:00.123Z");
+        assert_eq!(begin("utctime", Some(-120)), "2024-05-01 10:00:00.123Z");
     }
 
     #[test]

@@ -10,134 +10,79 @@ use crate::root::{Ended, RootKind};
 use crate::stay::NONE;
 use crate::time_line::State;
 
-/// A piece of a critical path.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Segment {
-    /// Begin.
-    pub start_ns: i64,
-    /// End.
-    pub end_ns: i64,
-    /// `end_ns` − `start_ns`.
-    pub duration_ns: i64,
-    /// How many waits were replaced to come here: 0 for the thread itself.
-    pub depth: i64,
-    /// Process of the thread; missing if not known.
-    pub process_key: Option<i64>,
-    /// Its id.
-    pub pid: Option<i64>,
-    /// File name of its executable.
-    pub process: Option<String>,
-    /// The thread.
-    pub thread_key: i64,
-    /// Its id.
-    pub tid: Option<i64>,
-    /// What it did.
-    pub state: State,
-    /// Wait reason of a wait.
-    pub wait_reason: Option<String>,
-    /// What ended a wait, see [`RootKind`]; missing for a wait ended by a thread that could not be followed.
-    pub ended_by: Option<&'static str>,
-    /// `read`, `write` or `flush` of a transfer; kind of a DPC.
-    pub operation: Option<String>,
-    /// File of a transfer, routine of a DPC.
-    pub object: Option<String>,
-    /// Whether the wait was still open when the trace ended.
-    pub is_open_wait: bool,
-    /// Stack with which the thread was switched in behind a wait or time ready.
-    pub stack_id: Option<i64>,
-    /// Stack that made it ready.
-    pub readying_stack_id: Option<i64>,
-}
+etwkit_query::declare! {
+    /// A piece of a critical path.
+    pub row Segment {
+        start_ns: i64 = "Begin.",
+        end_ns: i64 = "End.",
+        duration_ns: i64 = "`end_ns` − `start_ns`.",
+        depth: i64 = "How many waits were replaced to come here: 0 for the thread itself.",
+        process_key: Option<i64> = "Process of the thread; missing if not known.",
+        pid: Option<i64> = "Its id.",
+        process: Option<String> = "File name of its executable.",
+        thread_key: i64 = "The thread.",
+        tid: Option<i64> = "Its id.",
+        state: State = "What it did.",
+        wait_reason: Option<String> = "Wait reason of a wait.",
+        ended_by: Option<String> =
+            "What ended a wait, see [`RootKind`]; missing if a thread did that could not be followed.",
+        operation: Option<String> = "`read`, `write` or `flush` of a transfer; kind of a DPC.",
+        object: Option<String> = "File of a transfer, routine of a DPC.",
+        is_open_wait: bool = "Whether the wait was still open when the trace ended.",
+        stack_id: Option<i64> = "Stack with which the thread was switched in behind a wait or time ready.",
+        readying_stack_id: Option<i64> = "Stack that made it ready.",
+    }
 
-/// A thread of the tree.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Node {
-    /// 0 for the thread itself, 1 for those that ended its waits, and so on.
-    pub depth: i64,
-    /// Process of the thread; missing if not known.
-    pub process_key: Option<i64>,
-    /// Its id.
-    pub pid: Option<i64>,
-    /// File name of its executable.
-    pub process: Option<String>,
-    /// The thread.
-    pub thread_key: i64,
-    /// Its id.
-    pub tid: Option<i64>,
-    /// Waits of the thread above that it ended; 0 for the thread itself.
-    pub waits: i64,
-    /// Whether it created the thread above, whose time before that is told by what it did.
-    pub is_creator: bool,
-    /// Time on the path of the thread and of all below it.
-    pub total_ns: i64,
-    /// `total_ns` in per cent of the length of the path.
-    pub total_percent: f64,
-    /// Time on the path in which it ran itself.
-    pub run_ns: i64,
-    /// Time on the path in which it was ready.
-    pub ready_ns: i64,
-    /// Time on the path of its waits that no thread ended.
-    pub wait_ns: i64,
-    /// Time on the path of which nothing is told.
-    pub unknown_ns: i64,
-    /// Stack of the longest of the waits above.
-    pub stack_id: Option<i64>,
-    /// Stack with which it was ended.
-    pub readying_stack_id: Option<i64>,
-}
+    /// A thread of the tree.
+    pub row Node {
+        depth: i64 = "0 for the thread itself, 1 for those that ended its waits, and so on.",
+        process_key: Option<i64> = "Process of the thread; missing if not known.",
+        pid: Option<i64> = "Its id.",
+        process: Option<String> = "File name of its executable.",
+        thread_key: i64 = "The thread.",
+        tid: Option<i64> = "Its id.",
+        waits: i64 = "Waits of the thread above that it ended; 0 for the thread itself.",
+        is_creator: bool =
+            "Whether it created the thread above, whose time before that is told by what it did.",
+        total_ns: i64 = "Time on the path of the thread and of all below it.",
+        total_percent: f64 = "`total_ns` in per cent of the length of the path.",
+        run_ns: i64 = "Time on the path in which it ran itself.",
+        ready_ns: i64 = "Time on the path in which it was ready.",
+        wait_ns: i64 = "Time on the path of its waits that no thread ended.",
+        unknown_ns: i64 = "Time on the path of which nothing is told.",
+        stack_id: Option<i64> = "Stack of the longest of the waits above.",
+        readying_stack_id: Option<i64> = "Stack with which it was ended.",
+    }
 
-/// What time of a path went to: what a thread did, by reason and by what ended waits.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Share {
-    /// Process of the thread; missing if not known.
-    pub process_key: Option<i64>,
-    /// Its id.
-    pub pid: Option<i64>,
-    /// File name of its executable.
-    pub process: Option<String>,
-    /// The thread.
-    pub thread_key: i64,
-    /// Its id.
-    pub tid: Option<i64>,
-    /// What it did.
-    pub state: State,
-    /// Wait reason of waits.
-    pub wait_reason: Option<String>,
-    /// What ended waits.
-    pub ended_by: Option<&'static str>,
-    /// Segments.
-    pub segments: i64,
-    /// Their sum.
-    pub duration_ns: i64,
-    /// The same in per cent of the length of the path.
-    pub percent: f64,
-}
+    /// What time of a path went to: what a thread did, by reason and by what ended waits.
+    pub row Share {
+        process_key: Option<i64> = "Process of the thread; missing if not known.",
+        pid: Option<i64> = "Its id.",
+        process: Option<String> = "File name of its executable.",
+        thread_key: i64 = "The thread.",
+        tid: Option<i64> = "Its id.",
+        state: State = "What it did.",
+        wait_reason: Option<String> = "Wait reason of waits.",
+        ended_by: Option<String> = "What ended waits.",
+        segments: i64 = "Segments.",
+        duration_ns: i64 = "Their sum.",
+        percent: f64 = "The same in per cent of the length of the path.",
+    }
 
-/// What time of a path went to a process, over all of its threads.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct ProcessShare {
-    /// The process; missing if not known.
-    pub process_key: Option<i64>,
-    /// Its id.
-    pub pid: Option<i64>,
-    /// File name of its executable.
-    pub process: Option<String>,
-    /// Its threads on the path.
-    pub threads: i64,
-    /// Their time on the path.
-    pub total_ns: i64,
-    /// The same in per cent of the length of the path.
-    pub percent: f64,
-    /// Time on the path in which they ran.
-    pub run_ns: i64,
-    /// Time on the path in which they were ready.
-    pub ready_ns: i64,
-    /// Time on the path of their waits that no thread ended.
-    pub wait_ns: i64,
-    /// The part of `wait_ns` that transfers of disks ended.
-    pub disk_ns: i64,
-    /// Time on the path of which nothing is told.
-    pub unknown_ns: i64,
+    /// What time of a path went to a process, over all of its threads.
+    pub row ProcessShare {
+        process_key: Option<i64> = "The process; missing if not known.",
+        pid: Option<i64> = "Its id.",
+        process: Option<String> = "File name of its executable.",
+        threads: i64 = "Its threads on the path.",
+        total_ns: i64 = "Their time on the path.",
+        percent: f64 = "The same in per cent of the length of the path.",
+        run_ns: i64 = "Time on the path in which they ran.",
+        ready_ns: i64 = "Time on the path in which they were ready.",
+        wait_ns: i64 = "Time on the path of their waits that no thread ended.",
+        disk_ns: i64 = "The part of `wait_ns` that transfers of disks ended.",
+        unknown_ns: i64 = "Time on the path of which nothing is told.",
+    }
 }
 
 fn percent(part: i64, whole: i64) -> f64 {
@@ -171,7 +116,7 @@ impl Parts {
             tid: thread.map(|thread| thread.tid),
             state,
             wait_reason: waiting.and_then(|stay| stay.reason()).map(wait_reason_name),
-            ended_by: told.map(|told| told.kind).or_else(untold).map(RootKind::name),
+            ended_by: told.map(|told| told.kind).or_else(untold).map(|kind| kind.name().to_owned()),
             operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
             object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
             is_open_wait: waiting.is_some_and(|stay| stay.is_open()),
@@ -272,7 +217,7 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
             State::Unknown => &mut sum.unknown_ns,
         };
         *part = part.saturating_add(share.duration_ns);
-        if share.ended_by == Some(RootKind::DiskIo.name()) {
+        if share.ended_by.as_deref() == Some(RootKind::DiskIo.name()) {
             sum.disk_ns = sum.disk_ns.saturating_add(share.duration_ns);
         }
         sum.total_ns = sum.total_ns.saturating_add(share.duration_ns);
@@ -289,10 +234,11 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
 
 /// Sums of segments by thread, state, reason and what ended waits, largest first.
 pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
-    type Key<'s> = (i64, State, Option<&'s str>, Option<&'static str>);
+    type Key<'s> = (i64, State, Option<&'s str>, Option<&'s str>);
     let mut sums: BTreeMap<Key<'_>, Share> = BTreeMap::new();
     for segment in segments {
-        let key = (segment.thread_key, segment.state, segment.wait_reason.as_deref(), segment.ended_by);
+        let (reason, ended_by) = (segment.wait_reason.as_deref(), segment.ended_by.as_deref());
+        let key = (segment.thread_key, segment.state, reason, ended_by);
         let share = sums.entry(key).or_insert_with(|| Share {
             process_key: segment.process_key,
             pid: segment.pid,
@@ -301,7 +247,7 @@ pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
             tid: segment.tid,
             state: segment.state,
             wait_reason: segment.wait_reason.clone(),
-            ended_by: segment.ended_by,
+            ended_by: segment.ended_by.clone(),
             segments: 0,
             duration_ns: 0,
             percent: 0.0,

@@ -17,39 +17,22 @@ const MAX_EVENTS: usize = 10_000_000;
 /// Class of the marks of the kernel logger, which have a table of their own, and their type.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// An event as it lies in the extract.
-    struct EventRow {
-        /// Time.
-        ts_ns: i64,
-        /// Processor.
-        cpu: Option<i64>,
-        /// Process.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread.
-        thread_key: Option<i64>,
-        /// Its thread id.
-        tid: Option<i64>,
-        /// GUID of the provider.
-        provider_guid: String,
-        /// Its name.
-        provider: Option<String>,
-        /// Event id.
-        event_id: i64,
-        /// Version.
-        version: i64,
-        /// Opcode.
-        opcode: i64,
-        /// Name.
-        name: Option<String>,
-        /// Activity.
-        activity_id: Option<String>,
-        /// Decoded fields.
-        fields: Option<String>,
+    row EventRow {
+        ts_ns: i64 = "Time.",
+        cpu: Option<i64> = "Processor.",
+        ..process = "Process.",
+        thread_key: Option<i64> = "Thread.",
+        tid: Option<i64> = "Its thread id.",
+        provider_guid: String = "GUID of the provider.",
+        provider: Option<String> = "Its name.",
+        event_id: i64 = "Event id.",
+        version: i64 = "Version.",
+        opcode: i64 = "Opcode.",
+        name: Option<String> = "Name.",
+        activity_id: Option<String> = "Activity.",
+        fields: Option<String> = "Decoded fields.",
     }
 }
 

@@ -1,9 +1,10 @@
-//! Regions of interest: what a file of Windows Performance Analyzer says lasts from which event to which, found in an extract.
+//! Regions of interest: what a file of Windows Performance Analyzer says lasts from which event to which,
+//! found in an extract.
 //!
 //! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
 //! - `find`, `tree`, `naming`: instances, which lies in which, what they are called
-//! - `rows`: answers
+//! - `rows`, `question`: answers, and how they are shown
 //!
 //! What is meant by each element stands in `docs/regions.md`.
 
@@ -13,6 +14,7 @@ mod find;
 mod manifest;
 mod naming;
 mod order;
+mod question;
 mod rows;
 mod tree;
 
@@ -21,7 +23,8 @@ use std::collections::{HashMap, HashSet};
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, ProcessQuery, Top, ask, has_rows};
 use etwkit_query::filter::TextFilter;
-use etwkit_query::range::Range;
+use etwkit_query::question::{Descriptions, NamedFile, group, option};
+use etwkit_query::range::{Range, Unit};
 pub use etwkit_query::xml::FileError as ManifestError;
 
 use crate::Result;
@@ -32,47 +35,45 @@ use naming::Names;
 use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
 
-/// Orders of regions and of instances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RegionSort {
-    /// Begin; of sums the first one.
-    #[default]
-    Time,
-    /// Duration; of sums their sum.
-    Duration,
-    /// Instances.
-    Count,
-    /// Longest instance.
-    Max,
-    /// Mean duration.
-    Mean,
-    /// Name.
-    Name,
-}
+etwkit_query::declare! {
+    /// Which regions.
+    pub request RegionRequest {
+        /// Files that describe events
+        descriptions: Descriptions = group(),
+        /// Processes of which one has begun or ended the instance
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What defines the regions: a Regions of Interest file of Windows Performance Analyzer
+        manifest: NamedFile<Manifest> = option("FILE").called("regions").required(),
+        /// Only these regions, by name or friendly name (*, ?, several with ;, ! excludes)
+        region: Option<String> = option("NAMES"),
+        /// Only instances with such names (*, ?, several with ;, ! excludes)
+        instance: Option<String> = option("NAMES"),
+        /// List instances, each with what lies in it
+        details: bool = option("").shape(),
+        /// With --details: begins without an end, too
+        open: bool = option("").requires("details"),
+        /// Only instances with such a duration (ms)
+        duration: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only regions with so many instances
+        count: Range = option("A..B").unit(Unit::Count).excludes(&["details"]),
+        /// Only instances that overlap with this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Order: default is duration, with --details time
+        sort: RegionSort = option("ORDER").called("sort-by").shape(),
+    }
 
-/// Which regions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RegionRequest {
-    /// What defines them.
-    pub manifest: Manifest,
-    /// A filter on names and friendly names of regions.
-    pub region: Option<String>,
-    /// A filter on names of instances.
-    pub instance: Option<String>,
-    /// Processes of which one has begun or ended the instance.
-    pub processes: ProcessQuery,
-    /// Only instances that overlap with this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// Duration of an instance in nanoseconds.
-    pub duration: Range,
-    /// Instances of a region, of sums.
-    pub count: Range,
-    /// Begins without an end, too. They have no duration and are left out by a limit of it.
-    pub open: bool,
-    /// Order.
-    pub sort: RegionSort,
-    /// How many of the largest rows.
-    pub top: Top,
+    /// Orders of regions and of instances.
+    pub words RegionSort {
+        "default" => Usual = "Regions by duration, instances by time.",
+        "time" => Time = "Begin; of sums the first one.",
+        "duration" => Duration = "Duration; of sums their sum.",
+        "count" => Count = "Instances.",
+        "max" => Max = "Longest instance.",
+        "mean" => Mean = "Mean duration.",
+        "name" => Name = "Name.",
+    }
 }
 
 /// What a trace has of the regions of a file.
@@ -91,11 +92,18 @@ struct Solved {
     missing: Vec<String>,
 }
 
+/// What defines regions as long as no file was read: none.
+static NONE: Manifest = Manifest { regions: Vec::new(), events: Vec::new() };
+
 impl RegionRequest {
+    fn manifest(&self) -> &Manifest {
+        self.manifest.content.as_deref().unwrap_or(&NONE)
+    }
+
     /// The question for the events that regions begin and end with. Instances are found in its answer.
     #[must_use]
     pub fn sql(&self) -> String {
-        events::sql(&self.manifest)
+        events::sql(self.manifest())
     }
 
     /// Asks for sums.
@@ -110,7 +118,7 @@ impl RegionRequest {
             by_region.entry(&instance.region_guid).or_default().push(instance);
         }
         let mut rows: Vec<RegionRow> = Vec::new();
-        for (place, region) in self.manifest.regions.iter().enumerate() {
+        for (place, region) in self.manifest().regions.iter().enumerate() {
             let open = |list: &[Vec<Instance>]| list.get(place).map_or(0, |list| list.len() as i64);
             let of = by_region.get(region.guid.as_str()).map_or(&[][..], Vec::as_slice);
             let mut row = sum(of.iter().copied());
@@ -145,34 +153,40 @@ impl RegionRequest {
     }
 
     fn solve(&self, session: &Session) -> Result<Solved> {
+        if self.manifest.content.is_none() {
+            return Err(Error::NotThere {
+                message: "no file says what regions are".to_owned(),
+                how: "name one with --regions FILE; docs/regions.md shows what stands in it".to_owned(),
+            });
+        }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
             // Which of both it is, the extract does not tell.
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(
                     "record the providers {}; an extract made with `--detail summary` does not hold single events, `--detail full` does",
-                    self.manifest.providers().join(", ")
+                    self.manifest().providers().join(", ")
                 ),
             });
         }
-        let events = Events::read(&self.manifest, session)?;
-        let patterns = self.manifest.events.iter().enumerate();
+        let events = Events::read(self.manifest(), session)?;
+        let patterns = self.manifest().events.iter().enumerate();
         let missing: Vec<String> = patterns
             .filter(|(place, _)| events.of(*place).is_empty())
             .map(|(_, event)| told(event))
             .collect();
-        if missing.len() == self.manifest.events.len() {
+        if missing.len() == self.manifest().events.len() {
             return Err(Error::NotThere {
                 message: "the extract has none of the events that the file of regions names".to_owned(),
                 how: format!(
                     "record the providers {}; events that have tables of their own (see docs/sql.md) are not found here",
-                    self.manifest.providers().join(", ")
+                    self.manifest().providers().join(", ")
                 ),
             });
         }
         // A circle was refused when the file was read.
-        let order = order::of(&self.manifest).unwrap_or_default();
-        let found = find(&self.manifest, &order, &events);
+        let order = order::of(self.manifest()).unwrap_or_default();
+        let found = find(self.manifest(), &order, &events);
         Ok(Solved { events, found, missing })
     }
 
@@ -180,8 +194,8 @@ impl RegionRequest {
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let (events, found) = (&solved.events, &solved.found);
         let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
-        let parents = tree::parents(&self.manifest, &all, events);
-        let names = Names::new(&self.manifest, &all, session)?;
+        let parents = tree::parents(self.manifest(), &all, events);
+        let names = Names::new(self.manifest(), &all, session)?;
         // Numbers follow the begins; where two begin together, what lasts longer comes first.
         let mut by_begin: Vec<usize> = (0..all.len()).collect();
         by_begin.sort_by_key(|place| {
@@ -224,7 +238,7 @@ impl RegionRequest {
         names: &Names<'_>,
         id: i64,
     ) -> Option<RegionInstance> {
-        let region = self.manifest.regions.get(instance.region)?;
+        let region = self.manifest().regions.get(instance.region)?;
         let event = |place: Option<usize>| place.and_then(|place| events.all.get(place));
         let (start, stop) = (event(instance.start), event(instance.stop));
         let text = |text: &std::sync::Arc<str>| text.to_string();
@@ -300,14 +314,14 @@ impl RegionRequest {
 
     /// Regions around a region in the file.
     fn depth(&self, place: usize) -> i64 {
-        let parent = |place: usize| self.manifest.regions.get(place).and_then(|region| region.parent);
+        let parent = |place: usize| self.manifest().regions.get(place).and_then(|region| region.parent);
         std::iter::successors(parent(place), |place| parent(*place)).count() as i64
     }
 
     fn sort_rows(&self, rows: &mut [RegionRow]) {
         match self.sort {
             RegionSort::Time => rows.sort_by_key(|row| (row.first_start_ns, row.depth)),
-            RegionSort::Duration => rows.sort_by_key(|row| row.duration_ns),
+            RegionSort::Usual | RegionSort::Duration => rows.sort_by_key(|row| row.duration_ns),
             RegionSort::Count => rows.sort_by_key(|row| row.count),
             RegionSort::Max => rows.sort_by_key(|row| row.max_duration_ns),
             RegionSort::Mean => {
@@ -326,18 +340,17 @@ impl RegionRequest {
             RegionSort::Name => {
                 rows.sort_by(|a, b| (&a.region, &a.instance, a.id).cmp(&(&b.region, &b.instance, b.id)));
             }
-            RegionSort::Time => {
+            RegionSort::Usual | RegionSort::Time => {
                 rows.sort_by_key(|row| (row.start_ns, std::cmp::Reverse(row.stop_ns), row.depth, row.id));
             }
         }
     }
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A process.
-    struct ProcessKeyRow {
-        /// Its key.
-        process_key: i64,
+    row ProcessKeyRow {
+        process_key: i64 = "Its key.",
     }
 }
 

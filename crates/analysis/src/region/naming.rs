@@ -10,17 +10,13 @@ use super::events::Events;
 use super::find::Instance;
 use crate::Result;
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A process.
-    struct ProcessName {
-        /// Process id.
-        pid: i64,
-        /// Name.
-        name: Option<String>,
-        /// Start, if in the trace.
-        start_ns: Option<i64>,
-        /// End, if in the trace.
-        stop_ns: Option<i64>,
+    row ProcessName {
+        pid: i64 = "Process id.",
+        name: Option<String> = "Name.",
+        start_ns: Option<i64> = "Start, if in the trace.",
+        stop_ns: Option<i64> = "End, if in the trace.",
     }
 }
 

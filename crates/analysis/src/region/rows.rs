@@ -2,92 +2,53 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+etwkit_query::declare! {
+    /// One time that a region lasted.
+    pub row RegionInstance {
+        id: i64 =
+            "Number of the instance: those of a file of regions and a trace are numbered by their begins.",
+        parent_id: Option<i64> = "Number of the instance around it.",
+        depth: i64 = "So many instances are around it.",
+        region: String = "Name of the region.",
+        friendly_name: Option<String> = "The name for people, if it has one.",
+        region_guid: String = "Its GUID.",
+        instance: Option<String> = "Name of the instance.",
+        start_ns: i64 = "Begin.",
+        stop_ns: Option<i64> = "End; missing if it did not end.",
+        duration_ns: Option<i64> = "Length.",
+        start_process_key: Option<i64> = "Process of the event that it began with.",
+        start_pid: Option<i64> = "Its process id.",
+        start_process: Option<String> = "Its name.",
+        start_tid: Option<i64> = "Thread id of that event.",
+        stop_process_key: Option<i64> = "Process of the event that it ended with.",
+        stop_pid: Option<i64> = "Its process id.",
+        stop_process: Option<String> = "Its name.",
+        stop_tid: Option<i64> = "Thread id of that event.",
+        provider: Option<String> = "Provider of the event that it began with.",
+        start_event: Option<String> = "Name of that event.",
+        stop_event: Option<String> = "Name of the event that it ended with.",
+        start_fields: Option<String> = "Fields of the event that it began with, as JSON.",
+        stop_fields: Option<String> = "Fields of the event that it ended with, as JSON.",
+        metadata: Option<String> = "What the file says about the region: `name=value`, with `;` between.",
+    }
 
-/// One time that a region lasted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RegionInstance {
-    /// Number of the instance: those of a file of regions and a trace are numbered by their begins.
-    pub id: i64,
-    /// Number of the instance around it.
-    pub parent_id: Option<i64>,
-    /// So many instances are around it.
-    pub depth: i64,
-    /// Name of the region.
-    pub region: String,
-    /// The name for people, if it has one.
-    pub friendly_name: Option<String>,
-    /// Its GUID.
-    pub region_guid: String,
-    /// Name of the instance.
-    pub instance: Option<String>,
-    /// Begin.
-    pub start_ns: i64,
-    /// End; missing if it did not end.
-    pub stop_ns: Option<i64>,
-    /// Length.
-    pub duration_ns: Option<i64>,
-    /// Process of the event that it began with.
-    pub start_process_key: Option<i64>,
-    /// Its process id.
-    pub start_pid: Option<i64>,
-    /// Its name.
-    pub start_process: Option<String>,
-    /// Thread id of that event.
-    pub start_tid: Option<i64>,
-    /// Process of the event that it ended with.
-    pub stop_process_key: Option<i64>,
-    /// Its process id.
-    pub stop_pid: Option<i64>,
-    /// Its name.
-    pub stop_process: Option<String>,
-    /// Thread id of that event.
-    pub stop_tid: Option<i64>,
-    /// Provider of the event that it began with.
-    pub provider: Option<String>,
-    /// Name of that event.
-    pub start_event: Option<String>,
-    /// Name of the event that it ended with.
-    pub stop_event: Option<String>,
-    /// Fields of the event that it began with, as JSON.
-    pub start_fields: Option<String>,
-    /// Fields of the event that it ended with, as JSON.
-    pub stop_fields: Option<String>,
-    /// What the file says about the region: `name=value`, with `;` between.
-    pub metadata: Option<String>,
-}
-
-/// Sums of the instances of a region.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct RegionRow {
-    /// Name of the region.
-    pub region: String,
-    /// The name for people, if it has one.
-    pub friendly_name: Option<String>,
-    /// Its GUID.
-    pub region_guid: String,
-    /// Regions around it in the file.
-    pub depth: i64,
-    /// Instances that ended.
-    pub count: i64,
-    /// Sum of their durations; instances at the same time add up.
-    pub duration_ns: i64,
-    /// Shortest.
-    pub min_duration_ns: Option<i64>,
-    /// Longest.
-    pub max_duration_ns: Option<i64>,
-    /// Mean.
-    pub mean_duration_ns: Option<f64>,
-    /// Begin of the first one.
-    pub first_start_ns: Option<i64>,
-    /// End of the last one.
-    pub last_stop_ns: Option<i64>,
-    /// Distinct names of instances.
-    pub names: i64,
-    /// Begins without an end, in the whole trace.
-    pub open_starts: i64,
-    /// Ends without a begin, in the whole trace.
-    pub open_stops: i64,
+    /// Sums of the instances of a region.
+    pub row RegionRow {
+        region: String = "Name of the region.",
+        friendly_name: Option<String> = "The name for people, if it has one.",
+        region_guid: String = "Its GUID.",
+        depth: i64 = "Regions around it in the file.",
+        count: i64 = "Instances that ended.",
+        duration_ns: i64 = "Sum of their durations; instances at the same time add up.",
+        min_duration_ns: Option<i64> = "Shortest.",
+        max_duration_ns: Option<i64> = "Longest.",
+        mean_duration_ns: Option<f64> = "Mean.",
+        first_start_ns: Option<i64> = "Begin of the first one.",
+        last_stop_ns: Option<i64> = "End of the last one.",
+        names: i64 = "Distinct names of instances.",
+        open_starts: i64 = "Begins without an end, in the whole trace.",
+        open_stops: i64 = "Ends without a begin, in the whole trace.",
+    }
 }
 
 /// Sums of instances that ended.

@@ -13,49 +13,31 @@ use crate::Result;
 /// Waits that are held at once: about 1 GB.
 const MAX_WAITS: usize = 12_000_000;
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A wait with a stack, clipped to the part of the trace.
-    struct Wait {
-        /// Process.
-        process_key: Option<i64>,
-        /// Thread.
-        thread_key: i64,
-        /// Stack of the switch-in.
-        stack_id: i64,
-        /// Begin of the wait.
-        wait_start: Option<i64>,
-        /// End of the wait.
-        wait_end: Option<i64>,
-        /// Begin of the time ready.
-        ready_start: Option<i64>,
-        /// End of the time ready.
-        ready_end: Option<i64>,
-        /// Begin of what is told.
-        first_ns: Option<i64>,
-        /// Length of an open wait.
-        open_ns: Option<i64>,
-        /// Whether it was open.
-        is_open_wait: bool,
-        /// Whether nothing parts it from the time ready.
-        is_unknown: bool,
-        /// Whether it is the switch-in of a preempted thread.
-        is_preemption: bool,
+    row Wait {
+        process_key: Option<i64> = "Process.",
+        thread_key: i64 = "Thread.",
+        stack_id: i64 = "Stack of the switch-in.",
+        wait_start: Option<i64> = "Begin of the wait.",
+        wait_end: Option<i64> = "End of the wait.",
+        ready_start: Option<i64> = "Begin of the time ready.",
+        ready_end: Option<i64> = "End of the time ready.",
+        first_ns: Option<i64> = "Begin of what is told.",
+        open_ns: Option<i64> = "Length of an open wait.",
+        is_open_wait: bool = "Whether it was open.",
+        is_unknown: bool = "Whether nothing parts it from the time ready.",
+        is_preemption: bool = "Whether it is the switch-in of a preempted thread.",
     }
 
     /// A process as rows carry it.
-    struct Process {
-        /// Its key.
-        process_key: Option<i64>,
-        /// Its id.
-        pid: Option<i64>,
-        /// File name of its executable.
-        name: Option<String>,
-        /// Start, if in the trace.
-        start_ns: Option<i64>,
-        /// End, if in the trace.
-        stop_ns: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    row Process {
+        process_key: Option<i64> = "Its key.",
+        pid: Option<i64> = "Process id.",
+        name: Option<String> = "File name of its executable.",
+        start_ns: Option<i64> = "Start, if in the trace.",
+        stop_ns: Option<i64> = "End, if in the trace.",
+        command_line: Option<String> = "Command line.",
     }
 }
 

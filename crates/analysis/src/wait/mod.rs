@@ -96,121 +96,68 @@ pub struct WaitRequest {
     pub top: Top,
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// Waits, summed up.
-    pub struct WaitSum: process {
-        /// Key of the process that waited; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Its id.
-        pid: Option<i64>,
-        /// File name of its executable.
-        process: Option<String>,
-        /// Thread key, by thread.
-        thread_key: Option<i64>,
-        /// Thread id, by thread.
-        tid: Option<i64>,
-        /// Module, by method and module; missing where no file was mapped.
-        module: Option<String>,
-        /// Method, by method: its name; without one the offset in the module or the address, as `+0x1a2b`.
-        method: Option<String>,
-        /// Set of stack tags, by tag.
-        tag_set: Option<String>,
-        /// Stack tag, by tag: its path with `\` between.
-        tag: Option<String>,
-        /// Wait reason, by reason.
-        wait_reason: Option<String>,
-        /// Who ended the waits, by readying thread or process: `thread`, `dpc`, `open` or `not_recorded`.
-        ended_by: Option<String>,
-        /// Process id of who ended the waits.
-        readying_pid: Option<i64>,
-        /// File name of the executable of who ended the waits.
-        readying_process: Option<String>,
-        /// Thread id of who ended the waits, by readying thread.
-        readying_tid: Option<i64>,
-        /// Waits of known length.
-        waits: i64,
-        /// Time in which at least one thread waited: the union.
-        wait_ns: i64,
-        /// Sum of the waits.
-        wait_sum_ns: i64,
-        /// Longest wait.
-        wait_max_ns: Option<i64>,
-        /// Mean wait, rounded down.
-        wait_mean_ns: Option<i64>,
-        /// Time in which at least one thread was ready and had no processor: the union.
-        ready_ns: i64,
-        /// Sum of the times ready.
-        ready_sum_ns: i64,
-        /// Longest time ready.
-        ready_max_ns: Option<i64>,
-        /// Switch-ins after a thread had been preempted: ready, not waiting.
-        preemptions: i64,
-        /// Waits that no event parts from the time ready; not in the sums.
-        unknown: i64,
-        /// Waits that were still open when the trace ended.
-        open_waits: i64,
-        /// Longest of them, to the end of the trace or range; not in the sums.
-        open_max_ns: Option<i64>,
-        /// Threads.
-        threads: i64,
-        /// Begin of the first wait.
-        first_ns: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row WaitSum: process {
+        ..process = "Key of the process that waited; missing for threads whose process is not known.",
+        thread_key: Option<i64> = "Thread key, by thread.",
+        tid: Option<i64> = "Thread id, by thread.",
+        module: Option<String> = "Module, by method and module; missing where no file was mapped.",
+        method: Option<String> =
+            "Method, by method: its name; without one the offset in the module or the address, as `+0x1a2b`.",
+        tag_set: Option<String> = "Set of stack tags, by tag.",
+        tag: Option<String> = "Stack tag, by tag: its path with `\\` between.",
+        wait_reason: Option<String> = "Wait reason, by reason.",
+        ended_by: Option<String> =
+            "Who ended the waits, by readying thread or process: `thread`, `dpc`, `open` or `not_recorded`.",
+        readying_pid: Option<i64> = "Process id of who ended the waits.",
+        readying_process: Option<String> = "File name of the executable of who ended the waits.",
+        readying_tid: Option<i64> = "Thread id of who ended the waits, by readying thread.",
+        waits: i64 = "Waits of known length.",
+        wait_ns: i64 = "Time in which at least one thread waited: the union.",
+        wait_sum_ns: i64 = "Sum of the waits.",
+        wait_max_ns: Option<i64> = "Longest wait.",
+        wait_mean_ns: Option<i64> = "Mean wait, rounded down.",
+        ready_ns: i64 = "Time in which at least one thread was ready and had no processor: the union.",
+        ready_sum_ns: i64 = "Sum of the times ready.",
+        ready_max_ns: Option<i64> = "Longest time ready.",
+        preemptions: i64 = "Switch-ins after a thread had been preempted: ready, not waiting.",
+        unknown: i64 = "Waits that no event parts from the time ready; not in the sums.",
+        open_waits: i64 = "Waits that were still open when the trace ended.",
+        open_max_ns: Option<i64> = "Longest of them, to the end of the trace or range; not in the sums.",
+        threads: i64 = "Threads.",
+        first_ns: Option<i64> = "Begin of the first wait.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        command_line: Option<String> = "Command line.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// A single wait. A range chooses those that reach into it; they are shown whole.
-    pub struct WaitRow: process {
-        /// Key of the process; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Its id.
-        pid: Option<i64>,
-        /// File name of its executable.
-        process: Option<String>,
-        /// Thread key.
-        thread_key: i64,
-        /// Thread id.
-        tid: Option<i64>,
-        /// When the thread was taken off a processor.
-        start_ns: i64,
-        /// When it was made ready; missing if it was preempted, or nothing told it.
-        readied_ns: Option<i64>,
-        /// When it was switched in; missing for an open wait.
-        in_ns: Option<i64>,
-        /// How long it waited; of an open wait to the end of the trace; missing where it is not known.
-        wait_ns: Option<i64>,
-        /// How long it was ready.
-        ready_ns: Option<i64>,
-        /// Wait reason.
-        wait_reason: Option<String>,
-        /// Whether the wait was still open when the trace ended.
-        is_open_wait: bool,
-        /// Who ended the wait: `thread`, `dpc`, `open` or `not_recorded`; missing for a preempted thread.
-        ended_by: Option<String>,
-        /// Process id of who ended the wait; of a DPC that of the thread that it interrupted.
-        readying_pid: Option<i64>,
-        /// File name of the executable of who ended the wait.
-        readying_process: Option<String>,
-        /// Thread id of who ended the wait.
-        readying_tid: Option<i64>,
-        /// Stack with which it was switched in.
-        stack_id: Option<i64>,
-        /// Stack that made it ready.
-        readying_stack_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row WaitRow: process {
+        ..process = "Key of the process; missing for threads whose process is not known.",
+        thread_key: i64 = "Thread key.",
+        tid: Option<i64> = "Thread id.",
+        start_ns: i64 = "When the thread was taken off a processor.",
+        readied_ns: Option<i64> = "When it was made ready; missing if it was preempted, or nothing told it.",
+        in_ns: Option<i64> = "When it was switched in; missing for an open wait.",
+        wait_ns: Option<i64> =
+            "How long it waited; of an open wait to the end of the trace; missing where it is not known.",
+        ready_ns: Option<i64> = "How long it was ready.",
+        wait_reason: Option<String> = "Wait reason.",
+        is_open_wait: bool = "Whether the wait was still open when the trace ended.",
+        ended_by: Option<String> =
+            "Who ended the wait: `thread`, `dpc`, `open` or `not_recorded`; missing for a preempted thread.",
+        readying_pid: Option<i64> =
+            "Process id of who ended the wait; of a DPC that of the thread that it interrupted.",
+        readying_process: Option<String> = "File name of the executable of who ended the wait.",
+        readying_tid: Option<i64> = "Thread id of who ended the wait.",
+        stack_id: Option<i64> = "Stack with which it was switched in.",
+        readying_stack_id: Option<i64> = "Stack that made it ready.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        command_line: Option<String> = "Command line.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -236,7 +183,7 @@ impl WaitRequest {
     pub fn list(&self, session: &Session) -> Result<Vec<WaitRow>> {
         check(session)?;
         let mut rows: Vec<WaitRow> = ask(session, &self.list_sql())?;
-        if self.top.count.is_some() {
+        if self.top.most().is_some() {
             // They were asked for by falling length, to be cut.
             rows.reverse();
         }

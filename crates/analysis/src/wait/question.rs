@@ -99,7 +99,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
             wait = self.wait(self.tag.as_deref()),
             sort = self.list_order(),
             conditions = filtered(&conditions),
-            direction = if self.top.count.is_some() { " DESC" } else { "" },
+            direction = if self.top.most().is_some() { " DESC" } else { "" },
             limit = self.limit(),
         )
     }
@@ -107,7 +107,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     /// The largest rows are chosen by the engine, which then need not hold the others.
     fn limit(&self) -> String {
         let limit = |count: usize| format!("\nLIMIT {}", count.saturating_add(self.top.skip).min(1 << 40));
-        self.top.count.map(limit).unwrap_or_default()
+        self.top.most().map(limit).unwrap_or_default()
     }
 
     /// Rows of switch-outs, clipped to the part of the trace; only those with such a tag in one set.

@@ -2,7 +2,7 @@
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
-use etwkit_query::question::{Answer, Line, Shows, View};
+use etwkit_query::question::{Answer, Line, Ranked, Shows, View};
 use serde::Serialize;
 
 use super::{Stacks, WaitQuestion};
@@ -18,12 +18,14 @@ struct Link {
     stacks: Stacks,
 }
 
-const LINKS: View<WaitQuestion, Link> = View::new(&[], |it| it.row.wait_ns.map_or(0.0, |ns| ns as f64));
+const LINKS: View<WaitQuestion, Link> =
+    View::new(&[], |it: &Link| it.row.wait_ns.map_or(0.0, |ns| ns as f64)).ranking(|_| Ranked::No);
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let (chains, text) = (question.chains().ask(session)?, StackText::new(session)?);
     let page = Page { stacks: &text, all: question.stacks };
-    let lines: Vec<Line> = chains.iter().flat_map(|chain| page.chain(chain)).collect();
+    // The longest chain first.
+    let lines: Vec<Line> = chains.iter().rev().flat_map(|chain| page.chain(chain)).collect();
     let link = |row: &ChainRow| Link {
         row: row.clone(),
         stacks: Stacks::of(&text, question.stacks, (row.stack_id, row.readying_stack_id)),

@@ -4,13 +4,11 @@ mod chains;
 mod single;
 mod sums;
 
-use etwkit_query::dump::rows::Field;
+use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::question::{Answer, Question, Tagging, Words, fields, group, option};
+use etwkit_query::question::{Form, Question, Tagging, Words, fields, group, option};
 use etwkit_query::range::{Range, Unit};
-use etwkit_query::{DEFAULT_TAG_SET, Session};
 
-use crate::Result;
 use crate::chain::{ChainRequest, ChainRow};
 use crate::stacks::StackText;
 use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
@@ -18,9 +16,9 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 /// Single waits that are listed if no number is given.
 const LISTED: usize = 20;
 
-etwkit_query::request! {
+etwkit_query::declare! {
     /// Which waits, told how.
-    pub struct WaitQuestion {
+    pub request WaitQuestion {
         /// Processes that waited
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -39,7 +37,8 @@ etwkit_query::request! {
         by: Rows = option("WHAT").shape(),
         /// The longest waits, each with what ended it, and what that waited for, down to the root
         chain: bool = option("").excludes(&["by"]).shape(),
-        /// With --chain: at each step the other waits, too, which explain less than the one that is followed
+        /// With --chain: begin with sleeps and waits of idle pools, too, and show at each step the other waits, which explain less
+        /// than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
@@ -52,7 +51,7 @@ etwkit_query::request! {
         /// Only rows with such a longest wait (ms)
         max: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only this part of the trace (s); intervals are clipped to it
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show all frames of stacks
         stacks: bool = option("").output(),
         /// Show sums over threads, times ready, preemptions and threads, too
@@ -155,13 +154,12 @@ impl WaitQuestion {
     }
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// The stacks of a wait as text.
-    pub struct Stacks {
-        /// Frames of the stack with which the thread was switched in, innermost first, with ` < ` between.
-        stack: Option<String>,
-        /// The same of the stack that made it ready.
-        readying_stack: Option<String>,
+    pub row Stacks {
+        stack: Option<String> =
+            "Frames of the stack with which the thread was switched in, innermost first, with ` < ` between.",
+        readying_stack: Option<String> = "The same of the stack that made it ready.",
     }
 }
 
@@ -181,33 +179,17 @@ impl Question for WaitQuestion {
     const SENTENCE: &'static str =
         "What threads waited for, and who ended it: sums, single waits, chains of waits";
 
-    fn show_sql(&self) -> String {
-        match self.by {
+    fn form(&self) -> Form<Self> {
+        let form = match self.by {
             // The waits that chains begin with; their links are followed from row to row.
-            _ if self.chain => self.chains().sql(),
-            Rows::Single => self.request().list_sql(),
-            Rows::Sums(_) => self.request().sql(),
-        }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.chain {
-            [fields::<ChainRow>(), fields::<Stacks>()].concat()
-        } else if self.is_single() {
-            [fields::<WaitRow>(), fields::<Stacks>()].concat()
-        } else {
-            fields::<WaitSum>()
-        }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        if self.chain {
-            chains::answer(self, session)
-        } else if self.is_single() {
-            single::answer(self, session)
-        } else {
-            sums::answer(self, session)
-        }
+            _ if self.chain => {
+                Form::made::<ChainRow>(self.chains().sql(), chains::answer).with_fields(fields::<Stacks>())
+            }
+            Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)
+                .with_fields(fields::<Stacks>()),
+            Rows::Sums(_) => Form::made::<WaitSum>(self.request().sql(), sums::answer),
+        };
+        form.top(self.top)
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -215,10 +197,6 @@ impl Question for WaitQuestion {
             [] => Tagging::None,
             files => Tagging::Function(files),
         }
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 

@@ -2,13 +2,13 @@
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Word};
-use etwkit_query::question::{Answer, Column, View};
+use etwkit_query::question::{Answer, Column, Ranked, View};
 use serde::Serialize;
 
 use super::{Stacks, WaitQuestion, ended_by};
 use crate::Result;
 use crate::stacks::StackText;
-use crate::wait::WaitRow;
+use crate::wait::{WaitRow, WaitSort};
 
 #[derive(Serialize)]
 struct Wait {
@@ -38,7 +38,8 @@ const WAITS: View<WaitQuestion, Wait> = View::new(
             .shown_if(|asked| asked.details),
     ],
     |it| it.row.sort_value,
-);
+)
+.ranking(|asked| Ranked::rows_unless(asked.sort == WaitSort::Time));
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let (rows, text) = (question.request().list(session)?, StackText::new(session)?);

@@ -2,11 +2,11 @@
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word};
-use etwkit_query::question::{Answer, Column, Value, View};
+use etwkit_query::question::{Answer, Column, Ranked, Value, View};
 
 use super::{WaitQuestion, ended_by};
 use crate::Result;
-use crate::wait::{WaitBy, WaitSum};
+use crate::wait::{WaitBy, WaitSort, WaitSum};
 
 /// A question, and what its rows hold.
 #[derive(Clone)]
@@ -79,7 +79,8 @@ const SUMS: View<Asked, WaitSum> = View::new(
         Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
-);
+)
+.ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
 /// `module!method`; code without a name as `module+0x1a2b`.
 fn code(row: &WaitSum) -> String {

@@ -140,7 +140,7 @@ fn the_example_of_the_page_on_waits() {
         .collect();
     assert_eq!(tree, [("ui.exe", 100, 100.0), ("broker.exe", 80, 80.0), ("store.exe", 60, 60.0)]);
     assert_eq!(
-        (path.shares[0].state.name(), path.shares[0].ended_by, path.shares[0].duration_ns),
+        (path.shares[0].state.name(), path.shares[0].ended_by.as_deref(), path.shares[0].duration_ns),
         ("waiting", Some("disk_io"), 40)
     );
     assert_eq!(path.open_wait, Some((100, Some("UserRequest".into()))));

@@ -1,6 +1,6 @@
 //! Critical paths on machines made by hand.
 
-use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest};
+use etwkit_analysis::path::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::range::Range;
 
@@ -23,7 +23,7 @@ fn path(machine: &Machine, request: &PathRequest) -> Box<CriticalPath> {
 /// `start-end tid state depth`, and what ended a wait.
 fn segments(path: &CriticalPath) -> Vec<String> {
     let text = |s: &etwkit_analysis::path::Segment| {
-        let ended = s.ended_by.map(|ended| format!(" {ended}")).unwrap_or_default();
+        let ended = s.ended_by.as_ref().map(|ended| format!(" {ended}")).unwrap_or_default();
         format!("{}-{} {} {} {}{ended}", s.start_ns, s.end_ns, s.tid.unwrap(), s.state.name(), s.depth)
     };
     path.segments.iter().map(text).collect()
@@ -187,12 +187,15 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     machine.add(first(1, 0, 10)).add(first(2, 10, 100)).add(first(3, 0, 50));
     // It ran when the trace began: the thread that ran longest.
     let longest = path(&machine, &of("a"));
-    assert_eq!((longest.thread.tid, longest.others), (102, 1));
+    assert_eq!((longest.thread.tid, longest.chosen, longest.others), (102, Chosen::Longest, 1));
+    let others: Vec<_> = longest.best_others.iter().map(|(thread, run_ns)| (thread.tid, *run_ns)).collect();
+    assert_eq!(others, [(101, 10)]);
     // It began in the trace: its first thread.
     machine.processes[1].start_ns = Some(0);
     machine.threads[1].start_ns = Some(0);
     machine.threads[2].start_ns = Some(5);
-    assert_eq!(path(&machine, &of("a")).thread.tid, 101);
+    let begun = path(&machine, &of("a"));
+    assert_eq!((begun.thread.tid, begun.chosen), (101, Chosen::First));
     // Of a part of the trace nobody is named: whoever ran longest in it.
     let part = PathRequest { time: Range { min: 0, max: 60 }, ..PathRequest::default() };
     assert_eq!(path(&machine, &part).thread.tid, 102);

@@ -82,19 +82,9 @@ fn batch<R: Row>(
 }
 
 fn request(xml: &str) -> RegionRequest {
-    RegionRequest {
-        manifest: Manifest::parse("regions.xml", xml.as_bytes())
-            .unwrap_or_else(|error| panic!("{error}\n{xml}")),
-        region: None,
-        instance: None,
-        processes: ProcessQuery::default(),
-        time: Range::default(),
-        duration: Range::default(),
-        count: Range::default(),
-        open: false,
-        sort: RegionSort::Time,
-        top: Top::default(),
-    }
+    let manifest = Manifest::parse("regions.xml", xml.as_bytes());
+    let manifest = manifest.unwrap_or_else(|error| panic!("{error}\n{xml}"));
+    RegionRequest { manifest: manifest.into(), sort: RegionSort::Time, ..RegionRequest::default() }
 }
 
 fn instances(xml: &str, events: &[GenericEvent]) -> Vec<RegionInstance> {

@@ -1,10 +1,10 @@
 //! What is wrong with a trace, which every command that reads one tells.
 
+use etwkit_engine::Gaps;
 use etwkit_etl::damage::{Damage, Place};
 use etwkit_extract::Input;
 use serde_json::{Map, Value, json};
 
-use crate::gaps::Gaps;
 use crate::printer::{Align, Printer, Table, WriteError, grouped};
 
 /// How many places the text names; JSON has the first hundred.

@@ -11,7 +11,7 @@ use clap::{ArgAction, ArgMatches, CommandFactory};
 use etwkit_query::dump::ask;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::filter::{ProcessFilter, TextFilter};
-use etwkit_query::range::{Range, Unit};
+use etwkit_query::range::Part;
 use etwkit_query::{Session, similar};
 use serde_json::json;
 
@@ -65,7 +65,7 @@ const OPTIONS: [(&str, &str, Among); 21] = [
     ("syscall", "function", Among::Texts("function", "SELECT function AS text FROM syscall_function")),
     (
         "exception",
-        "exception_type",
+        "type",
         Among::Texts("type of exception", "SELECT exception_type AS text FROM exception"),
     ),
     ("exception", "message", Among::Texts("message", "SELECT message AS text FROM exception")),
@@ -176,19 +176,16 @@ fn sentence(given: &[Given], extracts: &[PathBuf], printer: &mut Printer<'_>) ->
     })
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A process.
-    struct ProcessName {
-        /// Name, if it is known.
-        name: Option<String>,
-        /// Process id.
-        pid: Option<i64>,
+    row ProcessName {
+        name: Option<String> = "Name, if it is known.",
+        pid: Option<i64> = "Process id.",
     }
 
     /// A name that a filter is compared with.
-    struct TextRow {
-        /// The name.
-        text: Option<String>,
+    row TextRow {
+        text: Option<String> = "The name.",
     }
 }
 
@@ -248,8 +245,9 @@ fn none_fits(what: &str, several: &str, filter: &str, names: &[String], count: u
 
 /// That a range lies outside the trace.
 fn outside(session: &Session, text: &str) -> anyhow::Result<Option<String>> {
-    let Ok(range) = Range::parse(text, Unit::Seconds) else { return Ok(None) };
+    let Ok(part) = Part::parse(text) else { return Ok(None) };
     let info = TraceInfo::ask(session)?;
+    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else { return Ok(None) };
     let length = info.duration_ns as f64 / 1e9;
     let is_outside = range.min > info.duration_ns || range.max < 0;
     Ok(is_outside.then(|| format!("the trace goes from 0 to {length:.3} s")))

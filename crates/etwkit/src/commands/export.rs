@@ -4,8 +4,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use etwkit_export::speedscope::{SpeedscopeRequest, Written};
+use etwkit_export::{ExportRequest, FORMATS, Format, Written};
 use etwkit_extract::default_target;
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
@@ -13,13 +14,13 @@ use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
 use etwkit_query::dump::cpu_question::cpu_word;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
-use etwkit_query::range::{Range, Unit};
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::range::Part;
 use serde_json::json;
 
-use super::dump::rounded;
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, temp_dir};
-use crate::numbers::NumberArgs;
+use etwkit_query::numbers::{Numbers, rounded};
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
@@ -33,8 +34,9 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     /// What is written
-    #[arg(long, value_enum, default_value_t = Format::Speedscope)]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(),
+          default_value = FORMATS.first().map(|format| format.name()))]
+    format: Chosen,
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
@@ -48,7 +50,7 @@ pub(crate) struct ExportArgs {
     /// Only this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.speedscope beside the extract or trace
+    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.FORMAT beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten
@@ -57,8 +59,9 @@ pub(crate) struct ExportArgs {
     /// Print one JSON object for each file
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    numbers: NumberArgs,
+    /// How numbers are written.
+    #[arg(skip)]
+    pub(crate) numbers: Numbers,
 }
 
 /// Which processes. Without any of these the processes are listed.
@@ -76,11 +79,21 @@ struct Which {
     all_processes: bool,
 }
 
-/// Formats of other programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// JSON for speedscope (www.speedscope.app), and for what reads its files
-    Speedscope,
+/// A format of other programs.
+#[derive(Clone, Copy)]
+struct Chosen(&'static dyn Format);
+
+impl std::fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+/// The formats that there are, by their words.
+fn format_parser() -> impl TypedValueParser<Value = Chosen> {
+    let words = FORMATS.iter().map(|format| PossibleValue::new(format.name()).help(format.sentence()));
+    PossibleValuesParser::new(words)
+        .try_map(|word| etwkit_export::format(&word).map(Chosen).ok_or("there is no such format"))
 }
 
 /// What stacks weigh.
@@ -135,7 +148,7 @@ impl ExportArgs {
 
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let text = args.range.as_deref();
-    let time = text.map(|text| Range::parse(text, Unit::Seconds).context("--range")).transpose()?;
+    let time = text.map(|text| Part::parse(text).context("--range").map(|part| (text, part))).transpose()?;
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(
         !names_file || args.extracts.len() == 1,
@@ -147,14 +160,22 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     }
     let mut exit = Exit::Answered;
     for path in &args.extracts {
-        exit = exit.worse(one(args, path, time.unwrap_or_default(), printer)?);
+        exit = exit.worse(one(args, path, time, printer)?);
     }
     Ok(exit)
 }
 
 /// One extract.
-fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn one(
+    args: &ExportArgs,
+    path: &Path,
+    time: Option<(&str, Part)>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     let session = open_extracts(&[path.to_owned()], printer)?;
+    let info = TraceInfo::ask(&session)?;
+    let place = |(text, part): (&str, Part)| part.place(text, info.clock(), info.duration_ns);
+    let time = time.map(place).transpose().context("--range")?.unwrap_or_default();
     let request =
         CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
     let processes = match request.ask(&session) {
@@ -176,9 +197,9 @@ fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -
         return not_chosen(args, &session, printer);
     }
     let name = args.which.name(&processes);
-    let target = target(args.out.as_deref(), path, &name);
+    let target = target(args.out.as_deref(), path, &format!("{name}.{}", args.format.0.name()));
     out_file::check(&target, Replace::forced(args.force))?;
-    let request = SpeedscopeRequest {
+    let request = ExportRequest {
         name,
         processes: args.which.query(),
         metric: args.metric(),
@@ -187,8 +208,7 @@ fn one(args: &ExportArgs, path: &Path, time: Range, printer: &mut Printer<'_>) -
         thread_roots: args.per_thread,
         temp_dir: temp_dir(),
     };
-    let Format::Speedscope = args.format;
-    let written = write(&request, &session, &target, args.force)?;
+    let written = write((&request, args.format.0), &session, &target, args.force)?;
     told(args, &target, processes.len(), written, printer)?;
     Ok(if written.stacks > 0 { Exit::Answered } else { Exit::Nothing })
 }
@@ -201,7 +221,7 @@ fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
     let stem = default_target(unpacked.as_deref().unwrap_or(path));
     let stem = stem.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let stem = stem.strip_suffix(".etwx").unwrap_or(&stem);
-    let file = format!("{stem}_{name}.speedscope");
+    let file = format!("{stem}_{name}");
     match out {
         Some(folder) if folder == Path::new(".") => PathBuf::from(file),
         Some(folder) if folder.is_dir() => folder.join(file),
@@ -212,13 +232,13 @@ fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
 
 /// Writes the file, which gets its name when it is complete.
 fn write(
-    request: &SpeedscopeRequest,
+    (request, format): (&ExportRequest, &dyn Format),
     session: &Session,
     target: &Path,
     force: bool,
 ) -> anyhow::Result<Written> {
     let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(target, Replace::forced(force))?);
-    let written = request.write(session, &mut file).with_context(|| out_file::cannot(target))?;
+    let written = request.write(format, session, &mut file).with_context(|| out_file::cannot(target))?;
     out_file::keep(file, target)?;
     Ok(written)
 }
@@ -237,7 +257,7 @@ fn told(
         return Ok(());
     }
     printer.line(&format!("Converted File: {file}"))?;
-    let ms = args.numbers.numbers().whole(rounded(written.total_ns, 1_000_000));
+    let ms = args.numbers.whole(rounded(written.total_ns, 1_000_000));
     printer.line(&format!(
         "  {ms} ms of {processes} {} in {} stacks, {} names",
         if processes == 1 { "process" } else { "processes" },
@@ -268,7 +288,7 @@ fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -
             Table::new(&[(title.as_str(), Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
         for row in rows {
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            let ms = args.numbers.numbers().whole(rounded(row.cpu_ns, 1_000_000));
+            let ms = args.numbers.whole(rounded(row.cpu_ns, 1_000_000));
             table.row([ms, pid, row.process.unwrap_or_default()]);
         }
         printer.table(&table)?;

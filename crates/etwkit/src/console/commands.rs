@@ -1,15 +1,16 @@
 //! Commands that only a console has, and those of ETWAnalyzer over what is loaded.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
 use clap::CommandFactory;
+use etwkit_compat::{Find, Plan, console as etwanalyzer};
 
+use super::directory;
+use super::state::Console;
 use super::words::behind_first;
-use super::{Console, directory};
 use crate::cli::Cli;
-use crate::compat::console as etwanalyzer;
+use crate::compat::carry_out;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table};
 
@@ -89,7 +90,7 @@ pub(super) const COMMANDS: &[Dot] = &[
         names: &[".dir"],
         args: "[-r] [-od] [FOLDER|QUERY]",
         help: "lists files; -od by date, -r folders of folders, too",
-        run: |console, asked, printer| directory::list(asked.words, &console.shelf, printer),
+        run: |_, asked, printer| directory::list(asked.words, printer),
     },
     Dot { names: &[".cd"], args: "[FOLDER]", help: "changes the current folder, or tells it", run: cd },
     Dot { names: &[".cls"], args: "", help: "clears the screen", run: clear },
@@ -168,28 +169,23 @@ fn load(
     Ok(Exit::Answered)
 }
 
-/// A command of ETWAnalyzer, given words, what finds files, and what adds settings.
-type OfEtwAnalyzer = fn(
-    &[String],
-    &dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>,
-    &dyn Fn(&mut Vec<OsString>),
-    &mut Printer<'_>,
-) -> anyhow::Result<Exit>;
+/// What is to be done for a command of ETWAnalyzer, given words and what finds files.
+type OfEtwAnalyzer = fn(&[String], Find<'_>) -> anyhow::Result<Plan>;
 
 fn over(
     console: &Console,
     asked: &Asked<'_>,
     printer: &mut Printer<'_>,
-    run: OfEtwAnalyzer,
+    plan: OfEtwAnalyzer,
 ) -> anyhow::Result<Exit> {
     // Notes of finding files come before those of the answer.
     let mut quiet = std::io::sink();
-    let notes = std::cell::RefCell::new(Printer::new(&mut quiet).with_shelf(printer.shelf()));
+    let notes = std::cell::RefCell::new(Printer::new(&mut quiet).with_context(printer.context()));
     let find = |queries: &[String], _| console.set.borrow_mut().choose(queries, &mut notes.borrow_mut());
     let adjust = |args: &mut Vec<OsString>| {
         console.settings.add(args);
     };
-    let exit = run(asked.words, &find, &adjust, printer);
+    let exit = plan(asked.words, &find).and_then(|plan| carry_out(plan, &adjust, printer));
     let found = notes.borrow_mut().take_notes();
     printer.notes().splice(0..0, found);
     exit
@@ -230,7 +226,7 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
         let is_dump = etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump));
         if is_dump {
             let words = [first.clone(), "-help".to_owned()];
-            return etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()), &|_| {}, printer);
+            return carry_out(etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()))?, &|_| {}, printer);
         }
         if let Some(dot) = find(first) {
             printer.line(&format!("{} {}", dot.names.join(" "), dot.args))?;

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use clap::{Arg, CommandFactory};
+use etwkit_compat::console as etwanalyzer;
+use etwkit_engine::Engine;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -17,8 +18,6 @@ use super::paths::{self, Files};
 use super::set::Set;
 use super::words::{Partial, behind_first, partial, quoted};
 use crate::cli::Cli;
-use crate::compat::console as etwanalyzer;
-use crate::shelf::Shelf;
 
 /// More than this nobody reads.
 const MAX: usize = 500;
@@ -27,12 +26,12 @@ const TIME_FORMATS: [&str; 7] = ["s", "local", "localtime", "utc", "utctime", "h
 /// Completes words of a console.
 pub(super) struct Completions {
     set: Rc<RefCell<Set>>,
-    shelf: Arc<Shelf>,
+    engine: Engine,
 }
 
 impl Completions {
-    pub(super) fn new(set: Rc<RefCell<Set>>, shelf: Arc<Shelf>) -> Self {
-        Self { set, shelf }
+    pub(super) fn new(set: Rc<RefCell<Set>>, engine: Engine) -> Self {
+        Self { set, engine }
     }
 
     /// Where what is replaced begins, and what it may become.
@@ -152,7 +151,7 @@ impl Completions {
         let at = value.rfind([';', '!']).map_or(0, |at| at + 1);
         let (front, begin) = value.split_at(at);
         let set = self.set.borrow();
-        let found = names::beginning(kind, begin, set.extracts(), &self.shelf);
+        let found = names::beginning(kind, begin, set.extracts(), &self.engine);
         found.into_iter().map(|name| quoted(&format!("{head}{front}{name}"))).collect()
     }
 
@@ -232,9 +231,9 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Vec<String> {
-        let shelf = Arc::<Shelf>::default();
-        let set = Rc::new(RefCell::new(Set::new(shelf.clone())));
-        Completions::new(set, shelf).of(line).1
+        let engine = Engine::default();
+        let set = Rc::new(RefCell::new(Set::new(engine.clone())));
+        Completions::new(set, engine).of(line).1
     }
 
     #[test]

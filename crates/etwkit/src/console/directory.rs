@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
+use etwkit_compat::console::path;
+use etwkit_query::Cancel;
 use etwkit_query::filter::TextFilter;
 use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
 
-use crate::compat::console::path;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::shelf::Shelf;
 
 /// 1970 in units of 100 ns since 1601.
 const UNIX_EPOCH_FILETIME: u64 = 116_444_736_000_000_000;
@@ -24,7 +24,7 @@ struct Entry {
 }
 
 /// Lists files of a folder, or those whose names fit the pattern at the end of a path.
-pub(super) fn list(words: &[String], shelf: &Shelf, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let (mut is_recursive, mut by_date, mut place) = (false, false, None);
     for word in words {
         match word.to_lowercase().as_str() {
@@ -41,7 +41,7 @@ pub(super) fn list(words: &[String], shelf: &Shelf, printer: &mut Printer<'_>) -
     let (folder, filter) = split(place.unwrap_or("."));
     let filter = TextFilter::parse(filter);
     let mut entries = Vec::new();
-    collect(&folder, is_recursive, shelf, &mut entries)?;
+    collect(&folder, is_recursive, &printer.context().asking.cancel, &mut entries)?;
     entries.retain(|entry| {
         let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
         filter.matches(Some(&name))
@@ -73,12 +73,17 @@ fn split(place: &str) -> (PathBuf, &str) {
 }
 
 /// By name; what lies in a folder behind it. An extract is listed as one file.
-fn collect(folder: &Path, is_recursive: bool, shelf: &Shelf, entries: &mut Vec<Entry>) -> anyhow::Result<()> {
+fn collect(
+    folder: &Path,
+    is_recursive: bool,
+    cancel: &Cancel,
+    entries: &mut Vec<Entry>,
+) -> anyhow::Result<()> {
     let listed = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        if shelf.cancel().is_asked() {
+        if cancel.is_asked() {
             return Ok(());
         }
         // What cannot be looked at is listed without its size.
@@ -100,7 +105,7 @@ fn collect(folder: &Path, is_recursive: bool, shelf: &Shelf, entries: &mut Vec<E
         });
         if is_recursive && is_folder && !is_extract && !path.is_symlink() {
             // A folder that may not be read does not hide the others.
-            let _ = collect(&path, true, shelf, entries);
+            let _ = collect(&path, true, cancel, entries);
         }
     }
     Ok(())

@@ -1,20 +1,38 @@
 //! The output of a console: closed for what goes on printing after it was given up.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::rc::Rc;
 
 use etwkit_query::Cancel;
 
+/// The switch of the command that runs: each has its own, so that what an earlier one left behind stays given up.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Running(Rc<RefCell<Cancel>>);
+
+impl Running {
+    /// The switch of the command that runs.
+    pub(super) fn switch(&self) -> Cancel {
+        self.0.borrow().clone()
+    }
+
+    /// The switch of a command that begins.
+    pub(super) fn begin(&self) -> Cancel {
+        let cancel = Cancel::default();
+        *self.0.borrow_mut() = cancel.clone();
+        cancel
+    }
+}
+
 /// Hands on what is printed unless the command was given up.
 pub(super) struct Gate<'w> {
     out: &'w mut dyn Write,
-    cancel: Cancel,
+    cancel: Running,
     is_closed: Rc<Cell<bool>>,
 }
 
 impl<'w> Gate<'w> {
-    pub(super) fn new(out: &'w mut dyn Write, cancel: Cancel) -> Self {
+    pub(super) fn new(out: &'w mut dyn Write, cancel: Running) -> Self {
         Self { out, cancel, is_closed: Rc::default() }
     }
 
@@ -33,7 +51,7 @@ impl<'w> Gate<'w> {
 
 impl Write for Gate<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.cancel.is_asked() {
+        if self.cancel.switch().is_asked() {
             return Err(io::Error::other("given up"));
         }
         let result = self.out.write(bytes);
@@ -65,17 +83,17 @@ mod tests {
 
     #[test]
     fn nothing_passes_once_a_command_was_given_up() {
-        let (mut out, cancel) = (Vec::new(), Cancel::default());
-        let mut gate = Gate::new(&mut out, cancel.clone());
+        let (mut out, running) = (Vec::new(), Running::default());
+        let mut gate = Gate::new(&mut out, running.clone());
         gate.write_all(b"a").unwrap();
-        cancel.ask();
+        running.switch().ask();
         assert!(gate.write_all(b"b").is_err());
-        cancel.reset();
+        running.begin();
         gate.write_all(b"c").unwrap();
         assert!(!gate.is_closed().get());
         assert_eq!(out, b"ac");
         let mut out = Closed;
-        let mut gate = Gate::new(&mut out, cancel);
+        let mut gate = Gate::new(&mut out, running);
         assert!(gate.write_all(b"a").is_err());
         assert!(gate.is_closed().get());
     }

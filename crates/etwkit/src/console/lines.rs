@@ -7,9 +7,11 @@ use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use super::state::Console;
 use super::words::words;
-use super::{Console, Then, commands};
+use super::{Then, commands};
 use crate::cli::{Cli, Command};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{Screen, Terminal, report};
@@ -33,18 +35,19 @@ impl Console {
         if commands::leaves(first) {
             return Then::Leave;
         }
-        let shelf = self.shelf.clone();
+        let cancel = self.running.switch();
+        let context = Context::new(&self.engine, &cancel);
         let mut errors = Vec::new();
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);
         let terminal = Terminal { width, ..screen.terminal };
         let session = screen.session;
-        let mut inner = Screen { out: &mut *screen.out, err: &mut errors, terminal, session };
-        let exit = inner.answer(&shelf, |printer| self.answer(line, &words, printer));
-        if shelf.cancel().is_asked() {
+        let mut inner =
+            Screen { out: &mut *screen.out, err: &mut errors, terminal, session, speech: screen.speech };
+        let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
+        if cancel.is_asked() {
             report::note(&mut screen.errors(), "cancelled");
-            etwkit_query::leave_threads();
             return Then::Next(Exit::Interrupted);
         }
         let _ = screen.err.write_all(&errors);

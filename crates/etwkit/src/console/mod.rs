@@ -13,28 +13,31 @@ mod names;
 mod paths;
 mod set;
 mod settings;
+mod state;
 mod words;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use clap::Parser;
+use etwkit_compat::console::begin;
+use etwkit_engine::Engine;
 
 use crate::cli::{Cli, Command};
-use crate::compat::console::begin;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::interrupt::OfConsole;
-use crate::shelf::Shelf;
+use crate::printer::Speech;
 use crate::style::When;
 use crate::{Screen, report};
 use complete::Completions;
-use gate::Gate;
+use gate::{Gate, Running};
 use input::{Input, Next};
 use set::Set;
 use settings::Settings;
+use state::Console;
 
 /// How a console begins.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub(crate) struct Request {
     is_recursive: bool,
     has_history: bool,
     colors: Option<When>,
+    speech: Speech,
 }
 
 /// The request of a command line, if it asks for a console.
@@ -51,15 +55,17 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
         let is_recursive = begin.as_ref().is_ok_and(|begin| begin.is_recursive);
         let colors = begin.as_ref().ok().filter(|begin| begin.is_plain).map(|_| When::Never);
         let queries = begin.map(|begin| begin.queries);
-        return Some(Request { queries, is_recursive, has_history: true, colors });
+        return Some(Request { queries, is_recursive, has_history: true, colors, speech: Speech::Usual });
     }
-    let Cli { command, color } = Cli::try_parse_from(args).ok()?;
-    match command {
+    let cli = Cli::try_parse_from(args).ok()?;
+    let (colors, speech) = (cli.color, cli.speech());
+    match cli.command {
         Command::Console(args) => Some(Request {
             queries: Ok(args.extracts),
             is_recursive: false,
             has_history: !args.no_history,
-            colors: color,
+            colors,
+            speech,
         }),
         _ => None,
     }
@@ -73,23 +79,20 @@ enum Then {
     Leave,
 }
 
-/// A console.
-struct Console {
-    set: Rc<RefCell<Set>>,
-    settings: Settings,
-    shelf: Arc<Shelf>,
-    is_interactive: bool,
-}
-
 /// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the exit code is that of the worst one; somebody who sits
 /// there has seen it.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
-    screen.session = request.colors;
-    let shelf = Arc::<Shelf>::default();
+    (screen.session, screen.speech) = (request.colors, request.speech);
+    let (engine, running) = (Engine::default(), Running::default());
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let set = Rc::new(RefCell::new(Set::new(shelf.clone())));
-    let mut console =
-        Console { set: set.clone(), settings: Settings::default(), shelf: shelf.clone(), is_interactive };
+    let set = Rc::new(RefCell::new(Set::new(engine.clone())));
+    let mut console = Console {
+        set: set.clone(),
+        settings: Settings::default(),
+        engine: engine.clone(),
+        running: running.clone(),
+        is_interactive,
+    };
     let queries = match request.queries {
         Ok(queries) => queries,
         Err(error) => {
@@ -97,7 +100,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
             return Exit::Error;
         }
     };
-    let completions = Completions::new(set, shelf.clone());
+    let completions = Completions::new(set, engine.clone());
     let input =
         if is_interactive { Input::terminal(completions, request.has_history) } else { Ok(Input::lines()) };
     let mut input = match input {
@@ -108,20 +111,29 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
         }
     };
     // A script ends with Ctrl-C as any command does.
-    let interrupt = is_interactive.then(|| OfConsole::begin(shelf.cancel()));
-    let mut gate = Gate::new(screen.out, shelf.cancel().clone());
+    let interrupt = is_interactive.then(|| OfConsole::begin());
+    let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();
-    let mut screen =
-        Screen { out: &mut gate, err: screen.err, terminal: screen.terminal, session: screen.session };
+    let mut screen = Screen {
+        out: &mut gate,
+        err: screen.err,
+        terminal: screen.terminal,
+        session: screen.session,
+        speech: screen.speech,
+    };
     if is_interactive {
-        screen.answer(&shelf, |printer| {
+        screen.answer(Context::new(&engine, &running.begin()), |printer| {
             printer.line("Lines are commands of etwkit, or begin with a dot: .load FILE, .help, .quit")?;
             Ok(Exit::Answered)
         });
     }
     let mut worst = Exit::Answered;
     if !queries.is_empty() {
-        worst = screen.answer(&shelf, |printer| {
+        let cancel = running.begin();
+        if let Some(interrupt) = &interrupt {
+            interrupt.command(&cancel);
+        }
+        worst = screen.answer(Context::new(&engine, &cancel), |printer| {
             console.set.borrow_mut().load(&queries, request.is_recursive, false, printer)?;
             Ok(Exit::Answered)
         });
@@ -137,8 +149,9 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
                 break;
             }
         };
+        let cancel = running.begin();
         if let Some(interrupt) = &interrupt {
-            interrupt.command();
+            interrupt.command(&cancel);
         }
         match console.line(&line, &mut screen) {
             Then::Next(exit) => worst = worst.worse(exit),

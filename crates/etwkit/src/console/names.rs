@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use etwkit_engine::{Asking, Engine};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use crate::extracts::open_shared;
 use crate::sanitize;
-use crate::shelf::Shelf;
 
 /// Extracts that are asked for names.
 const MAX_EXTRACTS: usize = 8;
@@ -27,11 +26,11 @@ pub(super) fn beginning<'p>(
     kind: Kind,
     begin: &str,
     extracts: impl Iterator<Item = &'p Path>,
-    shelf: &Shelf,
+    engine: &Engine,
 ) -> Vec<String> {
     let mut all = Vec::new();
     for extract in extracts.take(MAX_EXTRACTS) {
-        all.extend(of_one(kind, begin, extract, shelf).unwrap_or_default());
+        all.extend(of_one(kind, begin, extract, engine).unwrap_or_default());
     }
     all.retain(|name| is_plain(name));
     all.sort();
@@ -44,7 +43,7 @@ pub(super) fn is_plain(name: &str) -> bool {
     name.chars().count() <= MAX_CHARS && sanitize::text(name) == name && !name.contains(['"', '\''])
 }
 
-fn of_one(kind: Kind, begin: &str, extract: &Path, shelf: &Shelf) -> anyhow::Result<Vec<String>> {
+fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::Result<Vec<String>> {
     let table = match kind {
         Kind::Process => "process",
         Kind::Method => "method",
@@ -53,9 +52,7 @@ fn of_one(kind: Kind, begin: &str, extract: &Path, shelf: &Shelf) -> anyhow::Res
     let sql = format!(
         "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), '{begin}') ORDER BY name LIMIT {MAX_NAMES}"
     );
-    // What was given up before does not concern this.
-    shelf.cancel().reset();
-    let session = open_shared(&[extract.to_owned()], 1, shelf, &mut Vec::new())?;
+    let session = engine.open(&Asking::default(), &[extract.to_owned()], &mut Vec::new())?;
     let mut names = Vec::new();
     for batch in session.sql(&sql)? {
         let batch = batch?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::names::is_plain;
-use crate::compat::console::path;
+use etwkit_compat::console::path;
 
 /// Which files are wanted; folders always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

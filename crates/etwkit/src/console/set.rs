@@ -1,15 +1,14 @@
 //! What is loaded.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use etwkit_compat::console::{fits, found};
+use etwkit_engine::Engine;
 use etwkit_extract::Extract;
 
-use crate::compat::console::{fits, found};
 use crate::extracts::{extract_of, is_trace, open_extracts};
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::shelf::Shelf;
 
 /// A file that is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +23,12 @@ struct Loaded {
 #[derive(Debug)]
 pub(super) struct Set {
     files: Vec<Loaded>,
-    shelf: Arc<Shelf>,
+    engine: Engine,
 }
 
 impl Set {
-    pub(super) fn new(shelf: Arc<Shelf>) -> Self {
-        Self { files: Vec::new(), shelf }
+    pub(super) fn new(engine: Engine) -> Self {
+        Self { files: Vec::new(), engine }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -76,7 +75,7 @@ impl Set {
         }
         ensure!(loaded > 0, "nothing was loaded");
         self.files = files;
-        self.tell_shelf();
+        self.keep_open();
         printer.line(&match self.files.len() {
             1 => "1 file is loaded".to_owned(),
             count => format!("{count} files are loaded"),
@@ -97,7 +96,7 @@ impl Set {
         let before = self.files.len();
         self.files
             .retain(|file| !queries.is_empty() && !queries.iter().any(|query| fits(query, &file.named)));
-        self.tell_shelf();
+        self.keep_open();
         let gone = before - self.files.len();
         ensure!(gone > 0 || queries.is_empty(), "no loaded file fits {}", queries.join(" "));
         printer.line(&format!("{gone} unloaded, {} left", self.files.len()))?;
@@ -128,7 +127,7 @@ impl Set {
         if chosen.len() == all && all > 1 && !queries.is_empty() {
             printer.note(&format!("all {all} loaded files fit -fd {}", queries.join(" -fd ")));
         }
-        self.tell_shelf();
+        self.keep_open();
         Ok(chosen)
     }
 
@@ -153,19 +152,19 @@ impl Set {
         if !self.files.is_empty() {
             printer.table(&table)?;
         }
-        let (loaded, open) = (self.files.len(), self.shelf.open_count());
+        let (loaded, open) = (self.files.len(), self.engine.pool().open_count());
         printer.line(&format!("{loaded} loaded, {open} open"))?;
         Ok(())
     }
 
     /// Closes all, so that files can be replaced; the next question opens them again.
     pub(super) fn close(&self) {
-        self.shelf.want([]);
-        self.tell_shelf();
+        self.engine.pool().want([]);
+        self.keep_open();
     }
 
-    fn tell_shelf(&self) {
-        self.shelf.want(self.extracts().map(Path::to_owned));
+    fn keep_open(&self) {
+        self.engine.pool().want(self.extracts().map(Path::to_owned));
     }
 }
 

@@ -1,22 +1,17 @@
 //! All declared questions, from their declarations: options, JSON of requests, every sink, over one and several extracts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use etwkit_extract::Extract;
+use etwkit_engine::{Asking, Engine, questions};
 use etwkit_query::question::{AnyQuestion, Kind, Opt, Values, request_schema};
-use etwkit_query::{Options, Session, Source};
 use serde_json::{Map, Value, json};
 
+use crate::not_recorded::REGIONS;
 use crate::support::{Exit, run};
 use crate::together::extracts;
-
-fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
-    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
-    all.copied()
-}
 
 /// Values that an option takes, as a command line has them.
 fn values(option: &Opt) -> Vec<Value> {
@@ -76,6 +71,10 @@ fn requests_come_back_from_json_as_they_went() {
                 assert!(written.len() <= 1, "{name} --{} {value}: {written:?}", option.name);
                 let again = question.read(&written).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_eq!(again.write(), written, "{name} --{} {value}", option.name);
+                for also in option.also {
+                    let given = Map::from_iter([((*also).to_owned(), value.clone())]);
+                    assert_eq!(question.read(&given).unwrap().write(), written, "{name} --{also} {value}");
+                }
             }
         }
         let wrong = Map::from_iter([("no-such-option".to_owned(), json!(1))]);
@@ -118,6 +117,27 @@ fn rows(out: &str) -> Vec<Value> {
     all.filter(|row| row.get("nothing").is_none() && row.get("incomplete").is_none()).collect()
 }
 
+/// What a question cannot be asked without: files, which options name.
+fn needed(question: &dyn AnyQuestion, folder: &Path) -> Values {
+    let options = question.options().into_iter().filter(|option| option.is_required);
+    let named = options.map(|option| {
+        let file = folder.join(option.name);
+        let text = match option.name {
+            "regions" => REGIONS,
+            other => panic!("{}: what stands in the file of --{other}?", question.name()),
+        };
+        std::fs::write(&file, text).unwrap();
+        (option.name.to_owned(), json!(file.to_str().unwrap()))
+    });
+    named.collect()
+}
+
+/// Values as options of a command line.
+fn as_options(values: &Values) -> Vec<String> {
+    let words = |(name, value): (&String, &Value)| [format!("--{name}"), value.as_str().unwrap().to_owned()];
+    values.iter().flat_map(words).collect()
+}
+
 /// Text, JSON lines and CSV have the same rows, of one extract, of several, and as one list.
 #[test]
 fn every_question_answers_in_every_sink() {
@@ -131,9 +151,11 @@ fn every_question_answers_in_every_sink() {
         let first = tables.filter_map(|option| values(&option).last()?.as_str().map(str::to_owned)).next();
         let table: Vec<&str> = first.iter().flat_map(|first| ["--table", first]).collect();
         let given = first.iter().map(|first| ("table".to_owned(), json!(first))).collect();
+        let needed = as_options(&needed(question, folder.path()));
+        let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
         for some in [&extracts[..1], &extracts] {
             for merge in [&[][..], &["--merge"]] {
-                let base = [&["dump", name][..], &table, merge].concat();
+                let base = [&["dump", name][..], &needed, &table, merge].concat();
                 let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);
                 let in_json = rows(&out);
                 assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}");
@@ -178,23 +200,21 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
-fn session(extract: &Path, options: &Options) -> Session {
-    Session::new(vec![Source::from(Extract::open(extract).unwrap())], options).unwrap()
-}
-
-/// The same request through the library gives the rows of the command line, whoever else asks at the same time, and
+/// The same request through the engine gives the rows of the command line, whoever else asks at the same time, and
 /// whoever gives up meanwhile.
 #[test]
-fn requests_through_the_library_give_the_rows_of_the_command_line() {
+fn requests_through_the_engine_give_the_rows_of_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let extracts = extracts(folder.path());
     let jobs: Vec<(&'static dyn AnyQuestion, &PathBuf)> =
         questions().flat_map(|question| extracts.iter().map(move |extract| (question, extract))).collect();
-    let next = AtomicUsize::new(0);
+    let needed: HashMap<&str, Values> =
+        questions().map(|question| (question.name(), needed(question, folder.path()))).collect();
+    let (engine, next) = (Engine::default(), AtomicUsize::new(0));
     thread::scope(|scope| {
         // One of nine asks a question that takes long, and is given up in the middle.
-        let cancelled = Options::default();
-        let slow = session(&extracts[0], &cancelled);
+        let cancelled = Asking::default();
+        let slow = engine.open(&cancelled, &extracts[..1], &mut Vec::new()).unwrap();
         let given_up = scope.spawn(move || {
             let all = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
                 FROM context_switch a, context_switch b, context_switch c, context_switch d";
@@ -204,28 +224,29 @@ fn requests_through_the_library_give_the_rows_of_the_command_line() {
             scope.spawn(|| {
                 while let Some((question, extract)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let name = question.name();
-                    let session = session(extract, &Options::default());
-                    let answer = question.read(&Values::new()).unwrap().answer(&session);
+                    let values = &needed[name];
+                    let mut request = question.read(values).unwrap();
+                    let only = std::slice::from_ref(*extract);
+                    let mut answers = engine.ask(&Asking::default(), only, &mut *request).unwrap();
+                    let (_, answer) = answers.extracts.remove(0).answer.unwrap();
                     let ours: Vec<Value> = answer.map_or_else(
                         |error| {
                             assert!(error.is_nothing(), "{name}: {error}");
                             Vec::new()
                         },
                         |answer| {
-                            let tables = answer.parts.iter().flat_map(|part| {
-                                (0..part.table.len()).map(|row| {
-                                    let mut record = part.table.record(row).unwrap();
-                                    if !part.name.is_empty() {
-                                        record.insert("table".to_owned(), part.name.into());
-                                    }
-                                    Value::Object(record)
-                                })
+                            let asked = answer.parts.iter().filter(|part| !part.is_aside);
+                            let tables = asked.flat_map(|part| {
+                                (0..part.records().len()).map(|row| Value::Object(part.record(row).unwrap()))
                             });
                             // As text, since reading numbers back can change their last digit.
                             tables.map(|row| serde_json::from_str(&row.to_string()).unwrap()).collect()
                         },
                     );
-                    let (_, out, _) = lines(&["dump", name, "--json"], std::slice::from_ref(extract));
+                    let options = as_options(values);
+                    let options = options.iter().map(String::as_str);
+                    let line: Vec<&str> = ["dump", name, "--json"].into_iter().chain(options).collect();
+                    let (_, out, _) = lines(&line, std::slice::from_ref(extract));
                     let mut theirs = rows(&out);
                     for row in &mut theirs {
                         row.as_object_mut().unwrap().remove("trace");

@@ -1,5 +1,6 @@
 //! `etwkit dump` on an extract of a simulated machine: what is printed, and that numbers are those of the simulation.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -354,6 +355,38 @@ fn an_overview_suggests_only_what_the_trace_can_answer() {
     assert_eq!(run(&["extract", "--out", extract, &trace("tcp-5.etl")]).exit, Exit::Answered);
     let Answer { out, .. } = run(&["dump", "overview", extract]);
     assert!(out.contains("etwkit dump tcp") && !out.contains("dump dns"), "{out}");
+}
+
+/// Tables of an overview as machines get them; a part of the trace that is all of it has the same numbers.
+#[test]
+fn an_overview_has_rows_of_the_whole_trace_and_of_parts() {
+    let all = rows(&["overview", "--top", "0"]);
+    let part = rows(&["overview", "--top", "0", "--range", "-5..1000"]);
+    let of = |rows: &[Value], table: &str, key: &str, value: &str| -> BTreeMap<String, i64> {
+        let of_table = rows.iter().filter(|row| row["table"] == table);
+        of_table.map(|row| (row[key].to_string(), row[value].as_i64().unwrap())).collect()
+    };
+    for (table, key, value) in [
+        ("processes", "pid", "cpu_ns"),
+        ("modules", "module_path", "exclusive_ns"),
+        ("files", "path", "service_ns"),
+    ] {
+        let whole = of(&all, table, key, value);
+        assert!(whole.len() > 3, "{table}: {whole:?}");
+        assert_eq!(of(&part, table, key, value), whole, "{table}");
+    }
+    let half = of(&rows(&["overview", "--range", "0..0.5"]), "modules", "module_path", "exclusive_ns");
+    assert!(half.values().sum::<i64>() < of(&all, "modules", "module_path", "exclusive_ns").values().sum());
+    let recording = all.iter().find(|row| row["table"] == "recording").unwrap();
+    assert_eq!((&recording["processors"], &recording["core_classes"]), (&4.into(), &Value::Null));
+    let commands = all.iter().filter(|row| row["table"] == "next");
+    assert!(commands.clone().count() > 3);
+    assert!(commands.clone().all(|row| row["command"].as_str().unwrap().starts_with("etwkit ")));
+    // What has columns needs one table.
+    let modules = dump(&["overview", "--table", "modules", "--column", "Module", "--top", "1"]);
+    assert_eq!((modules.exit, modules.out.lines().count()), (Exit::Answered, 3), "{}", modules.out);
+    let several = dump(&["overview", "--column", "Module"]);
+    assert!(several.exit == Exit::Error && several.err.contains("--table"), "{}", several.err);
 }
 
 #[test]

@@ -48,6 +48,16 @@ fn sums(path: &Path) -> BTreeMap<String, i64> {
     sums
 }
 
+/// Sums of folded stacks by the outermost frame.
+fn sums_of_lines(path: &str) -> BTreeMap<String, i64> {
+    let mut sums = BTreeMap::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let (stack, ns) = line.rsplit_once(' ').unwrap();
+        *sums.entry(stack.split(';').next().unwrap().to_owned()).or_default() += ns.parse::<i64>().unwrap();
+    }
+    sums
+}
+
 /// CPU of processes as `dump cpu` tells it, those without any left out.
 fn cpu(extract: &str) -> BTreeMap<String, i64> {
     let Answer { out, .. } = run(&["dump", "cpu", "--json", extract]);
@@ -79,6 +89,10 @@ fn sums_are_those_of_dump_cpu(trace: &str) {
     let by_thread = run(&["export", "--all-processes", "--per-thread", "--out", &threads, &extract]);
     assert_eq!(by_thread.exit, Exit::Answered, "{}", by_thread.err);
     assert_eq!(sums(Path::new(&threads)), expected, "{trace}");
+    let folded = folder.path().join("all").to_str().unwrap().to_owned();
+    let lines = run(&["export", "--all-processes", "--format", "folded", "--out", &folded, &extract]);
+    assert_eq!(lines.exit, Exit::Answered, "{}", lines.err);
+    assert_eq!(sums_of_lines(&folded), expected, "{trace}");
     let (largest, ns) = expected.iter().max_by_key(|(_, ns)| **ns).unwrap();
     let pid = largest.rsplit_once('(').unwrap().1.trim_end_matches(')');
     let one = run(&["export", "--pid", pid, "--per-thread", "--json", &extract]);

@@ -24,6 +24,8 @@ mod export;
 mod extracts;
 mod git_bash;
 mod hostile;
+mod house;
+mod imports;
 mod incomplete;
 mod json7z;
 mod made;

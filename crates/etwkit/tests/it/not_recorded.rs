@@ -10,7 +10,7 @@ const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "
 /// Dumps that need more than an extract.
 const WITH: &[(&str, &[&str])] = &[("time", &["--time", "1s"]), ("region", &["--regions", "REGIONS"])];
 
-const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
+pub(crate) const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
   <RegionRoot Guid="{d8d639a0-cf4c-45fb-976a-0000deadbeef}" Name="all" FriendlyName="all">
     <Region Guid="{d8d639a1-cf4c-45fb-976a-100000000001}" Name="r" FriendlyName="r">
       <Start><Event Provider="{11111111-2222-3333-4444-555555555555}" Id="1" Version="0"/></Start>

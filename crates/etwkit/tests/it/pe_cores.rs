@@ -210,6 +210,12 @@ fn the_kinds_of_a_part_of_the_trace_are_not_told() {
 }
 
 #[test]
+fn an_overview_says_that_the_machine_is_hybrid() {
+    let Answer { out, .. } = run(&["dump", "overview", &path("2.etwx")]);
+    assert!(out.contains(" processors, hybrid (class 0: "), "{out}");
+}
+
+#[test]
 fn what_is_printed_of_kinds_of_cores() {
     let options = ["--time-format", "s", "--no-cmdline", "--no-ready"];
     let commands: [(&str, &[&str]); 3] = [

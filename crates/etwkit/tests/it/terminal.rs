@@ -165,10 +165,8 @@ fn commands_that_read_an_extract_print_no_controls() {
             &["dump", "wait", "--chain"],
         ] {
             clean(&[args, &[&extract]].concat());
-            if args[1] != "overview" {
-                clean(&[args, &["--json", &extract]].concat());
-                clean(&[args, &["--show-sql", &extract]].concat());
-            }
+            clean(&[args, &["--json", &extract]].concat());
+            clean(&[args, &["--show-sql", &extract]].concat());
         }
         for args in [
             &["critical-path"][..],

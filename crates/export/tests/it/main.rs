@@ -1,3 +1,3 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-mod speedscope;
+mod profiles;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::json7z::JsonError;
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
-use crate::symbols::Symbol;
 use crate::{Error, Result};
 
 /// An unpacked member.
@@ -32,6 +31,13 @@ pub(crate) struct Archive {
     pub(crate) name: String,
     /// What is looked for in it.
     pub(crate) wanted: Wanted,
+}
+
+/// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`](crate::Input::keep_symbols).
+pub(crate) struct Symbol {
+    /// The archive; shared by all of its members.
+    pub(crate) archive: Arc<Archive>,
+    pub(crate) entry: Entry,
 }
 
 /// What is looked for in an archive.
@@ -191,6 +197,11 @@ fn damaged(
 fn base_name(path: &str) -> &str {
     let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
     if name.is_empty() { path } else { name }
+}
+
+/// Whether an archive's member is a symbol file.
+pub(crate) fn is_symbol_file(path: &str) -> bool {
+    has_ending(path, &["pdb"])
 }
 
 pub(crate) fn has_ending(path: &str, endings: &[&str]) -> bool {

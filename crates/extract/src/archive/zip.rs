@@ -8,9 +8,8 @@ use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{Archive, Entry, Member, base_name, choose, damaged, encrypted};
+use super::{Archive, Entry, Member, base_name, choose, damaged, encrypted, is_symbol_file};
 use crate::spool::Spool;
-use crate::symbols::is_symbol_file;
 use crate::{Error, Result};
 
 type Zip = ZipArchive<BufReader<File>>;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -68,7 +69,7 @@ impl TableFile {
         let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
         let source = Source::new(file, size, false);
         let length = self.length;
-        let checks = (!self.crc32.is_empty()).then(|| Arc::new(self.clone()));
+        let checks = (!self.crc32.is_empty()).then(|| Arc::new(Checks::of(self)));
         if length > MAX_IN_MEMORY {
             return Ok(Slice { bytes: Stored::File(source, self.offset), length, checks });
         }
@@ -278,8 +279,47 @@ fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
 pub struct Slice {
     bytes: Stored,
     length: u64,
-    /// The file whose checksums have to be looked at.
-    checks: Option<Arc<TableFile>>,
+    /// What has to be compared with checksums; nothing where that is done, or there are none.
+    checks: Option<Arc<Checks>>,
+}
+
+/// Which blocks of an opened file were compared with their checksums.
+#[derive(Debug)]
+struct Checks {
+    file: TableFile,
+    /// A bit for each block. Pages are smaller than blocks and are read one by one: without this a block would
+    /// be read whole, and summed up, once for each of its pages.
+    done: Vec<AtomicU64>,
+}
+
+impl Checks {
+    fn of(file: &TableFile) -> Self {
+        let words = file.length.div_ceil(BLOCK_BYTES).div_ceil(u64::from(u64::BITS));
+        Self { file: file.clone(), done: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// The word of a block, and its bit there.
+    fn bit(&self, block: u64) -> Option<(&AtomicU64, u64)> {
+        let word = usize::try_from(block / u64::from(u64::BITS)).ok()?;
+        Some((self.done.get(word)?, 1 << (block % u64::from(u64::BITS))))
+    }
+
+    /// Whether all blocks that these bytes touch are as they were written.
+    fn are_done(&self, (from, to): (u64, u64)) -> bool {
+        (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES))
+            .all(|block| self.bit(block).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0))
+    }
+
+    /// Compares whole blocks, the first of which begins at `from`.
+    fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
+        self.file.check(from, bytes)?;
+        for block in from / BLOCK_BYTES..(from + bytes.len() as u64).div_ceil(BLOCK_BYTES) {
+            if let Some((word, bit)) = self.bit(block) {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -356,10 +396,11 @@ impl ChunkReader for Slice {
 }
 
 impl Slice {
-    /// Reads bytes, and around them whole blocks where those have checksums.
+    /// Reads bytes, and around them whole blocks where those have checksums that were not looked at yet.
     fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
-        let (from, to) = match &self.checks {
+        let checks = self.checks.as_ref().filter(|checks| !checks.are_done((start, end)));
+        let (from, to) = match checks {
             Some(_) => (start / block * block, end.div_ceil(block).saturating_mul(block).min(self.length)),
             None => (start, end),
         };
@@ -369,8 +410,8 @@ impl Slice {
         if read < wanted {
             return Err(ParquetError::EOF(format!("the file ends {} bytes early", wanted - read)));
         }
-        if let Some(file) = &self.checks {
-            file.check(from, &all).map_err(|e| ParquetError::External(Box::new(e)))?;
+        if let Some(checks) = checks {
+            checks.check(from, &all).map_err(|e| ParquetError::External(Box::new(e)))?;
         }
         let skip = usize::try_from(start - from).unwrap_or_default();
         Ok(Bytes::from(all).slice(skip..skip + length))
@@ -408,5 +449,47 @@ impl Read for Cursor {
         }
         self.position += now.len() as u64;
         Ok(now.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_compared_once_and_damage_is_found_by_whatever_reads_it_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let mut bytes: Vec<u8> = (0..400_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let mut sums = crate::checksum::Summing::default();
+        sums.add(&bytes);
+        let file = TableFile {
+            name: "t".to_owned(),
+            path: path.clone(),
+            offset: 0,
+            length: bytes.len() as u64,
+            rows: 0,
+            sorted_by: Vec::new(),
+            crc32: sums.finish(),
+            derived: false,
+            extract: folder.path().to_owned(),
+            member: "t.parquet".to_owned(),
+            of_manifest: None,
+        };
+        bytes[200_000] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let slice = file.open().unwrap();
+        let done = |from, to| slice.checks.as_ref().unwrap().are_done((from, to));
+        let read = |start: u64, length| slice.get_bytes(start, length);
+        assert_eq!(read(70_000, 10).unwrap(), bytes[70_000..70_010]);
+        assert!(done(65_536, 131_072) && !done(0, 10) && !done(131_000, 131_073));
+        assert_eq!(read(65_536, 65_536).unwrap(), bytes[65_536..131_072]);
+        for (start, length) in [(196_608, 1), (262_143, 1), (131_000, 70_000), (0, 400_000)] {
+            let error = read(start, length).unwrap_err().to_string();
+            assert!(error.contains("bytes 196608 to 262144 with the checksum"), "{start}: {error}");
+        }
+        assert!(!done(196_608, 262_144));
+        assert_eq!(read(390_000, 10_000).unwrap(), bytes[390_000..]);
+        assert!(done(327_680, 400_000) && read(390_000, 10_001).is_err());
     }
 }

@@ -55,7 +55,8 @@ impl std::str::FromStr for Written {
 
 /// The text without the offset from UTC behind it.
 fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
-    if let Some(clock) = text.strip_suffix(['Z', 'z']) {
+    let utc = text.strip_suffix(['Z', 'z']).or_else(|| text.strip_suffix("UTC"));
+    if let Some(clock) = utc {
         return (clock.trim_end(), FixedOffset::east_opt(0));
     }
     // A sign behind the time of day; those between the parts of a date come before it.
@@ -83,6 +84,28 @@ impl Written {
         since_start(date, offset, clock)
             .filter(|ts_ns| (0..=duration_ns).contains(ts_ns))
             .map(|ts_ns| Place { ts_ns, is_utc: false })
+    }
+
+    /// Where it lies as the end of a part of a trace, which may begin before the trace and end behind it.
+    ///
+    /// A time without zone is that of the recorded machine, or UTC where only that lies in the trace, since
+    /// answers can be printed in both. `None` for a time that no calendar knows.
+    #[must_use]
+    pub fn end_of_part(self, clock: TraceClock, duration_ns: i64) -> Option<i64> {
+        if let Some(place) = self.place(clock, duration_ns) {
+            return Some(place.ts_ns);
+        }
+        let (date, offset) = match self {
+            Self::SinceStart(ts_ns) => return Some(ts_ns),
+            Self::Date(date, offset) => (date, offset),
+            Self::Time(time, offset) => {
+                let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
+                (begin.date_naive().and_time(time), offset)
+            }
+        };
+        let utc = || since_start(date, FixedOffset::east_opt(0), clock);
+        let as_utc = if offset.is_none() { utc() } else { None };
+        as_utc.filter(|ts_ns| (0..=duration_ns).contains(ts_ns)).or_else(|| since_start(date, offset, clock))
     }
 }
 
@@ -140,6 +163,7 @@ mod tests {
     fn times_lie_where_the_clock_of_the_machine_says() {
         for (text, expected) in [
             ("12.25", Some((12_250, false))),
+            ("2022-10-02 15:47:38 UTC", Some((5500, false))),
             ("12,25s", Some((12_250, false))),
             ("-5", Some((-5000, false))),
             ("2022-10-02 17:47:38.416", Some((5916, false))),

@@ -1,58 +1,39 @@
 //! CPU by kind of core beside the rows of processes and methods.
 
-rows! {
+declare! {
     /// CPU of a row on each kind of core, of machines with several kinds.
-    pub struct CoreKinds {
-        /// CPU on cores of class 0.
-        class_0_cpu_ns: Option<i64>,
-        /// `class_0_cpu_ns` of the CPU on all kinds.
-        class_0_cpu_percent: Option<f64>,
-        /// CPU × speed ÷ nominal speed; missing where no speed was recorded.
-        class_0_normalized_ns: Option<i64>,
-        /// Mean speed; missing where none was recorded.
-        class_0_mean_mhz: Option<f64>,
-        /// `class_0_mean_mhz` of the nominal speed.
-        class_0_frequency_percent: Option<f64>,
-        /// Cores it ran on.
-        class_0_used_cores: Option<i64>,
-        /// Cores of that class that its threads were allowed to run on.
-        class_0_enabled_cores: Option<i64>,
-        /// From the first to the last sample (switch-in, switch-out) on that class.
-        class_0_duration_ns: Option<i64>,
-        /// CPU on cores of class 1.
-        class_1_cpu_ns: Option<i64>,
-        /// `class_1_cpu_ns` of the CPU on all kinds.
-        class_1_cpu_percent: Option<f64>,
-        /// CPU × speed ÷ nominal speed; missing where no speed was recorded.
-        class_1_normalized_ns: Option<i64>,
-        /// Mean speed; missing where none was recorded.
-        class_1_mean_mhz: Option<f64>,
-        /// `class_1_mean_mhz` of the nominal speed.
-        class_1_frequency_percent: Option<f64>,
-        /// Cores it ran on.
-        class_1_used_cores: Option<i64>,
-        /// Cores of that class that its threads were allowed to run on.
-        class_1_enabled_cores: Option<i64>,
-        /// From the first to the last sample (switch-in, switch-out) on that class.
-        class_1_duration_ns: Option<i64>,
-        /// CPU on cores of class 2.
-        class_2_cpu_ns: Option<i64>,
-        /// `class_2_cpu_ns` of the CPU on all kinds.
-        class_2_cpu_percent: Option<f64>,
-        /// CPU × speed ÷ nominal speed; missing where no speed was recorded.
-        class_2_normalized_ns: Option<i64>,
-        /// Mean speed; missing where none was recorded.
-        class_2_mean_mhz: Option<f64>,
-        /// `class_2_mean_mhz` of the nominal speed.
-        class_2_frequency_percent: Option<f64>,
-        /// Cores it ran on.
-        class_2_used_cores: Option<i64>,
-        /// Cores of that class that its threads were allowed to run on.
-        class_2_enabled_cores: Option<i64>,
-        /// From the first to the last sample (switch-in, switch-out) on that class.
-        class_2_duration_ns: Option<i64>,
-        /// CPU on cores of other classes, or whose class was not recorded.
-        class_other_cpu_ns: Option<i64>,
+    pub row CoreKinds {
+        class_0_cpu_ns: Option<i64> = "CPU on cores of class 0.",
+        class_0_cpu_percent: Option<f64> = "`class_0_cpu_ns` of the CPU on all kinds.",
+        class_0_normalized_ns: Option<i64> =
+            "CPU × speed ÷ nominal speed; missing where no speed was recorded.",
+        class_0_mean_mhz: Option<f64> = "Mean speed; missing where none was recorded.",
+        class_0_frequency_percent: Option<f64> = "`class_0_mean_mhz` of the nominal speed.",
+        class_0_used_cores: Option<i64> = "Cores it ran on.",
+        class_0_enabled_cores: Option<i64> = "Cores of that class that its threads were allowed to run on.",
+        class_0_duration_ns: Option<i64> =
+            "From the first to the last sample (switch-in, switch-out) on that class.",
+        class_1_cpu_ns: Option<i64> = "CPU on cores of class 1.",
+        class_1_cpu_percent: Option<f64> = "`class_1_cpu_ns` of the CPU on all kinds.",
+        class_1_normalized_ns: Option<i64> =
+            "CPU × speed ÷ nominal speed; missing where no speed was recorded.",
+        class_1_mean_mhz: Option<f64> = "Mean speed; missing where none was recorded.",
+        class_1_frequency_percent: Option<f64> = "`class_1_mean_mhz` of the nominal speed.",
+        class_1_used_cores: Option<i64> = "Cores it ran on.",
+        class_1_enabled_cores: Option<i64> = "Cores of that class that its threads were allowed to run on.",
+        class_1_duration_ns: Option<i64> =
+            "From the first to the last sample (switch-in, switch-out) on that class.",
+        class_2_cpu_ns: Option<i64> = "CPU on cores of class 2.",
+        class_2_cpu_percent: Option<f64> = "`class_2_cpu_ns` of the CPU on all kinds.",
+        class_2_normalized_ns: Option<i64> =
+            "CPU × speed ÷ nominal speed; missing where no speed was recorded.",
+        class_2_mean_mhz: Option<f64> = "Mean speed; missing where none was recorded.",
+        class_2_frequency_percent: Option<f64> = "`class_2_mean_mhz` of the nominal speed.",
+        class_2_used_cores: Option<i64> = "Cores it ran on.",
+        class_2_enabled_cores: Option<i64> = "Cores of that class that its threads were allowed to run on.",
+        class_2_duration_ns: Option<i64> =
+            "From the first to the last sample (switch-in, switch-out) on that class.",
+        class_other_cpu_ns: Option<i64> = "CPU on cores of other classes, or whose class was not recorded.",
     }
 }
 
@@ -144,8 +125,9 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 /// The column of what is left.
 const OTHER: &str = "class_other_cpu_ns";
 
-/// Processors of each class that a process may use: those that at least one of its threads was allowed to run on at some time. Thread events
-/// do not tell the group that their mask is of, so that all processors count where there are several groups, and where no mask was recorded.
+/// Processors of each class that a process may use: those that at least one of its threads was allowed to run
+/// on at some time. Thread events do not tell the group that their mask is of, so that all processors count
+/// where there are several groups, and where no mask was recorded.
 pub(super) const ENABLED_CORES: &str = "(
     SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores
     FROM (SELECT process_key FROM process UNION ALL SELECT NULL) p
@@ -169,7 +151,8 @@ pub(super) fn columns() -> String {
     format!("{},\n  k.{OTHER}", CLASSES.map(one).join(",\n  "))
 }
 
-/// The same columns, all missing: for parts of the trace, and rows that are told apart by something else.
+/// The columns of kinds of cores, all missing: for parts of the trace, and rows that are told apart by
+/// something else.
 pub(super) fn no_columns() -> String {
     let one = |class: i64| {
         COLUMNS.map(|(name, kind, _)| format!("CAST(NULL AS {kind}) AS class_{class}_{name}")).join(", ")

@@ -1,4 +1,5 @@
-//! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited for one while it was idle.
+//! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited
+//! for one while it was idle.
 
 use super::core_kinds::ENABLED_CORES;
 pub use super::cores_rows::{ClassRow, CoreRow, MethodClassRow, PriorityRow, StateRow};
@@ -7,22 +8,19 @@ use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{Fixed, Id, Milliseconds, Process, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Shows, View, Words, fields, group, option};
+use crate::question::{
+    Answer, Column, Form, Line, Question, Ranked, Shows, View, Words, fields, group, option,
+};
 
-/// A table of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CoresTable {
-    /// Processors with their kinds and speeds.
-    #[default]
-    Cores,
-    /// Idle states of processors.
-    States,
-    /// CPU of processes by kind of core.
-    Processes,
-    /// Running and ready time by priority and kind of core.
-    Priorities,
-    /// CPU of methods by kind of core.
-    Methods,
+declare! {
+    /// A table of the answer.
+    pub words CoresTable {
+        "cores" => Cores = "Processors with their kinds and speeds.",
+        "states" => States = "Idle states of processors.",
+        "processes" => Processes = "CPU of processes by kind of core.",
+        "priorities" => Priorities = "Running and ready time by priority and kind of core.",
+        "methods" => Methods = "CPU of methods by kind of core.",
+    }
 }
 
 impl CoresTable {
@@ -30,26 +28,16 @@ impl CoresTable {
     pub const ALL: [Self; 4] = [Self::Cores, Self::States, Self::Processes, Self::Priorities];
 }
 
-impl Words for CoresTable {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("cores", Self::Cores),
-        ("states", Self::States),
-        ("processes", Self::Processes),
-        ("priorities", Self::Priorities),
-        ("methods", Self::Methods),
-    ];
-}
-
-request! {
+declare! {
     /// Whose use of the cores.
     #[derive(Eq)]
-    pub struct CoresRequest {
+    pub request CoresRequest {
         /// Which processes, in the tables that tell of them
         processes: ProcessQuery = group(),
         /// How many of the processes with the most CPU
         top: Top = group(),
-        /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core, priorities by kind of core (all),
-        /// or methods by kind of core
+        /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core,
+        /// priorities by kind of core (all), or methods by kind of core
         table: Option<CoresTable> = option("NAME").or_all().shape(),
         /// With --table methods: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
@@ -102,7 +90,8 @@ const CORE_SPEEDS: View<CoresRequest, CoreRow> = View::new(
         Core::new("Name", "Name", Word, |_, row| row.name.clone().into()),
     ],
     |_| 0.0,
-);
+)
+.ranking(|_| Ranked::No);
 
 type State = Column<CoresRequest, StateRow>;
 
@@ -118,7 +107,8 @@ const IDLE_STATES: View<CoresRequest, StateRow> = View::new(
         State::new("Source", "From", Word, |_, row| row.source.clone().into()),
     ],
     |_| 0.0,
-);
+)
+.ranking(|_| Ranked::No);
 
 type Class = Column<CoresRequest, ClassRow>;
 
@@ -191,69 +181,15 @@ const METHODS: View<CoresRequest, MethodClassRow> = View::new(
     |row| row.method_cpu_ns as f64,
 );
 
-/// The column of the names of tables.
-const TABLE: Field =
-    Field { name: "table", sentence: "Table that the row is of", kind: "string", is_optional: false };
-
 impl Question for CoresRequest {
     const NAME: &'static str = "cores";
     const SENTENCE: &'static str = "Kinds of cores, their speeds and idle states, and who used them";
 
-    fn show_sql(&self) -> String {
+    fn form(&self) -> Form<Self> {
         let sql = |table: &CoresTable| format!("-- {}\n{}", table.word(), self.sql(*table));
-        self.tables().iter().map(sql).collect::<Vec<_>>().join("\n")
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        let of = |table: &CoresTable| match table {
-            CoresTable::Cores => fields::<CoreRow>(),
-            CoresTable::States => fields::<StateRow>(),
-            CoresTable::Processes => fields::<ClassRow>(),
-            CoresTable::Priorities => fields::<PriorityRow>(),
-            CoresTable::Methods => fields::<MethodClassRow>(),
-        };
-        let mut all = vec![TABLE];
-        for field in self.tables().iter().flat_map(of) {
-            if all.iter().all(|known| known.name != field.name) {
-                all.push(field);
-            }
-        }
-        all
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let answer = self.ask(session, self.tables())?;
-        let has_classes = answer.has_classes();
-        let CoresAnswer { cores, states, processes, priorities, methods } = answer;
-        let of_priorities =
-            Priorities { per_process: self.per_process, has_faster: has_classes || self.table.is_some() };
-        let all = [
-            (CoresTable::Cores, "Processors", Answer::rows(self, &CORE_SPEEDS, cores)),
-            (CoresTable::States, "Idle states", Answer::rows(self, &IDLE_STATES, states)),
-            (CoresTable::Processes, "CPU by kind of core", Answer::rows(self, &CLASSES, processes)),
-            (
-                CoresTable::Priorities,
-                "Priority by kind of core",
-                Answer::rows(&of_priorities, &PRIORITIES, priorities),
-            ),
-            (CoresTable::Methods, "Methods by kind of core", Answer::rows(self, &METHODS, methods)),
-        ];
-        // One table alone needs no title.
-        let title = |title: &str| if self.table.is_none() { title.to_owned() } else { String::new() };
-        let named = all.into_iter().filter_map(|(table, name, answer)| match answer.is_empty() {
-            false => Some((table.word(), title(name), answer)),
-            true if self.table == Some(table) => {
-                Some((table.word(), String::new(), answer.showing(Shows::Sums)))
-            }
-            true => None,
-        });
-        let how = format!("Kinds of cores were not recorded: {HOW}.");
-        let is_told = self.table.is_some() || has_classes;
-        let hint = (!is_told).then(|| {
-            let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
-            ("", String::new(), nothing)
-        });
-        Ok(Answer::report(named.chain(hint)))
+        let sql = self.tables().iter().map(sql).collect::<Vec<_>>().join("\n");
+        let fields = self.tables().iter().flat_map(CoresTable::fields);
+        Form::report(sql, fields, Self::told)
     }
 
     fn one_table(&self) -> Option<&'static str> {
@@ -293,7 +229,55 @@ LEFT JOIN cpu_core c ON c.cpu = s.cpu
 WHERE s.source = (SELECT max(source) FROM cpu_core_state)
 ORDER BY s.cpu, s.source, s.state";
 
+impl CoresTable {
+    fn fields(&self) -> Vec<Field> {
+        match self {
+            Self::Cores => fields::<CoreRow>(),
+            Self::States => fields::<StateRow>(),
+            Self::Processes => fields::<ClassRow>(),
+            Self::Priorities => fields::<PriorityRow>(),
+            Self::Methods => fields::<MethodClassRow>(),
+        }
+    }
+}
+
 impl CoresRequest {
+    /// The tables that have rows, and one without rows if it alone was asked for.
+    fn told(&self, session: &Session) -> Result<Answer> {
+        let answer = self.ask(session, self.tables())?;
+        let has_classes = answer.has_classes();
+        let CoresAnswer { cores, states, processes, priorities, methods } = answer;
+        let of_priorities =
+            Priorities { per_process: self.per_process, has_faster: has_classes || self.table.is_some() };
+        let all = [
+            (CoresTable::Cores, "Processors", Answer::rows(self, &CORE_SPEEDS, cores)),
+            (CoresTable::States, "Idle states", Answer::rows(self, &IDLE_STATES, states)),
+            (CoresTable::Processes, "CPU by kind of core", Answer::rows(self, &CLASSES, processes)),
+            (
+                CoresTable::Priorities,
+                "Priority by kind of core",
+                Answer::rows(&of_priorities, &PRIORITIES, priorities),
+            ),
+            (CoresTable::Methods, "Methods by kind of core", Answer::rows(self, &METHODS, methods)),
+        ];
+        // One table alone needs no title.
+        let title = |title: &str| if self.table.is_none() { title.to_owned() } else { String::new() };
+        let named = all.into_iter().filter_map(|(table, name, answer)| match answer.is_empty() {
+            false => Some((table.word(), title(name), answer)),
+            true if self.table == Some(table) => {
+                Some((table.word(), String::new(), answer.showing(Shows::Sums)))
+            }
+            true => None,
+        });
+        let how = format!("Kinds of cores were not recorded: {HOW}.");
+        let is_told = self.table.is_some() || has_classes;
+        let hint = (!is_told).then(|| {
+            let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
+            ("", String::new(), nothing)
+        });
+        Ok(Answer::report(named.chain(hint)))
+    }
+
     fn tables(&self) -> &[CoresTable] {
         self.table.as_ref().map_or(&CoresTable::ALL, std::slice::from_ref)
     }

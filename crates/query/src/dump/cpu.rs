@@ -15,9 +15,13 @@ use crate::range::Range;
 /// Orders of rows with CPU times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CpuSort {
+    /// What ran in the method or module itself; CPU of other rows.
+    Usual,
     /// CPU.
     #[default]
     Cpu,
+    /// What ran in the method or module itself; of these only.
+    Exclusive,
     /// Waiting.
     Wait,
     /// Ready.
@@ -73,69 +77,40 @@ pub struct CpuRequest {
     pub top: Top,
 }
 
-rows! {
+declare! {
     /// CPU of a process.
-    pub struct CpuRow: process {
-        /// Key in the extract; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// Process id of its parent.
-        parent_pid: Option<i64>,
-        /// File name of its executable.
-        process: Option<String>,
-        /// Sampled CPU; without any busy sample in the trace, time on processors from context switches.
-        cpu_ns: i64,
-        /// What `cpu_ns` is computed from, see [`CpuSource`].
-        cpu_source: String,
-        /// CPU from context switches.
-        run_ns: Option<i64>,
-        /// Time in which at least one thread waited.
-        wait_ns: Option<i64>,
-        /// Time in which at least one thread was ready.
-        ready_ns: Option<i64>,
-        /// Switch-ins.
-        switches: Option<i64>,
-        /// Switch-ins after the thread had been preempted.
-        preemptions: Option<i64>,
-        /// Threads that were sampled or switched in.
-        threads: i64,
-        /// Mean priority.
-        priority: Option<f64>,
-        /// Number of processors it ran on.
-        core_count: i64,
-        /// Processors it ran on.
-        cores: String,
-        /// First sample or switch-in.
-        first_ns: i64,
-        /// Last sample or switch-out.
-        last_ns: i64,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Path of the executable.
-        module_path: Option<String>,
-        /// File version of the executable.
-        file_version: Option<String>,
-        /// Product of the executable.
-        product_name: Option<String>,
-        /// Company of the executable.
-        company: Option<String>,
-        /// Product version of the executable.
-        product_version: Option<String>,
-        /// Description of the executable.
-        description: Option<String>,
-        /// Times ready as percentiles, in the whole trace.
-        ready: ReadyTimes,
-        /// CPU by kind of core, in the whole trace.
-        kinds: CoreKinds,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row CpuRow: process {
+        process_key: Option<i64> = "Key in the extract; missing for threads whose process is not known.",
+        pid: Option<i64> = "Process id.",
+        parent_pid: Option<i64> = "Process id of its parent.",
+        process: Option<String> = "File name of the executable.",
+        cpu_ns: i64 =
+            "Sampled CPU; without any busy sample in the trace, time on processors from context switches.",
+        cpu_source: String = "What `cpu_ns` is computed from, see [`CpuSource`].",
+        run_ns: Option<i64> = "CPU from context switches.",
+        wait_ns: Option<i64> = "Time in which at least one thread waited.",
+        ready_ns: Option<i64> = "Time in which at least one thread was ready.",
+        switches: Option<i64> = "Switch-ins.",
+        preemptions: Option<i64> = "Switch-ins after the thread had been preempted.",
+        threads: i64 = "Threads that were sampled or switched in.",
+        priority: Option<f64> = "Mean priority.",
+        core_count: i64 = "Number of processors it ran on.",
+        cores: String = "Processors it ran on.",
+        first_ns: i64 = "First sample or switch-in.",
+        last_ns: i64 = "Last sample or switch-out.",
+        session_id: Option<i64> = "Terminal session.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        command_line: Option<String> = "Command line.",
+        module_path: Option<String> = "Path of the executable.",
+        file_version: Option<String> = "File version of the executable.",
+        product_name: Option<String> = "Product of the executable.",
+        company: Option<String> = "Company of the executable.",
+        product_version: Option<String> = "Product version of the executable.",
+        description: Option<String> = "Description of the executable.",
+        ready: ReadyTimes = "Times ready as percentiles, in the whole trace.",
+        kinds: CoreKinds = "CPU by kind of core, in the whole trace.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -281,7 +256,9 @@ ORDER BY sort_value, cpu_ns, process_key",
 
     const fn sort_value(&self) -> &'static str {
         match self.sort {
-            CpuSort::Cpu | CpuSort::ReadyAvg | CpuSort::StackDepth => "cpu_ns",
+            CpuSort::Usual | CpuSort::Cpu | CpuSort::Exclusive | CpuSort::ReadyAvg | CpuSort::StackDepth => {
+                "cpu_ns"
+            }
             CpuSort::Wait => "coalesce(wait_ns, 0)",
             CpuSort::Ready => "coalesce(ready_ns, 0)",
             CpuSort::CpuWait => "cpu_ns + coalesce(wait_ns, 0)",

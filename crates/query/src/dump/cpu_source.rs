@@ -1,15 +1,18 @@
 //! What CPU times are computed from.
 //!
-//! One source holds for a whole trace, whatever part of it or whichever process is asked, so that rows of one answer can be compared.
-//! Samples and context switches measure different things (see `docs/numbers/cpu.md`), so that answers of different sources cannot.
+//! One source holds for a whole trace, whatever part of it or whichever process is asked, so that rows of one
+//! answer can be compared. Samples and context switches measure different things (see `docs/numbers/cpu.md`),
+//! so that answers of different sources cannot.
 
 use super::{Error, Result};
 
-/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without numbers of samples.
+/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without numbers of
+/// samples.
 pub(super) const SAMPLED: &str =
     "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
-/// The same from single events, of a question that reads these anyway. A part of a trace has the source of the whole.
+/// Where CPU comes from, found in single events, for a question that reads these anyway. A part of a trace
+/// has the source of the whole.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";
 
 /// The column that names the source, where `sampled` is more than 0 if the trace has samples.
@@ -23,8 +26,8 @@ pub(super) fn column(sampled: &str, name: &str) -> String {
 pub enum CpuSource {
     /// Weights of samples of the profile interrupt.
     Samples,
-    /// Time on processors from context switches, where the trace has no busy sample. Of a method or stack it is that of the stays which
-    /// began with it in the stack.
+    /// Time on processors from context switches, where the trace has no busy sample. Of a method or stack it
+    /// is that of the stays which began with it in the stack.
     ContextSwitches,
 }
 

@@ -51,6 +51,18 @@ impl fmt::Display for Cut {
 
 impl Parsed for Cut {}
 
+impl OptionValue for Cut {
+    fn options(&self, spec: Spec) -> Vec<Opt> {
+        vec![spec.opt(Kind::Text, Some(self.to_string()))]
+    }
+    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        parsed(values, spec)
+    }
+    fn write(&self, spec: &Spec, values: &mut Values) {
+        Some(self.to_string()).write(spec, values);
+    }
+}
+
 impl OptionValue for Option<Cut> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         vec![spec.opt(Kind::Text, None)]

@@ -1,71 +1,38 @@
-//! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times do not overlap.
+//! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times
+//! do not overlap.
 
-pub use super::disk_rows::{DiskRow, DiskTotal};
 use super::group::{Grouped, Grouping};
 use super::path::{WHOLE_PATH, folder_sql, reversed};
-use super::rows::Field;
 use super::sql::{ProcessQuery, ends, filtered, process_columns, range_condition, text_condition};
 use super::{Recorded, Result, Top, TopProcesses, ask, disk_range};
 use crate::Session;
 use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
-use crate::question::{Answer, Column, Format, Line, Question, Value, View, Words, fields, group, option};
+use crate::question::{Answer, Column, Form, Format, Line, Question, Value, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of disk I/O.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DiskSort {
-    /// Bytes read and written.
-    #[default]
-    TotalSize,
-    /// Service time of reads, writes and flushes.
-    TotalTime,
-    /// Bytes read.
-    ReadSize,
-    /// Bytes written.
-    WriteSize,
-    /// Service time of reads.
-    ReadTime,
-    /// Service time of writes.
-    WriteTime,
-    /// Service time of flushes.
-    FlushTime,
-    /// Operations.
-    Count,
-}
+declare! {
+    /// Orders of disk I/O.
+    pub orders DiskSort {
+        "total-size" => TotalSize: "total_bytes" = "Bytes read and written.",
+        "total-time" => TotalTime: "total_service_ns" = "Service time of reads, writes and flushes.",
+        "read-size" => ReadSize: "read_bytes" = "Bytes read.",
+        "write-size" => WriteSize: "write_bytes" = "Bytes written.",
+        "read-time" => ReadTime: "read_service_ns" = "Service time of reads.",
+        "write-time" => WriteTime: "write_service_ns" = "Service time of writes.",
+        "flush-time" => FlushTime: "flush_service_ns" = "Service time of flushes.",
+        "count" => Count: "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(flushes, 0)" = "Operations.",
+    }
 
-/// A kind of disk I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskOperation {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Flushes.
-    Flush,
-}
+    /// A kind of disk I/O.
+    pub words DiskOperation {
+        "read" => Read = "Reads.",
+        "write" => Write = "Writes.",
+        "flush" => Flush = "Flushes.",
+    }
 
-impl Words for DiskSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("total-size", Self::TotalSize),
-        ("total-time", Self::TotalTime),
-        ("read-size", Self::ReadSize),
-        ("write-size", Self::WriteSize),
-        ("read-time", Self::ReadTime),
-        ("write-time", Self::WriteTime),
-        ("flush-time", Self::FlushTime),
-        ("count", Self::Count),
-    ];
-}
-
-impl Words for DiskOperation {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("read", Self::Read), ("write", Self::Write), ("flush", Self::Flush)];
-}
-
-request! {
     /// Which I/O, put together how, in which order.
     #[derive(Eq)]
-    pub struct DiskRequest {
+    pub request DiskRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
@@ -75,8 +42,8 @@ request! {
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
         /// Count the I/O of a file for each process that used it: filters on processes choose such files, and
-        /// --per-process makes rows for each set of processes. Without it each operation belongs to the process
-        /// that issued it
+        /// --per-process makes rows for each set of processes. Without it each operation belongs to the
+        /// process that issued it
         shared: bool = option("").shape(),
         /// How many of the largest processes
         top_processes: TopProcesses = group(),
@@ -99,11 +66,55 @@ request! {
         /// Only rows with such service time of all operations (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only this part of the trace (s); times are clipped to it
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Write paths from the file to the drive: a.txt\folder\C:
         reverse_file_name: bool = option("").called("reverse-file-name").output(),
         /// Show sums of sizes and times, operations, queue times
         details: bool = option("").output(),
+    }
+
+    /// Disk I/O of a folder or file.
+    pub row DiskRow: process {
+        process_key: Option<i64> =
+            "Process, with rows for each process; missing if it is not known, and with sets of processes.",
+        pid: Option<i64> = "Process id.",
+        process: Option<String> = "Its name; of sets as `process_names`.",
+        path: Option<String> = "Drive, folder or file; missing for flushes and for files without a name.",
+        reads: Option<i64> = "Reads; missing where only their sums are known.",
+        read_bytes: i64 = "Bytes read.",
+        read_service_ns: i64 = "Service time of reads.",
+        read_io_ns: i64 = "Time of reads, queue included.",
+        writes: Option<i64> = "Writes; missing where only their sums are known.",
+        write_bytes: i64 = "Bytes written.",
+        write_service_ns: i64 = "Service time of writes.",
+        write_io_ns: i64 = "Time of writes, queue included.",
+        flushes: Option<i64> = "Flushes; missing where only their sums are known.",
+        flush_service_ns: i64 = "Service time of flushes.",
+        max_io_ns: i64 = "Longest operation, queue included.",
+        total_bytes: i64 = "Bytes read and written.",
+        total_service_ns: i64 = "Service time of all operations.",
+        active_percent: f64 = "Share of the time that a disk worked on them, in percent.",
+        files: i64 = "Files with a name.",
+        processes: i64 = "Processes.",
+        process_names: Option<String> = "Names and ids of these processes, with ; between.",
+        disks: Option<String> = "Numbers of the disks, with ; between.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+    /// Sums of disk I/O.
+    pub row DiskTotal {
+        reads: i64 = "Reads.",
+        read_bytes: i64 = "Bytes read.",
+        read_service_ns: i64 = "Service time of reads.",
+        writes: i64 = "Writes.",
+        write_bytes: i64 = "Bytes written.",
+        write_service_ns: i64 = "Service time of writes.",
+        flushes: i64 = "Flushes.",
+        flush_service_ns: i64 = "Service time of flushes.",
+        total_service_ns: i64 = "Service time of all operations.",
+        shared_service_ns: i64 =
+            "Service time that is in no row, since it is of files that several processes shared.",
+        sort_value: f64 = "What groups are sorted by.",
     }
 }
 
@@ -125,6 +136,11 @@ pub fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTotal {
     })
 }
 
+/// Whether all columns are shown.
+const fn details(asked: &DiskRequest) -> bool {
+    asked.details
+}
+
 type Sum = Column<DiskRequest, DiskRow>;
 
 const DISK_IO: View<DiskRequest, DiskRow> = View::new(
@@ -134,31 +150,23 @@ const DISK_IO: View<DiskRequest, DiskRow> = View::new(
         Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
             Value::Rate(row.read_bytes, row.read_service_ns)
         }),
-        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into())
-            .cost()
-            .shown_if(|asked| asked.details),
+        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost().shown_if(details),
         Sum::new("WriteTime", "Write s", Seconds(5), |_, row| row.write_service_ns.into()).cost(),
         Sum::new("WriteSize", "Write MB", Megabytes, |_, row| row.write_bytes.into()).cost(),
         Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
             Value::Rate(row.write_bytes, row.write_service_ns)
         }),
-        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into())
-            .cost()
-            .shown_if(|asked| asked.details),
+        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost().shown_if(details),
         Sum::new("FlushTime", "Flush s", Seconds(5), |_, row| row.flush_service_ns.into()).cost(),
-        Sum::new("FlushCount", "Flushes", Whole, |_, row| row.flushes.into())
-            .cost()
-            .shown_if(|asked| asked.details),
+        Sum::new("FlushCount", "Flushes", Whole, |_, row| row.flushes.into()).cost().shown_if(details),
         Sum::new("PercentActive", "Active %", Fixed(1), |_, row| row.active_percent.into()).cost(),
         Sum::new("TotalSize", "Total MB", Megabytes, |_, row| row.total_bytes.into())
             .cost()
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
         Sum::new("TotalTime", "Total s", Seconds(5), |_, row| row.total_service_ns.into())
             .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("MaxTime", "Longest s", Seconds(5), |_, row| row.max_io_ns.into())
-            .worst()
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
+        Sum::new("MaxTime", "Longest s", Seconds(5), |_, row| row.max_io_ns.into()).worst().shown_if(details),
         Sum::new("Process", "Process", Process, |_, row| row.into())
             .shown_when_merged(|asked| asked.per_process),
         Sum::new("FileDir", "File", Word, |asked, row| path(asked, row).into()).titled(|asked| {
@@ -221,26 +229,19 @@ impl Question for DiskRequest {
     const NAME: &'static str = "disk";
     const SENTENCE: &'static str = "Disk I/O by folder or file";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<DiskRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let DiskAnswer { groups, total } = self.ask(session)?;
-        let shared = (total.shared_service_ns > 0).then(|| {
-            let line = Line::default().value(Seconds(3), total.shared_service_ns);
-            line.words(" s more are of files that several processes shared: --shared counts them for each")
-        });
-        let groups = groups.into_iter().map(|group| group.rows).collect();
-        Ok(Answer::groups(self, &DISK_IO, groups).with_foot(shared))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        Form::made::<DiskRow>(self.sql(), |asked: &Self, session| {
+            let DiskAnswer { groups, total } = asked.ask(session)?;
+            let shared = (total.shared_service_ns > 0).then(|| {
+                let line = Line::default().value(Seconds(3), total.shared_service_ns);
+                line.words(
+                    " s more are of files that several processes shared: --shared counts them for each",
+                )
+            });
+            let groups = groups.into_iter().map(|group| group.rows).collect();
+            Ok(Answer::groups(asked, &DISK_IO, groups).with_foot(shared))
+        })
+        .top(self.top)
     }
 }
 
@@ -288,7 +289,7 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY sort_value, total_service_ns, path, process_key, process",
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             reads = counted("reads", "read_bytes", "read_service_ns"),
             writes = counted("writes", "write_bytes", "write_service_ns"),
             flushes = counted("flushes", "0", "flush_service_ns"),
@@ -409,25 +410,12 @@ LEFT JOIN sized z ON {of_size}{conditions}",
         operation.map(str::to_owned).into_iter().chain(ranges).collect()
     }
 
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            DiskSort::TotalSize => "total_bytes",
-            DiskSort::TotalTime => "total_service_ns",
-            DiskSort::ReadSize => "read_bytes",
-            DiskSort::WriteSize => "write_bytes",
-            DiskSort::ReadTime => "read_service_ns",
-            DiskSort::WriteTime => "write_service_ns",
-            DiskSort::FlushTime => "flush_service_ns",
-            DiskSort::Count => "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(flushes, 0)",
-        }
-    }
-
     /// Asks.
     ///
     /// # Errors
     /// There is no disk I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
-        DISK.check(session, self.time)?;
+        DISK.check(session, !self.time.is_unlimited())?;
         let by = Grouping {
             per_process: self.per_process,
             top: self.top,
@@ -484,7 +472,7 @@ const NO_SUMS: &str = "CAST(NULL AS VARCHAR) AS disk_number, 0 AS reads, 0 AS re
 const DISK: Recorded = Recorded {
     sums: "disk_file",
     rows: "disk_io",
-    operations: "operations of disks",
+    single: "operations of disks",
     what: "disk I/O",
     how: "record with the kernel keywords DISK_IO+DISK_IO_INIT+FILENAME, for example `wpr -start DiskIO`",
 };

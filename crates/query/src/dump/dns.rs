@@ -4,55 +4,34 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-pub use super::dns_rows::{DnsQueryRow, DnsRow};
 use super::group::Top;
-use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
-use super::{Error, Result, ask, has_rows};
+use super::{Recorded, Result, ask};
 use crate::Session;
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
 use crate::question::{
-    Answer, Column, Line, ProcessCell, ProcessColumns, Question, Sums, Value, View, Words, fields, group,
-    option,
+    Answer, Column, Form, Line, ProcessCell, ProcessColumns, Question, Sums, Value, View, group, option,
 };
 use crate::range::{Range, Unit};
 use crate::win32_error::win32_error_name;
 
-/// What the total time of several queries is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DnsTotalBy {
-    /// The time in which at least one of them was under way.
-    #[default]
-    Union,
-    /// The longest of them. ETWAnalyzer prints this as time without overlaps.
-    Longest,
-    /// The sum of their durations.
-    Sum,
-}
+declare! {
+    /// What the total time of several queries is.
+    pub words DnsTotalBy {
+        "union" => Union = "The time in which at least one of them was under way.",
+        "longest" => Longest = "The longest of them. ETWAnalyzer prints this as time without overlaps.",
+        "sum" => Sum = "The sum of their durations.",
+    }
 
-/// Orders of names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DnsSort {
-    /// Total time.
-    #[default]
-    Time,
-    /// Queries.
-    Count,
-}
+    /// Orders of names.
+    pub words DnsSort {
+        "time" => Time = "Total time.",
+        "count" => Count = "Queries.",
+    }
 
-impl Words for DnsSort {
-    const WORDS: &'static [(&'static str, Self)] = &[("time", Self::Time), ("count", Self::Count)];
-}
-
-impl Words for DnsTotalBy {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("union", Self::Union), ("longest", Self::Longest), ("sum", Self::Sum)];
-}
-
-request! {
     /// Which queries.
     #[derive(Eq)]
-    pub struct DnsRequest {
+    pub request DnsRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest names
@@ -73,12 +52,55 @@ request! {
         show_return_code: bool = option("").called("show-return-code").output(),
         /// Order
         sort: DnsSort = option("ORDER").called("sort-by").shape(),
-        /// What total time is: union, the time in which at least one query was under way; longest, of the longest query; sum
+        /// What total time is: union, the time in which at least one query was under way; longest, of the
+        /// longest query; sum
         total_by: DnsTotalBy = option("HOW").called("total-by").shape(),
         /// Only names with such a total time (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only queries of such a duration (s)
         time: Range = option("A..B").unit(Unit::Seconds),
+    }
+
+    /// All queries for a name.
+    pub row DnsRow {
+        name: String = "Name in lower case.",
+        total_ns: i64 = "Total time, as it is asked for.",
+        union_ns: i64 = "Time in which at least one query was under way.",
+        sum_ns: i64 = "Sum of the durations.",
+        min_ns: Option<i64> = "Shortest query.",
+        max_ns: Option<i64> = "Longest query.",
+        count: i64 = "Queries with start and answer.",
+        timed_out: i64 = "Those of them during which a server did not answer in time.",
+        unanswered: i64 = "Queries without an answer in the trace.",
+        unstarted: i64 = "Answers without a start in the trace.",
+        processes: i64 = "Processes that asked.",
+        statuses: Option<String> =
+            "Distinct Win32 errors of the answers, without 0, ascending, with commas between.",
+        return_codes: Option<String> = "Their names, with `;` between. Invalid parameters (87) are left out.",
+        adapters: Option<String> = "Distinct adapters, with `;` between.",
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A single query.
+    pub row DnsQueryRow: process {
+        ..process = "Process.",
+        tid: Option<i64> = "Thread that asked.",
+        name: String = "Name as it was asked for.",
+        query_type: i64 = "Type of resource record.",
+        start_ns: Option<i64> = "Start, if in the trace.",
+        end_ns: Option<i64> = "Answer, if in the trace.",
+        duration_ns: Option<i64> = "Time between.",
+        status: Option<i64> = "Win32 error of the answer.",
+        status_name: Option<String> = "Its name.",
+        is_timed_out: bool = "Whether a server did not answer in time.",
+        timed_out_servers: Option<String> = "Those servers.",
+        adapters: Option<String> = "Adapters over which the name was asked for.",
+        adapter_servers: Option<String> = "Their servers.",
+        servers: Option<String> = "Servers that were asked.",
+        result: Option<String> = "Records of the answer.",
+        is_network: bool = "Whether it was sent to servers as it is.",
+        is_async: bool = "Whether the caller did not wait for it.",
+        ..process_details,
     }
 }
 
@@ -127,6 +149,7 @@ const NAMES: View<DnsRequest, Asked> = View::new(
     ],
     |name| name.row.sort_value,
 )
+.alarming_if(|name| name.row.timed_out > 0)
 .with_above(|asked, name, before| {
     if !asked.show_process || asked.details {
         return Vec::new();
@@ -191,19 +214,42 @@ fn addresses(result: &str) -> String {
     parts.join(";")
 }
 
+const DNS: Recorded = Recorded::rows(
+    "dns_query",
+    "DNS queries",
+    "record with the provider Microsoft-Windows-DNS-Client, for example `wpr -start Network`",
+);
+
 impl Question for DnsRequest {
     const NAME: &'static str = "dns";
     const SENTENCE: &'static str = "DNS queries by name";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.list_sql() } else { self.sql() }
+    fn form(&self) -> Form<Self> {
+        if self.details {
+            return Form::made::<DnsQueryRow>(self.list_sql(), Self::told).top(self.top);
+        }
+        Form::made::<DnsRow>(self.sql(), Self::told).top(self.top)
     }
 
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<DnsQueryRow>() } else { fields::<DnsRow>() }
+    fn overall(&self, all: &[Sums]) -> Vec<Line> {
+        let sum = |name| all.iter().filter_map(|one| one.get(name).copied()).fold(0, i64::saturating_add);
+        let line = Line::new("Totals: ")
+            .value(Seconds(3), sum("total_ns"))
+            .words(" s Dns query time for ")
+            .whole(sum("count"))
+            .words(" Dns queries; ")
+            .value(Seconds(3), sum("union_ns"))
+            .words(" s with at least one of them under way");
+        vec![line]
     }
+}
 
-    fn answer(&self, session: &Session) -> Result<Answer> {
+/// Invalid parameters: what the client says of queries that it answers in another way.
+const INVALID_PARAMETER: i32 = 87;
+
+impl DnsRequest {
+    /// Names, and with details their queries, which machines get in their place.
+    fn told(&self, session: &Session) -> Result<Answer> {
         let DnsAnswer { rows, queries, union_ns } = self.ask(session)?;
         let sum = |number: fn(&DnsRow) -> i64| rows.iter().map(number).fold(0, i64::saturating_add);
         let sums =
@@ -218,27 +264,6 @@ impl Question for DnsRequest {
         })
     }
 
-    fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        let sum = |name| all.iter().filter_map(|one| one.get(name).copied()).fold(0, i64::saturating_add);
-        let line = Line::new("Totals: ")
-            .value(Seconds(3), sum("total_ns"))
-            .words(" s Dns query time for ")
-            .whole(sum("count"))
-            .words(" Dns queries; ")
-            .value(Seconds(3), sum("union_ns"))
-            .words(" s with at least one of them under way");
-        vec![line]
-    }
-
-    fn top(&self) -> Top {
-        self.top
-    }
-}
-
-/// Invalid parameters: what the client says of queries that it answers in another way.
-const INVALID_PARAMETER: i32 = 87;
-
-impl DnsRequest {
     /// The queries of a name that are shown, from the first one on.
     fn shown<'q>(&self, queries: &'q [DnsQueryRow]) -> impl Iterator<Item = &'q DnsQueryRow> + use<'q> {
         queries.iter().skip(self.skip_details).take(self.top_details.unwrap_or(usize::MAX))
@@ -305,12 +330,7 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
     /// # Errors
     /// No queries were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DnsAnswer> {
-        if !has_rows(session, "dns_query")? {
-            return Err(Error::NotRecorded {
-                what: "DNS queries",
-                how: "record with the provider Microsoft-Windows-DNS-Client, for example `wpr -start Network`",
-            });
-        }
+        DNS.check(session, true)?;
         let mut rows: Vec<DnsRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
         rows.iter_mut().for_each(tidy);

@@ -1,6 +1,7 @@
 //! Why a dump has no answer.
 
 use crate::Session;
+use crate::question::OptionError;
 
 /// Result of a dump.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -58,6 +59,17 @@ pub enum Error {
         /// How to record it.
         how: String,
     },
+    /// A part of the trace that is written with clock times does not lie in it.
+    #[error("--{option}")]
+    Part {
+        /// The option.
+        option: &'static str,
+        /// What is wrong, and how a part is written.
+        source: crate::range::RangeError,
+    },
+    /// What an option names is in none of the extracts.
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// The extract holds sums only, and the question is about single events.
     #[error("the question needs the single {what}, of which this extract keeps only sums")]
     NeedsEvents {
@@ -72,6 +84,7 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Query(error) => error.hint(),
+            Self::Option(_) => None,
             Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
             Self::Imported { why } => match **why {
                 Self::NotRecorded { .. } => Some(
@@ -80,6 +93,7 @@ impl Error {
                 _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
             },
             Self::NotThere { how, .. } => Some(how),
+            Self::Part { source, .. } => Some(source.hint),
             Self::CpuSourcesDiffer { .. } => Some(
                 "ask each trace on its own, or compare `run_ns`, which is from context switches wherever they were recorded",
             ),

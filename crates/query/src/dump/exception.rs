@@ -1,159 +1,173 @@
 //! Exceptions of .NET programs: equal ones together, or each one.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use super::exception_filter::{ExceptionFilters, Thrown};
+use super::cut::Cut;
+use super::exception_filter::{self, ExceptionFilters};
+use super::exception_view::{LISTED, TOGETHER, Thrown};
 use super::group::{Group, grouped};
 use super::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
     stack_condition, text_condition,
 };
+use super::stacked::{STACK, with_stacks};
 use super::zero::ZeroTime;
-use super::{Result, Top, ask, check_recorded};
+use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::frames::TraceFrames;
-use crate::range::Range;
+use crate::question::{Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option};
+use crate::range::{Range, Unit};
 
-/// Orders of exceptions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ExceptionSort {
-    /// How many: processes by all of theirs, in them types by all of that type, then messages.
-    #[default]
-    Count,
-    /// Name of the process, then type and message.
-    Process,
-    /// Processes by number, in them the name of the type, then how many.
-    Type,
-    /// Processes by number, in them the message.
-    Message,
-}
+declare! {
+    /// Which exceptions.
+    #[derive(Eq)]
+    pub request ExceptionRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many rows from the end of the list, of each process where equal ones are together
+        top: Top = group(),
+        /// What becomes second 0 of times
+        zero: ZeroTime = group(),
+        /// Only such types, with namespace (*, ?, several with ;, ! excludes)
+        exception_type: Option<String> = option("NAMES").called("type"),
+        /// Only messages of which one line fits (*, ?, several with ;, ! excludes)
+        message: Option<String> = option("TEXT"),
+        /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes stacks
+        /// with such a frame)
+        stack: Option<String> = option("FRAMES").called("stack-filter"),
+        /// Leave out what the rules of this file leave out (ExceptionFilters.xml of ETWAnalyzer); how many
+        /// these are is noted.
+        /// default: the file that ETWKIT_EXCEPTION_FILTERS names
+        filters: NamedFile<ExceptionFilters> = option("FILE|default").called("exception-filters"),
+        /// Only exceptions of these seconds, counted from --zero-time
+        time: Range = option("A..B").unit(Unit::Seconds),
+        /// Only exceptions in this part of the trace (s)
+        range: Range = option("A..B").unit(Unit::Moment),
+        /// count, process, type and message put equal exceptions of a process together; time lists each one
+        sort: ExceptionSort = option("ORDER").called("sort-by").shape(),
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several
+        /// with ;, ! excludes)
+        modules: Option<String> = option("TEXT").called("show-module").alone(""),
+        /// Show stacks: equal exceptions with different stacks are rows of their own
+        by_stack: bool = option("").called("show-stack").output(),
+        /// Only frames A to B of stacks
+        cut_stack: Cut = option("A..B").called("cut-stack").output() => Cut::Part(0, 50),
+        /// Characters of messages; 0 shows all
+        max_message: usize = option("N").called("max-message").output() => 500,
+        /// Show when equal exceptions were thrown, and by which threads
+        show_time: bool = option("").called("show-time").output(),
+        /// Show first and last time, threads, HRESULT and terminal sessions
+        details: bool = option("").output(),
+    }
 
-/// Which exceptions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExceptionRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// A filter on types.
-    pub exception_type: Option<String>,
-    /// A filter on messages; one line has to match.
-    pub message: Option<String>,
-    /// A filter on frames of stacks: one has to match, none an excluding pattern.
-    pub stack: Option<String>,
-    /// A filter on path, version, product and company of the executable.
-    pub modules: Option<String>,
-    /// Rules that leave some out. They are applied to the rows of the answer, so that the SQL has all.
-    pub filters: Option<Arc<ExceptionFilters>>,
-    /// When they were thrown, in nanoseconds behind the zero of times.
-    pub time: Range,
-    /// What becomes second 0 of times.
-    pub zero: ZeroTime,
-    /// Whether the same exception with another stack is a row of its own in [`ExceptionRequest::ask`].
-    pub by_stack: bool,
-    /// Order of [`ExceptionRequest::ask`].
-    pub sort: ExceptionSort,
-    /// How many rows from the end of the list, of each process where equal ones are together.
-    pub top: Top,
-}
+    /// Orders of exceptions.
+    pub words ExceptionSort {
+        "count" => Count =
+            "How many: processes by all of theirs, in them types by all of that type, then messages.",
+        "process" => Process = "Name of the process, then type and message.",
+        "type" => Type = "Processes by number, in them the name of the type, then how many.",
+        "message" => Message = "Processes by number, in them the message.",
+        "time" => Time = "Each exception by itself, by time.",
+    }
 
-rows! {
     /// Exceptions of one process with the same type and message, and with the same stack if that is asked
     /// for.
-    pub struct ExceptionRow {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Type with namespace.
-        exception_type: String,
-        /// Message.
-        message: String,
-        /// How many were thrown.
-        count: i64,
-        /// How many of them were thrown again.
-        rethrown: i64,
-        /// Time of the first one.
-        first_ns: i64,
-        /// Time of the last one.
-        last_ns: i64,
-        /// Threads that threw them.
-        threads: i64,
-        /// Times of all of them in their order, with blanks between.
-        times_ns: String,
-        /// Thread ids in the same order.
-        tids: String,
-        /// HRESULT of one of them, as bit pattern.
-        hresult: Option<i64>,
-        /// Stack, in rows by stack.
-        stack_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Path of the executable.
-        module_path: Option<String>,
-        /// Its file version.
-        file_version: Option<String>,
-        /// Its product.
-        product_name: Option<String>,
-        /// Its company.
-        company: Option<String>,
-        /// Product version of the executable.
-        product_version: Option<String>,
-        /// Description of the executable.
-        description: Option<String>,
-        /// What rows are sorted by with [`ExceptionSort::Count`].
-        sort_value: f64,
+    pub row ExceptionRow: process {
+        ..process = "Process; missing if it is not known.",
+        exception_type: String = "Type with namespace.",
+        message: String = "Message.",
+        count: i64 = "How many were thrown.",
+        rethrown: i64 = "How many of them were thrown again.",
+        first_ns: i64 = "Time of the first one.",
+        last_ns: i64 = "Time of the last one.",
+        threads: i64 = "Threads that threw them.",
+        times_ns: String = "Times of all of them in their order, with blanks between.",
+        tids: String = "Thread ids in the same order.",
+        hresult: Option<i64> = "HRESULT of one of them, as bit pattern.",
+        stack_id: Option<i64> = "Stack, in rows by stack.",
+        ..process_details,
+        module_path: Option<String> = "Path of the executable.",
+        file_version: Option<String> = "Its file version.",
+        product_name: Option<String> = "Its product.",
+        company: Option<String> = "Its company.",
+        product_version: Option<String> = "Product version of the executable.",
+        description: Option<String> = "Description of the executable.",
+        sort_value: f64 = "What rows are sorted by with [`ExceptionSort::Count`].",
     }
 
     /// An exception.
-    pub struct ThrownRow {
-        /// When it was thrown.
-        ts_ns: i64,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id.
-        tid: Option<i64>,
-        /// Type with namespace.
-        exception_type: String,
-        /// Message.
-        message: String,
-        /// HRESULT as bit pattern.
-        hresult: Option<i64>,
-        /// Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.
-        flags: i64,
-        /// Stack.
-        stack_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Path of the executable.
-        module_path: Option<String>,
-        /// Its file version.
-        file_version: Option<String>,
-        /// Its product.
-        product_name: Option<String>,
-        /// Its company.
-        company: Option<String>,
-        /// Product version of the executable.
-        product_version: Option<String>,
-        /// Description of the executable.
-        description: Option<String>,
+    pub row ThrownRow: process {
+        ts_ns: i64 = "When it was thrown.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread id.",
+        exception_type: String = "Type with namespace.",
+        message: String = "Message.",
+        hresult: Option<i64> = "HRESULT as bit pattern.",
+        flags: i64 =
+            "Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.",
+        stack_id: Option<i64> = "Stack.",
+        ..process_details,
+        module_path: Option<String> = "Path of the executable.",
+        file_version: Option<String> = "Its file version.",
+        product_name: Option<String> = "Its product.",
+        company: Option<String> = "Its company.",
+        product_version: Option<String> = "Product version of the executable.",
+        description: Option<String> = "Description of the executable.",
+    }
+}
+
+/// Names the file that `default` stands for.
+const FILTERS: &str = "ETWKIT_EXCEPTION_FILTERS";
+
+/// The number of exceptions that rules left out, in the numbers of an answer.
+const LEFT_OUT: &str = "left_out";
+
+impl Question for ExceptionRequest {
+    const NAME: &'static str = "exception";
+    const SENTENCE: &'static str = "Exceptions of .NET programs";
+
+    fn form(&self) -> Form<Self> {
+        let form = if self.lists() {
+            Form::made::<ThrownRow>(self.list_sql(), Self::with_stacks)
+        } else {
+            Form::made::<ExceptionRow>(self.sql(), Self::with_stacks)
+        };
+        form.with_fields(vec![STACK]).top(self.top)
+    }
+
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        let (answer, left_out) = if self.lists() {
+            let Kept { answer, left_out } = self.list(session)?;
+            let rows = with_stacks(session, answer, self.by_stack, |row| row.stack_id)?;
+            (Answer::rows(self, &LISTED, Thrown::all(rows)), left_out)
+        } else {
+            let Kept { answer, left_out } = self.ask(session)?;
+            let stacked = |group: Group<ExceptionRow, i64>| {
+                with_stacks(session, group.rows, self.by_stack, |row| row.stack_id)
+            };
+            let groups = answer.into_iter().map(stacked).collect::<Result<_>>()?;
+            (Answer::groups(self, &TOGETHER, groups), left_out)
+        };
+        answer.with_sums([(LEFT_OUT, left_out)]).moved(&self.zero, session)
+    }
+
+    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
+        self.filters.load(files, Some(FILTERS), ExceptionFilters::parse)
+    }
+
+    fn notes(&self, all: &[Sums]) -> Vec<String> {
+        let left_out =
+            || all.iter().filter_map(|sums| sums.get(LEFT_OUT)).fold(0i64, |a, b| a.saturating_add(*b));
+        let note = match (&self.filters.name, &self.filters.content) {
+            (None, _) => None,
+            (Some(file), Some(_)) => {
+                Some(format!("exceptions left out by the rules of {file}: {}", left_out()))
+            }
+            (Some(_), None) => {
+                Some(format!("no exception is left out: there are no rules, {FILTERS} does not name a file"))
+            }
+        };
+        note.into_iter().collect()
     }
 }
 
@@ -170,14 +184,40 @@ pub struct Kept<A> {
 }
 
 impl ExceptionRequest {
+    /// With stacks, since machines get them.
+    fn with_stacks(&self, session: &Session) -> Result<Answer> {
+        Self { by_stack: true, ..self.clone() }.answer_for_people(session)
+    }
+
+    /// Whether each exception is a row.
+    fn lists(&self) -> bool {
+        self.sort == ExceptionSort::Time
+    }
+
+    /// What stands above times that are called something else than times are.
+    pub(super) fn title_of_time(&self, title: &str) -> String {
+        format!("{title}{}", if self.zero.mode.is_some() { "*" } else { "" })
+    }
+
+    /// A message, or its begin if it is too long.
+    pub(super) fn cut_message(&self, message: &str) -> String {
+        if self.max_message == 0 || message.chars().count() <= self.max_message {
+            return message.to_owned();
+        }
+        let begin: String = message.chars().take(self.max_message).collect();
+        format!("{begin} ... (--max-message 0 shows all)")
+    }
+
     /// The chosen exceptions, one row for each.
     fn chosen(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("e.exception_type", self.exception_type.as_deref()));
         conditions.extend(text_condition("e.message", self.message.as_deref()));
         conditions.extend(stack_condition("e.stack_id", self.stack.as_deref()));
-        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
+        let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());
+        conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
         conditions.extend(range_condition(&self.zero.moved("e.ts_ns"), self.time));
+        conditions.extend(range_condition("e.ts_ns", self.range));
         format!(
             "SELECT {ts}, e.process_key, {process}, t.tid, e.thread_key, e.exception_type, e.message, e.hresult, e.flags, e.stack_id,
     v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description
@@ -195,7 +235,7 @@ impl ExceptionRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let order = match self.sort {
-            ExceptionSort::Count => {
+            ExceptionSort::Count | ExceptionSort::Time => {
                 "process_count, process_key, type_count, exception_type, count, first_ns, message, stack_id"
             }
             ExceptionSort::Process => {
@@ -248,7 +288,7 @@ ORDER BY {order}",
     /// # Errors
     /// No exceptions were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Kept<ExceptionAnswer>> {
-        check(session)?;
+        EXCEPTION.check(session, true)?;
         let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
         let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
         if self.has_rules() && !self.by_stack {
@@ -266,7 +306,7 @@ ORDER BY {order}",
     /// # Errors
     /// No exceptions were recorded; the query fails.
     pub fn list(&self, session: &Session) -> Result<Kept<Vec<ThrownRow>>> {
-        check(session)?;
+        EXCEPTION.check(session, true)?;
         let mut rows = ask(session, &self.list_sql())?;
         let left_out = self.leave_out(session, &mut rows, ThrownRow::thrown, |_| 1)?;
         self.top.cut(&mut rows);
@@ -274,19 +314,20 @@ ORDER BY {order}",
     }
 
     fn has_rules(&self) -> bool {
-        self.filters.as_deref().is_some_and(|filters| !filters.is_empty())
+        self.filters.content.as_deref().is_some_and(|filters| !filters.is_empty())
     }
 
-    /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have the same process, type,
+    /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have
+    /// the same process, type,
     /// message and stack.
     fn leave_out<R>(
         &self,
         session: &Session,
         rows: &mut Vec<R>,
-        thrown: impl Fn(&R) -> (Thrown<'_>, Option<i64>),
+        thrown: impl Fn(&R) -> (exception_filter::Thrown<'_>, Option<i64>),
         count: impl Fn(&R) -> i64,
     ) -> Result<i64> {
-        let Some(filters) = self.filters.as_deref().filter(|filters| !filters.is_empty()) else {
+        let Some(filters) = self.filters.content.as_deref().filter(|filters| !filters.is_empty()) else {
             return Ok(0);
         };
         let frames = session.frames()?;
@@ -329,7 +370,7 @@ ORDER BY {order}",
                 let rest = |row: &ExceptionRow| (text(&row.exception_type), row.first_ns, row.stack_id);
                 rows.sort_by_cached_key(|row| (process(row), text(&row.message), rest(row)));
             }
-            ExceptionSort::Count => {
+            ExceptionSort::Count | ExceptionSort::Time => {
                 rows.sort_by_cached_key(|row| {
                     (process(row), kind(row), text(&row.exception_type), size(row))
                 });
@@ -379,27 +420,32 @@ impl ExceptionRow {
         Some(one)
     }
 
-    fn thrown(&self) -> (Thrown<'_>, Option<i64>) {
+    fn thrown(&self) -> (exception_filter::Thrown<'_>, Option<i64>) {
         let process = self.process.as_deref().unwrap_or_default();
-        let thrown = Thrown { process, exception_type: &self.exception_type, message: &self.message };
+        let thrown = exception_filter::Thrown {
+            process,
+            exception_type: &self.exception_type,
+            message: &self.message,
+        };
         (thrown, self.stack_id)
     }
 }
 
 impl ThrownRow {
-    fn thrown(&self) -> (Thrown<'_>, Option<i64>) {
+    fn thrown(&self) -> (exception_filter::Thrown<'_>, Option<i64>) {
         let process = self.process.as_deref().unwrap_or_default();
-        let thrown = Thrown { process, exception_type: &self.exception_type, message: &self.message };
+        let thrown = exception_filter::Thrown {
+            process,
+            exception_type: &self.exception_type,
+            message: &self.message,
+        };
         (thrown, self.stack_id)
     }
 }
 
-fn check(session: &Session) -> Result<()> {
-    check_recorded(
-        session,
-        "exception",
-        ".NET exceptions",
-        "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x8000 (Exception) and stacks, for example \
-              `wpr -start DotNET`",
-    )
-}
+const EXCEPTION: Recorded = Recorded::rows(
+    "exception",
+    ".NET exceptions",
+    "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x8000 (Exception) and stacks, for example \
+     `wpr -start DotNET`",
+);

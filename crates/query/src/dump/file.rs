@@ -2,57 +2,30 @@
 
 use super::group::{Grouped, Grouping};
 use super::path::{WHOLE_PATH, reversed};
-use super::rows::Field;
 use super::sql::ProcessQuery;
 use super::{Recorded, Result, Top, TopProcesses, ask};
 use crate::Session;
 use crate::nt_status::error_name;
 use crate::question::Format::{Kilobytes, Process, ProcessLine, Seconds, Throughput, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Shows, Value, View, Words, fields, group, option};
+use crate::question::{Answer, Column, Form, Line, Question, Shows, Value, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of file I/O.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FileSort {
-    /// Bytes read and written.
-    #[default]
-    TotalSize,
-    /// Operations.
-    Count,
-    /// Bytes read.
-    ReadSize,
-    /// Bytes written.
-    WriteSize,
-    /// Duration of reads.
-    ReadTime,
-    /// Duration of writes.
-    WriteTime,
-    /// Duration of opening, closing, reading and writing.
-    TotalTime,
-    /// Largest position read or written.
-    Length,
-    /// Largest position read.
-    MaxReadPos,
-    /// Largest position written.
-    MaxWritePos,
-    /// Duration of opening and closing.
-    OpenCloseTime,
-}
-
-impl Words for FileSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("total-size", Self::TotalSize),
-        ("count", Self::Count),
-        ("read-size", Self::ReadSize),
-        ("write-size", Self::WriteSize),
-        ("read-time", Self::ReadTime),
-        ("write-time", Self::WriteTime),
-        ("total-time", Self::TotalTime),
-        ("length", Self::Length),
-        ("max-read-pos", Self::MaxReadPos),
-        ("max-write-pos", Self::MaxWritePos),
-        ("open-close-time", Self::OpenCloseTime),
-    ];
+declare! {
+    /// Orders of file I/O.
+    pub orders FileSort {
+        "total-size" => TotalSize: "total_bytes" = "Bytes read and written.",
+        "count" => Count: "total_count" = "Operations.",
+        "read-size" => ReadSize: "read_bytes" = "Bytes read.",
+        "write-size" => WriteSize: "write_bytes" = "Bytes written.",
+        "read-time" => ReadTime: "read_ns" = "Duration of reads.",
+        "write-time" => WriteTime: "write_ns" = "Duration of writes.",
+        "total-time" => TotalTime: "total_ns" = "Duration of opening, closing, reading and writing.",
+        "length" => Length: "greatest(read_max_position_bytes, write_max_position_bytes)" =
+            "Largest position read or written.",
+        "max-read-pos" => MaxReadPos: "read_max_position_bytes" = "Largest position read.",
+        "max-write-pos" => MaxWritePos: "write_max_position_bytes" = "Largest position written.",
+        "open-close-time" => OpenCloseTime: "open_ns + close_ns" = "Duration of opening and closing.",
+    }
 }
 
 /// Kinds of operations.
@@ -73,10 +46,10 @@ const OPERATIONS: &[&str] = &[
     "fs-control",
 ];
 
-request! {
+declare! {
     /// Which operations, put together how, in which order.
     #[derive(Eq)]
-    pub struct FileRequest {
+    pub request FileRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
@@ -109,10 +82,11 @@ request! {
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only rows with so many operations
         total_count: Range = option("A..B").called("total-count").unit(Unit::Count),
-        /// With --per-process: show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        /// With --per-process: show path, version and company of executables; =TEXT only where one of these
+        /// fits (*, ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Only this part of the trace (s); durations are clipped to it
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Sums: total, only of the file; process, only of processes; file, both and rows; none
         show_total: Option<String> =
             option("WHAT").called("show-total").among(&["none", "total", "process", "file"]).shape(),
@@ -121,122 +95,61 @@ request! {
         /// Show throughput, largest positions, other operations and errors
         details: bool = option("").output(),
     }
-}
 
-rows! {
     /// Operations on a folder or file.
-    pub struct FileRow: process {
-        /// Process, with rows for each process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Drive, folder or file; missing without a name.
-        path: Option<String>,
-        /// Reads.
-        reads: i64,
-        /// Bytes asked for by reads.
-        read_bytes: i64,
-        /// Duration of reads.
-        read_ns: i64,
-        /// Largest position behind a read.
-        read_max_position_bytes: i64,
-        /// Writes.
-        writes: i64,
-        /// Bytes asked for by writes.
-        write_bytes: i64,
-        /// Duration of writes.
-        write_ns: i64,
-        /// Largest position behind a write.
-        write_max_position_bytes: i64,
-        /// Times that files were opened or created.
-        opens: i64,
-        /// Duration of opening.
-        open_ns: i64,
-        /// Times that files were closed.
-        closes: i64,
-        /// Times that a last handle was closed.
-        cleanups: i64,
-        /// Duration of both.
-        close_ns: i64,
-        /// Times that attributes or other information was set.
-        set_infos: i64,
-        /// Times that a security descriptor was set.
-        set_securities: i64,
-        /// Files deleted.
-        deletes: i64,
-        /// Files renamed.
-        renames: i64,
-        /// Other operations: queries, listings, flushes, control codes.
-        others: i64,
-        /// Their duration.
-        other_ns: i64,
-        /// Operations whose status is an error.
-        failures: i64,
-        /// Statuses of failed operations.
-        failure_statuses: String,
-        /// All operations.
-        total_count: i64,
-        /// Bytes read and written.
-        total_bytes: i64,
-        /// Duration of opening, closing, reading and writing.
-        total_ns: i64,
-        /// Files with a name.
-        files: i64,
-        /// Processes.
-        processes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// Path of its executable, if that is asked for.
-        module_path: Option<String>,
-        /// Its file version.
-        file_version: Option<String>,
-        /// Its product.
-        product_name: Option<String>,
-        /// Its company.
-        company: Option<String>,
-        /// Product version of the executable, if that is asked for.
-        product_version: Option<String>,
-        /// Description of the executable, if that is asked for.
-        description: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row FileRow: process {
+        ..process = "Process, with rows for each process; missing if it is not known.",
+        path: Option<String> = "Drive, folder or file; missing without a name.",
+        reads: i64 = "Reads.",
+        read_bytes: i64 = "Bytes asked for by reads.",
+        read_ns: i64 = "Duration of reads.",
+        read_max_position_bytes: i64 = "Largest position behind a read.",
+        writes: i64 = "Writes.",
+        write_bytes: i64 = "Bytes asked for by writes.",
+        write_ns: i64 = "Duration of writes.",
+        write_max_position_bytes: i64 = "Largest position behind a write.",
+        opens: i64 = "Times that files were opened or created.",
+        open_ns: i64 = "Duration of opening.",
+        closes: i64 = "Times that files were closed.",
+        cleanups: i64 = "Times that a last handle was closed.",
+        close_ns: i64 = "Duration of both.",
+        set_infos: i64 = "Times that attributes or other information was set.",
+        set_securities: i64 = "Times that a security descriptor was set.",
+        deletes: i64 = "Files deleted.",
+        renames: i64 = "Files renamed.",
+        others: i64 = "Other operations: queries, listings, flushes, control codes.",
+        other_ns: i64 = "Their duration.",
+        failures: i64 = "Operations whose status is an error.",
+        failure_statuses: String = "Statuses of failed operations.",
+        total_count: i64 = "All operations.",
+        total_bytes: i64 = "Bytes read and written.",
+        total_ns: i64 = "Duration of opening, closing, reading and writing.",
+        files: i64 = "Files with a name.",
+        processes: i64 = "Processes.",
+        ..process_details,
+        module_path: Option<String> = "Path of its executable, if that is asked for.",
+        file_version: Option<String> = "Its file version.",
+        product_name: Option<String> = "Its product.",
+        company: Option<String> = "Its company.",
+        product_version: Option<String> = "Product version of the executable, if that is asked for.",
+        description: Option<String> = "Description of the executable, if that is asked for.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
     /// Sums of file operations.
-    pub struct FileTotal {
-        /// Reads.
-        reads: i64,
-        /// Bytes read.
-        read_bytes: i64,
-        /// Duration of reads.
-        read_ns: i64,
-        /// Writes.
-        writes: i64,
-        /// Bytes written.
-        write_bytes: i64,
-        /// Duration of writes.
-        write_ns: i64,
-        /// Opens.
-        opens: i64,
-        /// Closes.
-        closes: i64,
-        /// Duration of opening and closing.
-        open_close_ns: i64,
-        /// All operations.
-        total_count: i64,
-        /// Duration of opening, closing, reading and writing.
-        total_ns: i64,
-        /// Files, counted in each row.
-        files: i64,
-        /// What groups are sorted by; for positions the largest one, otherwise the sum.
-        sort_value: f64,
+    pub row FileTotal {
+        reads: i64 = "Reads.",
+        read_bytes: i64 = "Bytes read.",
+        read_ns: i64 = "Duration of reads.",
+        writes: i64 = "Writes.",
+        write_bytes: i64 = "Bytes written.",
+        write_ns: i64 = "Duration of writes.",
+        opens: i64 = "Opens.",
+        closes: i64 = "Closes.",
+        open_close_ns: i64 = "Duration of opening and closing.",
+        total_count: i64 = "All operations.",
+        total_ns: i64 = "Duration of opening, closing, reading and writing.",
+        files: i64 = "Files, counted in each row.",
+        sort_value: f64 = "What groups are sorted by; for positions the largest one, otherwise the sum.",
     }
 }
 /// Sums over rows.
@@ -266,6 +179,11 @@ pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) ->
 
 /// File I/O; one group with all rows unless they are by process.
 pub type FileAnswer = Grouped<FileRow, FileTotal>;
+/// Whether all columns are shown.
+const fn details(asked: &FileRequest) -> bool {
+    asked.details
+}
+
 type Sum = Column<FileRequest, FileRow>;
 
 const FILE_IO: View<FileRequest, FileRow> = View::new(
@@ -273,22 +191,22 @@ const FILE_IO: View<FileRequest, FileRow> = View::new(
         Sum::new("ReadSize", "Read kB", Kilobytes, |_, row| row.read_bytes.into()).cost(),
         Sum::new("ReadMaxPos", "Read up to kB", Kilobytes, |_, row| row.read_max_position_bytes.into())
             .worst()
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
         Sum::new("ReadDuration", "Read s", Seconds(5), |_, row| row.read_ns.into()).cost(),
         Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
             Value::Rate(row.read_bytes, row.read_ns)
         })
-        .shown_if(|asked| asked.details),
+        .shown_if(details),
         Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost(),
         Sum::new("WriteSize", "Write kB", Kilobytes, |_, row| row.write_bytes.into()).cost(),
         Sum::new("WriteMaxPos", "Write up to kB", Kilobytes, |_, row| row.write_max_position_bytes.into())
             .worst()
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
         Sum::new("WriteDuration", "Write s", Seconds(5), |_, row| row.write_ns.into()).cost(),
         Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
             Value::Rate(row.write_bytes, row.write_ns)
         })
-        .shown_if(|asked| asked.details),
+        .shown_if(details),
         Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost(),
         Sum::new("OpenCloseDuration", "Open+close s", Seconds(5), |_, row| {
             row.open_ns.saturating_add(row.close_ns).into()
@@ -296,29 +214,18 @@ const FILE_IO: View<FileRequest, FileRow> = View::new(
         .cost(),
         Sum::new("OpenCount", "Opens", Whole, |_, row| row.opens.into()).cost(),
         Sum::new("CloseCount", "Closes", Whole, |_, row| row.closes.into()).cost(),
-        Sum::new("SetInfoCount", "Set", Whole, |_, row| row.set_infos.into())
-            .cost()
-            .shown_if(|asked| asked.details),
+        Sum::new("SetInfoCount", "Set", Whole, |_, row| row.set_infos.into()).cost().shown_if(details),
         Sum::new("SetSecurityCount", "Security", Whole, |_, row| row.set_securities.into())
             .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("DeleteCount", "Deletes", Whole, |_, row| row.deletes.into())
-            .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("RenameCount", "Renames", Whole, |_, row| row.renames.into())
-            .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("OtherCount", "Other", Whole, |_, row| row.others.into())
-            .cost()
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
+        Sum::new("DeleteCount", "Deletes", Whole, |_, row| row.deletes.into()).cost().shown_if(details),
+        Sum::new("RenameCount", "Renames", Whole, |_, row| row.renames.into()).cost().shown_if(details),
+        Sum::new("OtherCount", "Other", Whole, |_, row| row.others.into()).cost().shown_if(details),
         Sum::new("OtherDuration", "Other s", Seconds(5), |_, row| row.other_ns.into())
             .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("Failures", "Failures", Whole, |_, row| row.failures.into())
-            .cost()
-            .shown_if(|asked| asked.details),
-        Sum::new("Status", "Status", Word, |_, row| names(&row.failure_statuses).into())
-            .shown_if(|asked| asked.details),
+            .shown_if(details),
+        Sum::new("Failures", "Failures", Whole, |_, row| row.failures.into()).cost().shown_if(details),
+        Sum::new("Status", "Status", Word, |_, row| names(&row.failure_statuses).into()).shown_if(details),
         Sum::new("TotalDuration", "Total s", Seconds(5), |_, row| row.total_ns.into())
             .cost()
             .shown_if(|asked| asked.sort == FileSort::TotalTime),
@@ -334,6 +241,7 @@ const FILE_IO: View<FileRequest, FileRow> = View::new(
     ],
     |row| row.sort_value,
 )
+.alarming_if(|row| row.failures > 0)
 .with_headings(|asked, rows| {
     let process = Line::new("  ").value(ProcessLine, rows.first().filter(|_| asked.is_by_process())?);
     Some(if asked.has_sums() {
@@ -398,28 +306,19 @@ impl Question for FileRequest {
     const NAME: &'static str = "file";
     const SENTENCE: &'static str = "Operations on files by folder or file";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<FileRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let groups: Vec<Vec<FileRow>> =
-            self.ask(session)?.groups.into_iter().map(|group| group.rows).collect();
-        // Without a word for it there are sums if there is more than one row.
-        let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
-        let shown = if has_several { "file" } else { "none" };
-        let show_total = self.show_total.clone().unwrap_or_else(|| shown.to_owned());
-        let asked = Self { show_total: Some(show_total), ..self.clone() };
-        let shows = if self.has_rows() { Shows::Rows } else { Shows::Headings };
-        Ok(Answer::groups(&asked, &FILE_IO, groups).showing(shows))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        Form::made::<FileRow>(self.sql(), |asked: &Self, session| {
+            let groups: Vec<Vec<FileRow>> =
+                asked.ask(session)?.groups.into_iter().map(|group| group.rows).collect();
+            // Without a word for it there are sums if there is more than one row.
+            let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
+            let shown = if has_several { "file" } else { "none" };
+            let show_total = asked.show_total.clone().unwrap_or_else(|| shown.to_owned());
+            let shows = if asked.has_rows() { Shows::Rows } else { Shows::Headings };
+            let asked = Self { show_total: Some(show_total), ..asked.clone() };
+            Ok(Answer::groups(&asked, &FILE_IO, groups).showing(shows))
+        })
+        .top(self.top)
     }
 }
 
@@ -444,7 +343,7 @@ impl FileRequest {
     /// # Errors
     /// There is no file I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<FileAnswer> {
-        FILE.check(session, self.time)?;
+        FILE.check(session, !self.time.is_unlimited())?;
         let by = Grouping {
             per_process: self.is_by_process(),
             top: self.top,
@@ -458,7 +357,7 @@ impl FileRequest {
 const FILE: Recorded = Recorded {
     sums: "file_file",
     rows: "file_io",
-    operations: "operations on files",
+    single: "operations on files",
     what: "file I/O",
     how: "record with the kernel keywords FILE_IO+FILE_IO_INIT+FILENAME, for example `wpr -start FileIO`",
 };

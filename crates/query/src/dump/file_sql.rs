@@ -1,6 +1,6 @@
 //! The SQL of operations on files.
 
-use super::file::{FileRequest, FileSort};
+use super::file::FileRequest;
 use super::path::folder_sql;
 use super::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, quoted, range_condition, text_condition,
@@ -107,7 +107,7 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY sort_value, total_ns, path, process_key",
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             sums = SUMS.iter().map(sum).collect::<Vec<_>>().join(",\n"),
             path = folder_sql("f.path", self.level),
             conditions = filtered(&conditions),
@@ -131,21 +131,5 @@ ORDER BY sort_value, total_ns, path, process_key",
             ("total_count", self.total_count),
         ];
         limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
-    }
-
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            FileSort::TotalSize => "total_bytes",
-            FileSort::Count => "total_count",
-            FileSort::ReadSize => "read_bytes",
-            FileSort::WriteSize => "write_bytes",
-            FileSort::ReadTime => "read_ns",
-            FileSort::WriteTime => "write_ns",
-            FileSort::TotalTime => "total_ns",
-            FileSort::Length => "greatest(read_max_position_bytes, write_max_position_bytes)",
-            FileSort::MaxReadPos => "read_max_position_bytes",
-            FileSort::MaxWritePos => "write_max_position_bytes",
-            FileSort::OpenCloseTime => "open_ns + close_ns",
-        }
     }
 }

@@ -1,76 +1,46 @@
-//! GDI and USER objects: how many processes created and did not destroy, by type, creating stack, or one by one.
+//! GDI and USER objects: how many processes created and did not destroy, by type, creating stack, or one by
+//! one.
 
-pub use super::gdi_user_rows::{GdiUserObjectRow, GdiUserRow};
 use super::object_ref::NEVER_NS;
-use super::rows::Field;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, range_condition, stack_condition, stack_text,
-    text_condition,
+    PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, stack_condition, stack_text,
+    text_condition, time_condition,
 };
-use super::{Result, Top, ask, check_recorded, check_rows};
-use crate::Session;
+use super::{Recorded, Top};
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, frames, group, option};
+use crate::question::{Column, Form, Line, Question, Ranked, Value, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-/// What a sum is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GdiUserBy {
-    /// Objects of a type of a process.
-    #[default]
-    ProcessType,
-    /// All objects of a process.
-    Process,
-    /// All objects of a type.
-    Type,
-    /// Objects of a type of a process that one stack created.
-    Stack,
-}
+declare! {
+    /// What a sum is about.
+    pub words GdiUserBy {
+        "process-type" => ProcessType = "Objects of a type of a process.",
+        "process" => Process = "All objects of a process.",
+        "type" => Type = "All objects of a type.",
+        "stack" => Stack = "Objects of a type of a process that one stack created.",
+    }
 
-/// Orders of sums and of single objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GdiUserSort {
-    /// Objects that were there at the end; single ones by time.
-    #[default]
-    Outstanding,
-    /// Objects that were created; single ones by time.
-    Created,
-    /// Objects that were destroyed; single ones by time.
-    Destroyed,
-    /// Longest lifetime, of single objects their lifetime; those that did not end are the largest.
-    Lifetime,
-    /// Time of the creation, of single objects.
-    Time,
-}
+    /// Orders of sums and of single objects.
+    pub orders GdiUserSort {
+        "outstanding" => Outstanding: "outstanding" =
+            "Objects that were there at the end; single ones by time.",
+        "created" => Created: "created" = "Objects that were created; single ones by time.",
+        "destroyed" => Destroyed: "destroyed + destroyed_preexisting" =
+            "Objects that were destroyed; single ones by time.",
+        "lifetime" => Lifetime: "coalesce(max_lifetime_ns, 0)" =
+            "Longest lifetime, of single objects their lifetime; those that did not end are the largest.",
+        "time" => Time: "outstanding" = "Time of the creation, of single objects.",
+    }
 
-impl Words for GdiUserBy {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("process-type", Self::ProcessType),
-        ("process", Self::Process),
-        ("type", Self::Type),
-        ("stack", Self::Stack),
-    ];
-}
-
-impl Words for GdiUserSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("outstanding", Self::Outstanding),
-        ("created", Self::Created),
-        ("destroyed", Self::Destroyed),
-        ("lifetime", Self::Lifetime),
-        ("time", Self::Time),
-    ];
-}
-
-request! {
     /// Which objects.
     #[derive(Eq)]
-    pub struct GdiUserRequest {
+    pub request GdiUserRequest {
         /// Processes that have them, or had them last
         processes: ProcessQuery = group(),
         /// How many of the largest rows
         top: Top = group(),
-        /// What a row is: objects of a type of a process, of a process, of a type, or those of a type of a process that one stack created
+        /// What a row is: objects of a type of a process, of a process, of a type, or those of a type of a
+        /// process that one stack created
         by: GdiUserBy = option("WHAT").shape(),
         /// Only objects that were created in the trace and were there at its end, or rows with such objects
         leaked: bool = option("").called("leak"),
@@ -80,10 +50,11 @@ request! {
         type_name: Option<String> = option("NAMES").called("type"),
         /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not told, has 9999 s
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not told, has
+        /// 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, ! excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose end has such a frame in its stack
@@ -96,6 +67,54 @@ request! {
         sort: GdiUserSort = option("ORDER").called("sort-by").shape(),
         /// Sums behind the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
+
+    /// Objects by process, type or stack.
+    pub row GdiUserRow: process {
+        ..process =
+            "Process that has them, or had them last; missing where none has them, or with rows by type.",
+        class: Option<String> = "`gdi` or `user`; missing with rows by process.",
+        type_name: Option<String> = "Name of the type; its number where it has none.",
+        created: i64 = "Objects that were created in the trace.",
+        destroyed: i64 = "Those of them that were destroyed in it.",
+        destroyed_preexisting: i64 = "Objects that were there before the trace and were destroyed in it.",
+        outstanding: i64 = "Objects that were created in the trace and were there at its end.",
+        lifetime_ns: i64 = "Sum of the lifetimes of those that were created and destroyed.",
+        max_lifetime_ns: Option<i64> = "Longest lifetime of one.",
+        stack_id: Option<i64> =
+            "The stack that created them, with rows by stack; missing where none was recorded.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// An object.
+    pub row GdiUserObjectRow: process {
+        create_ns: Option<i64> = "When it was created, if that is in the trace.",
+        destroy_ns: Option<i64> = "When it was destroyed, if that was told.",
+        lifetime_ns: Option<i64> = "Time between.",
+        class: String = "`gdi` or `user`.",
+        type_name: String = "Name of the type; its number where it has none.",
+        handle: String = "Handle, in hexadecimal digits; the last one if it changed.",
+        outcome: String = "`destroyed`, `open`, `process_end` or `reused`.",
+        owner_changes: i64 = "How often another process got it.",
+        handle_changes: i64 = "How often its handle became another one.",
+        ..process = "Process that has it, or had it last.",
+        create_pid: Option<i64> = "Process id of who created it.",
+        create_process: Option<String> = "Name of who created it.",
+        create_tid: Option<i64> = "Thread that created it.",
+        destroy_pid: Option<i64> = "Process id of who destroyed it.",
+        destroy_process: Option<String> = "Name of who destroyed it.",
+        destroy_tid: Option<i64> = "Thread that destroyed it.",
+        create_stack_id: Option<i64> = "Stack that created it.",
+        create_stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        destroy_stack_id: Option<i64> = "Stack that destroyed it.",
+        destroy_stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        session_id: Option<i64> = "Terminal session of the object.",
+        command_line: Option<String> = "Command line.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -128,19 +147,11 @@ const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
     |row| row.sort_value,
 )
 .with_below(|_, row| frames(row.stack.as_deref()))
-.with_total(|asked, rows, _| {
-    let sum = |of: fn(&GdiUserRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total: ")
-        .whole(sum(|row| row.created))
-        .words(" created, ")
-        .whole(sum(|row| row.destroyed))
-        .words(" destroyed, ")
-        .whole(sum(|row| row.outstanding))
-        .words(" outstanding; ")
-        .whole(sum(|row| row.destroyed_preexisting))
-        .words(" destroyed that were there before");
-    if asked.with_total { vec![total] } else { Vec::new() }
-});
+.with_sums(
+    "Total: {Created} created, {Destroyed} destroyed, {Outstanding} outstanding; {DestroyedPreexisting} destroyed that were \
+     there before",
+    |asked, _| asked.with_total,
+);
 
 /// Whether types tell rows apart.
 fn is_by_type(asked: &GdiUserRequest) -> bool {
@@ -174,6 +185,7 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
     ],
     |row| row.sort_value,
 )
+.ranking(|asked| Ranked::rows_unless(asked.sort != GdiUserSort::Lifetime))
 .with_below(|_, row| {
     let destroyed = row.destroy_stack.is_some().then(|| Line::new("    destroyed by"));
     let created = frames(row.create_stack.as_deref()).into_iter();
@@ -193,23 +205,12 @@ impl Question for GdiUserRequest {
     const SENTENCE: &'static str =
         "GDI and USER objects: created, destroyed, outstanding, and by which stacks";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.objects_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<GdiUserObjectRow>() } else { fields::<GdiUserRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.details {
-            return Ok(Answer::rows(self, &OBJECTS, self.ask_objects(session)?));
+            Form::rows(&OBJECTS, self.objects_sql()).needs(&GDI_USER, true).top(self.top)
+        } else {
+            Form::rows(&SUMS, self.sql()).needs(&GDI_USER, self.needs_rows()).top(self.top)
         }
-        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 
@@ -220,10 +221,7 @@ impl GdiUserRequest {
     /// Conditions on single objects, which sums of types know nothing of.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("o.create_ns BETWEEN {a} AND {b}"));
-        }
+        all.extend(time_condition("o.create_ns", self.time));
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
         }
@@ -264,12 +262,7 @@ impl GdiUserRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let sort = match self.sort {
-            GdiUserSort::Outstanding | GdiUserSort::Time => "outstanding",
-            GdiUserSort::Created => "created",
-            GdiUserSort::Destroyed => "destroyed + destroyed_preexisting",
-            GdiUserSort::Lifetime => "coalesce(max_lifetime_ns, 0)",
-        };
+        let sort = self.sort.sql();
         let process = super::sql::process_columns("o", self.by != GdiUserBy::Type);
         let kind = if self.by == GdiUserBy::Process {
             "CAST(NULL AS VARCHAR) AS class, CAST(NULL AS VARCHAR) AS type_name".to_owned()
@@ -337,37 +330,13 @@ ORDER BY sort_value, {time}, o.class, hex(o.handle)",
             conditions = filtered(&conditions),
         )
     }
-
-    /// Asks for sums.
-    ///
-    /// # Errors
-    /// Objects were not recorded; single ones are needed, and the extract has none; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<GdiUserRow>> {
-        check(session, self.needs_rows())?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for single objects.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_objects(&self, session: &Session) -> Result<Vec<GdiUserObjectRow>> {
-        check(session, true)?;
-        let mut rows = ask(session, &self.objects_sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
 }
 
-fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    check_recorded(
-        session,
-        "gdi_user_type",
-        "GDI or USER objects",
-        "record the provider Microsoft-Windows-Win32k with the keywords 0x30000000000 (0x10000000000 for GDI, 0x20000000000 for USER) and \
-                  with stacks, on Windows 10 1903 or later",
-    )?;
-    check_rows(session, "gdi_user_object", needs_rows, "objects")
-}
+const GDI_USER: Recorded = Recorded {
+    sums: "gdi_user_type",
+    rows: "gdi_user_object",
+    single: "objects",
+    what: "GDI or USER objects",
+    how: "record the provider Microsoft-Windows-Win32k with the keywords 0x30000000000 (0x10000000000 for GDI, \
+          0x20000000000 for USER) and with stacks, on Windows 10 1903 or later",
+};

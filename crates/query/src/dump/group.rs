@@ -2,21 +2,19 @@
 
 use crate::question::option;
 
-request! {
+declare! {
     /// How many of the largest rows of an ascending list are asked for.
     #[derive(Copy, Eq)]
-    pub struct Top {
-        /// Only the N largest
+    pub request Top {
+        /// Only the N largest; 0: all
         count: Option<usize> = option("N").called("top").shape(),
         /// Leave the N largest out first
         skip: usize = option("N").shape(),
     }
-}
 
-request! {
     /// How many of the largest processes, with rows for each process.
     #[derive(Copy, Eq)]
-    pub struct TopProcesses {
+    pub request TopProcesses {
         /// With --per-process: only the N largest processes
         count: Option<usize> = option("N").called("top-processes").requires("per-process").shape(),
         /// With --per-process: leave the N largest processes out first
@@ -31,10 +29,16 @@ impl From<TopProcesses> for Top {
 }
 
 impl Top {
+    /// How many rows at most; nothing if all are asked for, which 0 means, too.
+    #[must_use]
+    pub fn most(&self) -> Option<usize> {
+        self.count.filter(|count| *count > 0)
+    }
+
     /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end remain.
     pub fn cut<T>(&self, rows: &mut Vec<T>) {
         rows.truncate(rows.len().saturating_sub(self.skip));
-        if let Some(count) = self.count {
+        if let Some(count) = self.most() {
             rows.drain(..rows.len().saturating_sub(count));
         }
     }

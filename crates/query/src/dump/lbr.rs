@@ -2,18 +2,19 @@
 
 use super::cut::Cut;
 use super::group::{Group, grouped};
-use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{ProcessLine, Whole};
-use crate::question::{Answer, Column, Line, OptionError, Question, Value, View, fields, group, option};
+use crate::question::{
+    Answer, Column, Form, Line, OptionError, Question, Ranked, Value, View, group, option,
+};
 use crate::range::{Range, Unit};
 
-request! {
+declare! {
     /// How many of the largest methods of each process.
     #[derive(Copy, Eq)]
-    pub struct TopMethods {
+    pub request TopMethods {
         /// Only the N largest methods of each process
         count: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
@@ -27,9 +28,9 @@ impl From<TopMethods> for Top {
     }
 }
 
-request! {
+declare! {
     /// Which branches, put together how.
-    pub struct LbrRequest {
+    pub request LbrRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest processes
@@ -44,38 +45,21 @@ request! {
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Names begin with their module
         include_dll: bool = option("").called("include-dll").shape(),
-        /// Multiply counts, which are those of samples: 1000 to 10000 comes near to real counts with 1000 samples each second
+        /// Multiply counts, which are those of samples: 1000 to 10000 comes near to real counts with 1000
+        /// samples each second
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
         /// Only rows and callers with such a count, after scaling
         count: Range = option("A..B").unit(Unit::Count),
     }
-}
 
-rows! {
     /// Branches of a process, into a method, or from one method into another.
-    pub struct LbrRow: process {
-        /// Process key; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Method that was left, with callers.
-        caller: Option<String>,
-        /// Method that was reached, with methods.
-        callee: Option<String>,
-        /// Branches, scaled.
-        count: i64,
-        /// Branches into the method from all callers, scaled.
-        callee_count: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row LbrRow: process {
+        ..process = "Process key; missing for threads whose process is not known.",
+        caller: Option<String> = "Method that was left, with callers.",
+        callee: Option<String> = "Method that was reached, with methods.",
+        count: i64 = "Branches, scaled.",
+        callee_count: i64 = "Branches into the method from all callers, scaled.",
+        ..process_details,
     }
 }
 
@@ -88,7 +72,8 @@ pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
-/// What a line of an answer is of: for people, methods stand below their process, and callers below the method.
+/// What a line of an answer is of: for people, methods stand below their process, and callers below the
+/// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Level {
     Process,
@@ -116,18 +101,30 @@ const COLUMNS: &[Branches] = &[
 const PROCESSES: View<LbrRequest, LbrLine> = View::new(COLUMNS, |line| line.count as f64);
 
 /// Methods stay below their processes.
-const METHODS: View<LbrRequest, LbrLine> = View::new(COLUMNS, |_| 0.0);
+const METHODS: View<LbrRequest, LbrLine> = View::new(COLUMNS, |_| 0.0).ranking(|_| Ranked::No);
+
+const LBR: Recorded = Recorded::rows(
+    "lbr_method",
+    "branches (last branch records)",
+    "record with a WPR profile that has a HardwareCounter with LastBranch on the event SampledProfile; virtual machines \
+     mostly have no branch records",
+);
 
 impl Question for LbrRequest {
     const NAME: &'static str = "lbr";
     const SENTENCE: &'static str = "Branches that the processor remembered: which method reached which";
 
-    fn show_sql(&self) -> String {
-        self.meant().sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<LbrRow>()
+    fn form(&self) -> Form<Self> {
+        let asked = self.meant();
+        let form = Form::made::<LbrRow>(asked.sql(), move |_, session| {
+            let groups = asked.ask(session)?;
+            let lines = groups.iter().flat_map(|group| asked.lines(group)).collect();
+            let records = groups.into_iter().flat_map(|group| group.rows).collect();
+            let view = if asked.asks_methods() { &METHODS } else { &PROCESSES };
+            let heading = Line::new("Counts are those of samples, not of calls.");
+            Ok(Answer::rows(&asked, view, lines).with_records::<LbrRow>(records).with_heading(Some(heading)))
+        });
+        if self.asks_methods() { form } else { form.top(self.top) }
     }
 
     fn check(&self) -> std::result::Result<(), OptionError> {
@@ -138,19 +135,6 @@ impl Question for LbrRequest {
         let problem = format!("must be a number above 0, not {factor}");
         Err(OptionError::Value { option: "scaling-factor", problem })
     }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let groups = self.meant().ask(session)?;
-        let lines = groups.iter().flat_map(|group| self.lines(group)).collect();
-        let records = groups.into_iter().flat_map(|group| group.rows).collect();
-        let view = if self.asks_methods() { &METHODS } else { &PROCESSES };
-        let heading = Line::new("Counts are those of samples, not of calls.");
-        Ok(Answer::rows(self, view, lines).with_records::<LbrRow>(records).with_heading(Some(heading)))
-    }
-
-    fn top(&self) -> Top {
-        if self.asks_methods() { Top::default() } else { self.top }
-    }
 }
 
 impl LbrRequest {
@@ -158,7 +142,7 @@ impl LbrRequest {
         self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
     }
 
-    /// The same with a filter on methods where something else asks for them.
+    /// What the request means: a filter on methods, too, where something else asks for them.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
         Self { methods: self.methods.clone().or_else(all), ..self.clone() }
@@ -246,13 +230,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
     /// # Errors
     /// No branches were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<LbrAnswer> {
-        if !has_rows(session, "lbr_method")? {
-            return Err(Error::NotRecorded {
-                what: "branches (last branch records)",
-                how: "record with a WPR profile that has a HardwareCounter with LastBranch on the event SampledProfile; virtual machines \
-                      mostly have no branch records",
-            });
-        }
+        LBR.check(session, true)?;
         let rows: Vec<LbrRow> = ask(session, &self.sql())?;
         let mut groups = grouped(rows, |row| row.process_key, Top::default(), total);
         for group in &mut groups {

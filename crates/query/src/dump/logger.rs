@@ -1,34 +1,25 @@
 //! Recording sessions, and what happened to them and to providers.
 
-use super::rows::Field;
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, text_condition};
-use super::{Error, Result, Top, ask, has_rows};
-use crate::Session;
+use super::sql::{
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, text_condition, time_condition,
+};
+use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, Whole, Word};
-use crate::question::{Answer, Column, Question, Value, View, Words, fields, group, option};
+use crate::question::{Column, Form, Question, Ranked, Value, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of sessions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LoggerSort {
-    /// Start; those that ran before come first.
-    #[default]
-    Start,
-    /// Name.
-    Name,
-    /// Events and buffers that were lost.
-    Lost,
-}
+declare! {
+    /// Orders of sessions.
+    pub orders LoggerSort {
+        "start" => Start: "coalesce(start_ns, -1), CASE WHEN is_of_trace THEN 0 ELSE 1 END, name" =
+            "Start; those that ran before come first.",
+        "name" => Name: "lower(name), start_ns" = "Name.",
+        "lost" => Lost: "sort_value, name, start_ns" = "Events and buffers that were lost.",
+    }
 
-impl Words for LoggerSort {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("start", Self::Start), ("name", Self::Name), ("lost", Self::Lost)];
-}
-
-request! {
     /// Which sessions, or which of their events.
     #[derive(Eq)]
-    pub struct LoggersRequest {
+    pub request LoggersRequest {
         /// Which processes logged events
         processes: ProcessQuery = group(),
         /// How many from the end of the list
@@ -41,136 +32,60 @@ request! {
         details: bool = option("").shape(),
         /// With --details: only these providers, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES").requires("details"),
-        /// With --details: only this: start, stop, running, enable, disable, register, unregister, lost* … (*, ?, several with ;, ! excludes)
+        /// With --details: only this: start, stop, running, enable, disable, register, unregister, lost* …
+        /// (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS").requires("details"),
         /// With --details: only this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds).requires("details"),
+        time: Range = option("A..B").called("range").unit(Unit::Moment).requires("details"),
     }
 }
 
-/// Which sessions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoggerRequest {
-    /// A filter on their names.
-    pub session: Option<String>,
-    /// Order.
-    pub sort: LoggerSort,
-    /// How many from the end of the list.
-    pub top: Top,
-}
-
-/// Which events of sessions and providers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoggerEventRequest {
-    /// Which processes logged them.
-    pub processes: ProcessQuery,
-    /// A filter on names of sessions.
-    pub session: Option<String>,
-    /// A filter on names and GUIDs of providers.
-    pub provider: Option<String>,
-    /// A filter on kinds, such as `enable` or `lost*`.
-    pub kind: Option<String>,
-    /// Only this part of the trace, in nanoseconds.
-    pub time: Range,
-    /// How many from the end of the list.
-    pub top: Top,
-}
-
-rows! {
+declare! {
     /// A session.
-    pub struct LoggerRow {
-        /// Name.
-        name: Option<String>,
-        /// Whether it wrote this trace.
-        is_of_trace: bool,
-        /// Its GUID.
-        session_guid: Option<String>,
-        /// Its number on the machine.
-        logger_id: Option<i64>,
-        /// Start, if in the trace.
-        start_ns: Option<i64>,
-        /// Stop, if in the trace.
-        stop_ns: Option<i64>,
-        /// File that it wrote.
-        file: Option<String>,
-        /// Bits of `LogFileMode`.
-        mode: Option<i64>,
-        /// Their names.
-        modes: Option<String>,
-        /// Size of a buffer, of sessions of the trace.
-        buffer_size_bytes: Option<i64>,
-        /// The same as events tell it; in what is not documented.
-        event_buffer_size: Option<i64>,
-        /// Fewest buffers.
-        minimum_buffers: Option<i64>,
-        /// Most buffers.
-        maximum_buffers: Option<i64>,
-        /// The most that it had.
-        peak_buffers: Option<i64>,
-        /// Those that it had when that was told.
-        current_buffers: Option<i64>,
-        /// Buffers written.
-        buffers_written: Option<i64>,
-        /// Events lost.
-        events_lost: Option<i64>,
-        /// Buffers lost.
-        buffers_lost: Option<i64>,
-        /// Buffers lost by a reader in real time.
-        real_time_buffers_lost: Option<i64>,
-        /// Why it did not start, stopped or could not write, as signed number.
-        status: Option<i64>,
-        /// Its name; digits where it has none.
-        status_name: Option<String>,
-        /// What the kernel recorded.
-        kernel_keywords: Option<String>,
-        /// Providers that were switched on for it in the trace.
-        providers: i64,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row LoggerRow {
+        name: Option<String> = "Name.",
+        is_of_trace: bool = "Whether it wrote this trace.",
+        session_guid: Option<String> = "Its GUID.",
+        logger_id: Option<i64> = "Its number on the machine.",
+        start_ns: Option<i64> = "Start, if in the trace.",
+        stop_ns: Option<i64> = "Stop, if in the trace.",
+        file: Option<String> = "File that it wrote.",
+        mode: Option<i64> = "Bits of `LogFileMode`.",
+        modes: Option<String> = "Their names.",
+        buffer_size_bytes: Option<i64> = "Size of a buffer, of sessions of the trace.",
+        event_buffer_size: Option<i64> = "The same as events tell it; in what is not documented.",
+        minimum_buffers: Option<i64> = "Fewest buffers.",
+        maximum_buffers: Option<i64> = "Most buffers.",
+        peak_buffers: Option<i64> = "The most that it had.",
+        current_buffers: Option<i64> = "Those that it had when that was told.",
+        buffers_written: Option<i64> = "Buffers written.",
+        events_lost: Option<i64> = "Events lost.",
+        buffers_lost: Option<i64> = "Buffers lost.",
+        real_time_buffers_lost: Option<i64> = "Buffers lost by a reader in real time.",
+        status: Option<i64> = "Why it did not start, stopped or could not write, as signed number.",
+        status_name: Option<String> = "Its name; digits where it has none.",
+        kernel_keywords: Option<String> = "What the kernel recorded.",
+        providers: i64 = "Providers that were switched on for it in the trace.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// An event of a session or provider.
-    pub struct LoggerEventRow: process {
-        /// Time.
-        ts_ns: i64,
-        /// What happened.
-        kind: String,
-        /// Session.
-        session: Option<String>,
-        /// Provider.
-        provider: Option<String>,
-        /// Its GUID.
-        provider_guid: Option<String>,
-        /// Keywords of which an event needs one, as signed number.
-        any_keyword: Option<i64>,
-        /// Keywords of which an event needs all, as signed number.
-        all_keyword: Option<i64>,
-        /// Most detailed level.
-        level: Option<i64>,
-        /// Status of an error or loss, as signed number.
-        status: Option<i64>,
-        /// Its name; digits where it has none.
-        status_name: Option<String>,
-        /// Id of the lost event.
-        event_id: Option<i64>,
-        /// Its name.
-        event_name: Option<String>,
-        /// Process that logged it.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread that logged it.
-        tid: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    pub row LoggerEventRow: process {
+        ts_ns: i64 = "Time.",
+        kind: String = "What happened.",
+        session: Option<String> = "Session.",
+        provider: Option<String> = "Provider.",
+        provider_guid: Option<String> = "Its GUID.",
+        any_keyword: Option<i64> = "Keywords of which an event needs one, as signed number.",
+        all_keyword: Option<i64> = "Keywords of which an event needs all, as signed number.",
+        level: Option<i64> = "Most detailed level.",
+        status: Option<i64> = "Status of an error or loss, as signed number.",
+        status_name: Option<String> = "Its name; digits where it has none.",
+        event_id: Option<i64> = "Id of the lost event.",
+        event_name: Option<String> = "Its name.",
+        ..process = "Process that logged it.",
+        tid: Option<i64> = "Thread that logged it.",
+        ..process_details,
     }
 }
 
@@ -202,7 +117,7 @@ const SESSION_COLUMNS: &[One] = &[
 
 /// Sessions by start, those that ran before first.
 const SESSIONS: View<LoggersRequest, LoggerRow> =
-    View::new(SESSION_COLUMNS, |row| row.start_ns.map_or(-1.0, |ns| ns as f64));
+    View::new(SESSION_COLUMNS, |row| row.start_ns.map_or(-1.0, |ns| ns as f64)).ranking(|_| Ranked::No);
 
 /// Sessions by what they lost.
 const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |row| row.sort_value);
@@ -243,7 +158,8 @@ const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
         Event::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
     ],
     |row| row.ts_ns as f64,
-);
+)
+.ranking(|_| Ranked::No);
 
 impl Question for LoggersRequest {
     const NAME: &'static str = "loggers";
@@ -251,43 +167,12 @@ impl Question for LoggersRequest {
     const SENTENCE: &'static str =
         "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.events().sql() } else { self.sessions().sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<LoggerEventRow>() } else { fields::<LoggerRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.details {
-            return Ok(Answer::rows(self, &EVENTS, self.events().ask(session)?));
+            return Form::rows(&EVENTS, self.events_sql()).needs(&LOGGER_EVENTS, true).top(self.top);
         }
         let view = if self.sort == LoggerSort::Lost { &SESSIONS_BY_LOSS } else { &SESSIONS };
-        Ok(Answer::rows(self, view, self.sessions().ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
-    }
-}
-
-impl LoggersRequest {
-    /// The request for sessions.
-    fn sessions(&self) -> LoggerRequest {
-        LoggerRequest { session: self.session.clone(), sort: self.sort, top: self.top }
-    }
-
-    /// The request for their events.
-    fn events(&self) -> LoggerEventRequest {
-        LoggerEventRequest {
-            processes: self.processes.clone(),
-            session: self.session.clone(),
-            provider: self.provider.clone(),
-            kind: self.kind.clone(),
-            time: self.time,
-            top: self.top,
-        }
+        Form::rows(view, self.sessions_sql()).needs(&LOGGERS, true).top(self.top)
     }
 }
 
@@ -295,15 +180,24 @@ impl LoggersRequest {
 const STATUS_NAME: &str =
     "CASE WHEN e.status IS NULL THEN NULL ELSE ntstatus_name(e.status) END AS status_name";
 
-impl LoggerRequest {
-    /// The question.
+const LOGGERS: Recorded = Recorded::rows(
+    "logger",
+    "sessions",
+    "extract the trace again: extracts of older versions do not have them",
+);
+
+const LOGGER_EVENTS: Recorded = Recorded::rows(
+    "logger_event",
+    "events of sessions and providers",
+    "record the provider Microsoft-Windows-Kernel-EventTracing {b675ec37-bdb6-4648-bc92-f3fdc74d3ca2} with all keywords, \
+     for example `xperf -start tracing -on Microsoft-Windows-Kernel-EventTracing`",
+);
+
+impl LoggersRequest {
+    /// The question for sessions.
     #[must_use]
-    pub fn sql(&self) -> String {
-        let order = match self.sort {
-            LoggerSort::Start => "coalesce(start_ns, -1), CASE WHEN is_of_trace THEN 0 ELSE 1 END, name",
-            LoggerSort::Name => "lower(name), start_ns",
-            LoggerSort::Lost => "sort_value, name, start_ns",
-        };
+    pub fn sessions_sql(&self) -> String {
+        let order = self.sort.sql();
         let conditions: Vec<String> = text_condition("e.name", self.session.as_deref()).into_iter().collect();
         format!(
             "SELECT e.*, {STATUS_NAME}, coalesce(o.providers, 0) AS providers,
@@ -317,35 +211,14 @@ ORDER BY {order}, session_guid, file",
         )
     }
 
-    /// Asks.
-    ///
-    /// # Errors
-    /// The extract knows no sessions; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<LoggerRow>> {
-        if !has_rows(session, "logger")? {
-            return Err(Error::NotRecorded {
-                what: "sessions",
-                how: "extract the trace again: extracts of older versions do not have them",
-            });
-        }
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-}
-
-impl LoggerEventRequest {
-    /// The question.
+    /// The question for their events.
     #[must_use]
-    pub fn sql(&self) -> String {
+    pub fn events_sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("e.session", self.session.as_deref()));
         conditions.extend(any_text_condition(&["e.provider", "e.provider_guid"], self.provider.as_deref()));
         conditions.extend(text_condition("e.kind", self.kind.as_deref()));
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            conditions.push(format!("e.ts_ns BETWEEN {a} AND {b}"));
-        }
+        conditions.extend(time_condition("e.ts_ns", self.time));
         format!(
             "SELECT e.*, {STATUS_NAME}, {PROCESS_COLUMNS}, t.tid
 FROM logger_event e
@@ -354,22 +227,5 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}
 ORDER BY e.ts_ns, e.kind, e.provider_guid, e.session",
             filtered(&conditions)
         )
-    }
-
-    /// Asks.
-    ///
-    /// # Errors
-    /// No such events were recorded; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<LoggerEventRow>> {
-        if !has_rows(session, "logger_event")? {
-            return Err(Error::NotRecorded {
-                what: "events of sessions and providers",
-                how: "record the provider Microsoft-Windows-Kernel-EventTracing {b675ec37-bdb6-4648-bc92-f3fdc74d3ca2} with all keywords, \
-                      for example `xperf -start tracing -on Microsoft-Windows-Kernel-EventTracing`",
-            });
-        }
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
     }
 }

@@ -1,18 +1,17 @@
 //! Marks that users or programs set.
 
-use super::rows::Field;
 use super::sql::{filtered, range_condition, text_condition};
 use super::zero::ZeroTime;
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Recorded, Top};
 use crate::Session;
 use crate::question::Format::{Id, Seconds, Word};
-use crate::question::{Answer, Column, Question, View, fields, group, option};
+use crate::question::{Answer, Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
-request! {
+declare! {
     /// Which marks.
     #[derive(Eq)]
-    pub struct MarkRequest {
+    pub request MarkRequest {
         /// How many from the end of the list
         top: Top = group(),
         /// What becomes second 0 of times
@@ -22,27 +21,15 @@ request! {
         /// Only marks that are so far from zero, in seconds; in front of it numbers are negative
         diff: Range = option("A..B").unit(Unit::Seconds),
     }
-}
 
-rows! {
     /// A mark.
-    pub struct MarkRow {
-        /// Time; moved if there is another zero.
-        ts_ns: i64,
-        /// Time since zero: since the start of the trace if there is no other.
-        diff_to_zero_ns: i64,
-        /// Text.
-        text: String,
-        /// Processor.
-        cpu: i64,
-        /// Process that ran there, if known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread that ran there, if known.
-        tid: Option<i64>,
+    pub row MarkRow {
+        ts_ns: i64 = "Time; moved if there is another zero.",
+        diff_to_zero_ns: i64 = "Time since zero: since the start of the trace if there is no other.",
+        text: String = "Text.",
+        cpu: i64 = "Processor.",
+        ..process = "Process that ran there, if known.",
+        tid: Option<i64> = "Thread that ran there, if known.",
     }
 }
 
@@ -58,7 +45,8 @@ const MARKS: View<MarkRequest, MarkRow> = View::new(
         Mark::new("Mark", "Mark", Word, |_, row| row.text.clone().into()),
     ],
     |row| row.ts_ns as f64,
-);
+)
+.ranking(|_| Ranked::No);
 
 /// Name and id of the process; nothing where none is known.
 fn process(row: &MarkRow) -> String {
@@ -71,22 +59,19 @@ impl Question for MarkRequest {
     const ALIASES: &'static [&'static str] = &["marker"];
     const SENTENCE: &'static str = "Marks that users or programs set";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<MarkRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        Answer::rows(self, &MARKS, self.ask(session)?).moved(&self.zero, session)
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        let answer = |asked: &Self, session: &Session, rows| {
+            Answer::rows(asked, &MARKS, rows).moved(&asked.zero, session)
+        };
+        Form::of(self.sql(), answer).needs(&MARK, true).top(self.top)
     }
 }
+
+const MARK: Recorded = Recorded::rows(
+    "mark",
+    "marks",
+    "set marks while you record: `wpr -marker TEXT`, `xperf -m TEXT`, or EtwSetMark of a program",
+);
 
 impl MarkRequest {
     /// The question.
@@ -107,21 +92,5 @@ ORDER BY ts_ns, m.cpu",
             self.zero.join(),
             filtered(&conditions)
         )
-    }
-
-    /// Asks.
-    ///
-    /// # Errors
-    /// No marks were recorded; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<MarkRow>> {
-        if !has_rows(session, "mark")? {
-            return Err(Error::NotRecorded {
-                what: "marks",
-                how: "set marks while you record: `wpr -marker TEXT`, `xperf -m TEXT`, or EtwSetMark of a program",
-            });
-        }
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
     }
 }

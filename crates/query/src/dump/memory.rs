@@ -2,41 +2,28 @@
 
 use std::collections::HashMap;
 
-use super::rows::Field;
 use super::sql::{EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, range_condition, text_condition};
-use super::{Error, Result, Top, ask, has_rows};
+use super::trace::TraceInfo;
+use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Mebibytes, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Shows, Table, View, Words, fields, group, option};
+use crate::question::{Answer, Column, Form, Question, Ranked, Shows, Table, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of processes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MemorySort {
-    /// Committed at the end.
-    #[default]
-    Commit,
-    /// In memory at the end.
-    WorkingSet,
-    /// Shared and committed at the end.
-    SharedCommit,
-    /// How much more or less is committed at the end than at the begin.
-    Diff,
-}
+declare! {
+    /// Orders of processes.
+    pub orders MemorySort {
+        "commit" => Commit: "commit_bytes" = "Committed at the end.",
+        "working-set" => WorkingSet: "working_set_bytes" = "In memory at the end.",
+        "shared-commit" => SharedCommit: "coalesce(shared_commit_bytes, 0)" =
+            "Shared and committed at the end.",
+        "diff" => Diff: "abs(commit_diff_bytes)" =
+            "How much more or less is committed at the end than at the begin.",
+    }
 
-impl Words for MemorySort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("commit", Self::Commit),
-        ("working-set", Self::WorkingSet),
-        ("shared-commit", Self::SharedCommit),
-        ("diff", Self::Diff),
-    ];
-}
-
-request! {
     /// Which processes.
     #[derive(Eq)]
-    pub struct MemoryRequest {
+    pub request MemoryRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -53,92 +40,60 @@ request! {
         private_working_set: Range = option("A..B").called("private-working-set").unit(Unit::Mebibytes),
         /// Only processes that have so much shared and committed at the end (MiB)
         shared_commit: Range = option("A..B").called("shared-commit").unit(Unit::Mebibytes),
-        /// Only processes whose committed memory changed by N MiB, up or down; a process that came counts with all it has
+        /// Only processes whose committed memory changed by N MiB, up or down; a process that came counts
+        /// with all it has
         min_diff: u32 = option("N").called("min-diff").between(0, u32::MAX as i64),
-        /// Only processes whose committed memory differs by more than N MiB between the first and the last extract
+        /// Only processes whose committed memory differs by more than N MiB between the first and the last
+        /// extract
         global_diff: Option<u32> = option("N").called("global-diff").between(0, u32::MAX as i64),
         /// The first and last sample of these seconds of the trace instead of all of it
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order
         sort: MemorySort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several
+        /// with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Sums: none, or total without processes; without it both
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
         /// Show private working sets and terminal sessions
         details: bool = option("").output(),
     }
-}
 
-rows! {
     /// Memory of a process.
-    pub struct MemoryRow: process {
-        /// Process; missing for parts of the system.
-        process_key: Option<i64>,
-        /// Its process id; other numbers stand for parts of the system.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Time of the last sample.
-        ts_ns: i64,
-        /// Committed.
-        commit_bytes: i64,
-        /// Committed at the end less at the begin; 0 for a process that the first sample does not have.
-        commit_diff_bytes: i64,
-        /// In memory.
-        working_set_bytes: i64,
-        /// The same difference.
-        working_set_diff_bytes: i64,
-        /// In memory, and not shared.
-        private_working_set_bytes: i64,
-        /// Shared and committed; missing in old recordings.
-        shared_commit_bytes: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Path of the executable.
-        module_path: Option<String>,
-        /// Its file version.
-        file_version: Option<String>,
-        /// Its product.
-        product_name: Option<String>,
-        /// Its company.
-        company: Option<String>,
-        /// Product version of the executable.
-        product_version: Option<String>,
-        /// Description of the executable.
-        description: Option<String>,
-        /// What rows are sorted by.
-        sort_value: f64,
+    pub row MemoryRow: process {
+        process_key: Option<i64> = "Process; missing for parts of the system.",
+        pid: Option<i64> = "Its process id; other numbers stand for parts of the system.",
+        process: Option<String> = "File name of the executable.",
+        ts_ns: i64 = "Time of the last sample.",
+        commit_bytes: i64 = "Committed.",
+        commit_diff_bytes: i64 =
+            "Committed at the end less at the begin; 0 for a process that the first sample does not have.",
+        working_set_bytes: i64 = "In memory.",
+        working_set_diff_bytes: i64 = "The same difference.",
+        private_working_set_bytes: i64 = "In memory, and not shared.",
+        shared_commit_bytes: Option<i64> = "Shared and committed; missing in old recordings.",
+        ..process_details,
+        module_path: Option<String> = "Path of the executable.",
+        file_version: Option<String> = "Its file version.",
+        product_name: Option<String> = "Its product.",
+        company: Option<String> = "Its company.",
+        product_version: Option<String> = "Product version of the executable.",
+        description: Option<String> = "Description of the executable.",
+        sort_value: f64 = "What rows are sorted by.",
     }
 
     /// Memory of the machine.
-    pub struct MachineRow {
-        /// Time of the last sample.
-        ts_ns: i64,
-        /// Committed; missing in old recordings.
-        commit_bytes: Option<i64>,
-        /// The same at the end less at the begin.
-        commit_diff_bytes: Option<i64>,
-        /// In use; missing where the size of the memory is not known.
-        in_use_bytes: Option<i64>,
-        /// The same at the end less at the begin.
-        in_use_diff_bytes: Option<i64>,
-        /// On standby.
-        standby_bytes: i64,
-        /// Free and zeroed.
-        free_bytes: i64,
-        /// Changed, to be written.
-        modified_bytes: i64,
-        /// Memory of the machine.
-        memory_bytes: Option<i64>,
-        /// Samples.
-        samples: i64,
+    pub row MachineRow {
+        ts_ns: i64 = "Time of the last sample.",
+        commit_bytes: Option<i64> = "Committed; missing in old recordings.",
+        commit_diff_bytes: Option<i64> = "The same at the end less at the begin.",
+        in_use_bytes: Option<i64> = "In use; missing where the size of the memory is not known.",
+        in_use_diff_bytes: Option<i64> = "The same at the end less at the begin.",
+        standby_bytes: i64 = "On standby.",
+        free_bytes: i64 = "Free and zeroed.",
+        modified_bytes: i64 = "Changed, to be written.",
+        memory_bytes: Option<i64> = "Memory of the machine.",
+        samples: i64 = "Samples.",
     }
 }
 
@@ -174,22 +129,10 @@ const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|asked, rows, _| {
-    if asked.total.as_deref() == Some("none") || rows.len() < 2 && asked.total.is_none() {
-        return Vec::new();
-    }
-    let sum = |of: fn(&MemoryRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total diff ")
-        .value(Mebibytes, sum(|row| row.commit_diff_bytes))
-        .words(" MiB, commit ")
-        .value(Mebibytes, sum(|row| row.commit_bytes))
-        .words(" MiB, working set ")
-        .value(Mebibytes, sum(|row| row.working_set_bytes))
-        .words(" MiB, private ")
-        .value(Mebibytes, sum(|row| row.private_working_set_bytes))
-        .words(format!(" MiB, {} processes", rows.len()));
-    vec![total]
-});
+.with_sums(
+    "Total diff {Diff} MiB, commit {Commit} MiB, working set {WorkingSet} MiB, private {WorkingSetPrivate} MiB, {#} processes",
+    |asked, rows| asked.total.as_deref().map_or(rows > 1, |word| word != "none"),
+);
 
 /// Path, version, product and company of the executable of a process.
 fn executable(row: &MemoryRow) -> String {
@@ -223,48 +166,46 @@ const MACHINE: View<MemoryRequest, MachineRow> = View::new(
             .shown_if(|asked| asked.details),
     ],
     |row| row.ts_ns as f64,
-);
+)
+.ranking(|_| Ranked::No);
 
 impl Question for MemoryRequest {
     const NAME: &'static str = "memory";
     const SENTENCE: &'static str = "Memory of processes and of the machine";
 
-    fn show_sql(&self) -> String {
-        if self.total_memory { self.machine_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.total_memory { fields::<MachineRow>() } else { fields::<MemoryRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.total_memory {
-            return Ok(Answer::rows(self, &MACHINE, self.machine(session)?));
+            let answer = |asked: &Self, session: &Session| {
+                let rows = ask(session, &asked.machine_sql())?;
+                Ok(Answer::rows(asked, &MACHINE, rows))
+            };
+            return Form::made::<MachineRow>(self.machine_sql(), answer)
+                .needs(&OF_MACHINE, true)
+                .top(self.top);
         }
         let shows = if self.total.as_deref() == Some("total") { Shows::Sums } else { Shows::Rows };
-        Ok(Answer::rows(self, &PROCESSES, self.ask(session)?).showing(shows))
+        let answer =
+            move |asked: &Self, _: &Session, rows| Ok(Answer::rows(asked, &PROCESSES, rows).showing(shows));
+        Form::of(self.sql(), answer).needs(&OF_PROCESSES, true).top(self.top)
     }
 
     fn compares(&self) -> bool {
         self.global_diff.is_some() && !self.total_memory
     }
 
-    fn compare(&self, all: &mut [&mut Answer]) {
-        let Some(least) = self.global_diff else { return };
+    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
+        let Some(least) = self.global_diff else { return Ok(None) };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
         let (first, last) = (commits(all.first()), commits(all.last()));
         let differs = |process: &Process| match (first.get(process), last.get(process)) {
             (Some(first), Some(last)) => last.abs_diff(*first) > least,
             _ => false,
         };
-        for table in all.iter_mut().flat_map(|answer| &mut answer.parts).map(|part| &mut part.table) {
+        for table in all.iter_mut().flat_map(|(_, answer)| &mut answer.parts).map(|part| &mut part.table) {
             let kept: Vec<bool> = processes(table.as_ref()).map(|(process, _)| differs(&process)).collect();
             table.retain(&|row| kept.get(row).copied().unwrap_or_default());
         }
-    }
-
-    fn top(&self) -> Top {
-        self.top
+        Ok(None)
     }
 }
 
@@ -283,8 +224,8 @@ fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
 }
 
 /// What each process of an answer has committed.
-fn commits(answer: Option<&&mut Answer>) -> HashMap<Process, i64> {
-    let tables = answer.into_iter().flat_map(|answer| &answer.parts).map(|part| part.table.as_ref());
+fn commits(answer: Option<&(&TraceInfo, &mut Answer)>) -> HashMap<Process, i64> {
+    let tables = answer.into_iter().flat_map(|(_, answer)| &answer.parts).map(|part| part.table.as_ref());
     tables.flat_map(processes).collect()
 }
 
@@ -312,12 +253,7 @@ impl MemoryRequest {
                 "abs(CASE WHEN f.pid IS NULL THEN l.commit_bytes ELSE l.commit_bytes - f.commit_bytes END)";
             conditions.push(format!("{diff} >= {}", i64::from(self.min_diff).saturating_mul(MIB)));
         }
-        let sort = match self.sort {
-            MemorySort::Commit => "commit_bytes",
-            MemorySort::WorkingSet => "working_set_bytes",
-            MemorySort::SharedCommit => "coalesce(shared_commit_bytes, 0)",
-            MemorySort::Diff => "abs(commit_diff_bytes)",
-        };
+        let sort = self.sort.sql();
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
@@ -356,39 +292,16 @@ LIMIT 1",
             filtered(&range)
         )
     }
-
-    /// Asks for processes.
-    ///
-    /// # Errors
-    /// There are no samples of processes; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<MemoryRow>> {
-        check(session, "memory_sample", "memory of processes", "MEMINFO_WS")?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for the machine.
-    ///
-    /// # Errors
-    /// There are no samples of the machine; the query fails.
-    pub fn machine(&self, session: &Session) -> Result<Vec<MachineRow>> {
-        check(session, "memory_machine", "memory of the machine", "MEMINFO")?;
-        ask(session, &self.machine_sql())
-    }
 }
 
-fn check(session: &Session, table: &str, what: &'static str, keyword: &str) -> Result<()> {
-    if has_rows(session, table)? {
-        return Ok(());
-    }
-    let how = match keyword {
-        "MEMINFO" => {
-            "record with the kernel keyword MEMINFO, for example `xperf -on PROC_THREAD+LOADER+MEMINFO+MEMINFO_WS`"
-        }
-        _ => {
-            "record with the kernel keyword MEMINFO_WS, for example `xperf -on PROC_THREAD+LOADER+MEMINFO+MEMINFO_WS`"
-        }
-    };
-    Err(Error::NotRecorded { what, how })
-}
+const OF_PROCESSES: Recorded = Recorded::rows(
+    "memory_sample",
+    "memory of processes",
+    "record with the kernel keyword MEMINFO_WS, for example `xperf -on PROC_THREAD+LOADER+MEMINFO+MEMINFO_WS`",
+);
+
+const OF_MACHINE: Recorded = Recorded::rows(
+    "memory_machine",
+    "memory of the machine",
+    "record with the kernel keyword MEMINFO, for example `xperf -on PROC_THREAD+LOADER+MEMINFO+MEMINFO_WS`",
+);

@@ -73,87 +73,50 @@ pub struct MethodRequest {
     pub top_methods: Top,
 }
 
-rows! {
+declare! {
     /// A method, module, thread or stack tag in a process.
-    pub struct MethodRow: process {
-        /// Process key; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// `method`, `module`, `thread` or `tag`.
-        kind: String,
-        /// Thread id, of threads.
-        tid: Option<i64>,
-        /// Set of stack tags, of tags.
-        tag_set: Option<String>,
-        /// Name as it is printed.
-        name: String,
-        /// File name of the module.
-        module: Option<String>,
-        /// Function, or offset in the module.
-        method: String,
-        /// Sampled CPU with the method in the stack; without any busy sample in the trace, time on processors from context switches.
-        cpu_ns: i64,
-        /// What `cpu_ns` is computed from, see [`CpuSource`]; missing for stack tags of a trace without samples, whose CPU is not known.
-        cpu_source: Option<String>,
-        /// Sampled CPU with the method as innermost frame.
-        exclusive_ns: Option<i64>,
-        /// Time in which at least one thread waited with the method in its stack.
-        wait_ns: Option<i64>,
-        /// Time in which at least one such thread was ready.
-        ready_ns: Option<i64>,
-        /// The same waits, summed over threads.
-        wait_sum_ns: Option<i64>,
-        /// The same times ready, summed over threads.
-        ready_sum_ns: Option<i64>,
-        /// Mean time ready.
-        ready_avg_ns: Option<i64>,
-        /// Switch-ins with the method in the stack.
-        switches: Option<i64>,
-        /// Threads.
-        threads: Option<i64>,
-        /// Mean number of frames between the method and the innermost frame.
-        depth: Option<f64>,
-        /// First sample or switch-in.
-        first_ns: Option<i64>,
-        /// Last sample or switch-out.
-        last_ns: Option<i64>,
-        /// `last_ns` − `first_ns`.
-        duration_ns: Option<i64>,
-        /// Path of the module.
-        module_path: Option<String>,
-        /// File version of the module.
-        file_version: Option<String>,
-        /// Product of the module.
-        product_name: Option<String>,
-        /// Company of the module.
-        company: Option<String>,
-        /// Product version of the module.
-        product_version: Option<String>,
-        /// Description of the module.
-        description: Option<String>,
-        /// Vendor of a well-known driver.
-        driver_vendor: Option<String>,
-        /// What kind of driver it is.
-        driver_category: Option<String>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Mean priority of the process.
-        process_priority: Option<f64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Times ready as percentiles, of methods of the whole trace.
-        ready: ReadyTimes,
-        /// CPU by kind of core, of methods of the whole trace.
-        kinds: CoreKinds,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row MethodRow: process {
+        ..process = "Process key; missing for threads whose process is not known.",
+        kind: String = "`method`, `module`, `thread` or `tag`.",
+        tid: Option<i64> = "Thread id, of threads.",
+        tag_set: Option<String> = "Set of stack tags, of tags.",
+        name: String = "Name as it is printed.",
+        module: Option<String> = "File name of the module.",
+        method: String = "Function, or offset in the module.",
+        cpu_ns: i64 =
+            "Sampled CPU with the method in the stack; without any busy sample in the trace, time on \
+             processors from context switches.",
+        cpu_source: Option<String> =
+            "What `cpu_ns` is computed from, see [`CpuSource`]; missing for stack tags of a trace without \
+             samples, whose CPU is not known.",
+        exclusive_ns: Option<i64> = "Sampled CPU with the method as innermost frame.",
+        wait_ns: Option<i64> = "Time in which at least one thread waited with the method in its stack.",
+        ready_ns: Option<i64> = "Time in which at least one such thread was ready.",
+        wait_sum_ns: Option<i64> = "The same waits, summed over threads.",
+        ready_sum_ns: Option<i64> = "The same times ready, summed over threads.",
+        ready_avg_ns: Option<i64> = "Mean time ready.",
+        switches: Option<i64> = "Switch-ins with the method in the stack.",
+        threads: Option<i64> = "Threads.",
+        depth: Option<f64> = "Mean number of frames between the method and the innermost frame.",
+        first_ns: Option<i64> = "First sample or switch-in.",
+        last_ns: Option<i64> = "Last sample or switch-out.",
+        duration_ns: Option<i64> = "`last_ns` − `first_ns`.",
+        module_path: Option<String> = "Path of the module.",
+        file_version: Option<String> = "File version of the module.",
+        product_name: Option<String> = "Product of the module.",
+        company: Option<String> = "Company of the module.",
+        product_version: Option<String> = "Product version of the module.",
+        description: Option<String> = "Description of the module.",
+        driver_vendor: Option<String> = "Vendor of a well-known driver.",
+        driver_category: Option<String> = "What kind of driver it is.",
+        session_id: Option<i64> = "Terminal session.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        process_priority: Option<f64> = "Mean priority of the process.",
+        command_line: Option<String> = "Command line.",
+        ready: ReadyTimes = "Times ready as percentiles, of methods of the whole trace.",
+        kinds: CoreKinds = "CPU by kind of core, of methods of the whole trace.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -310,7 +273,13 @@ ORDER BY sort_value, cpu_ns, process_key, name",
     /// largest method without callees rank behind, by e^10.
     const fn sort_value(&self) -> &'static str {
         match self.sort {
-            CpuSort::Cpu | CpuSort::Priority | CpuSort::StartTime => "cpu_ns",
+            // Stack tags have no time of their own, threads no callers.
+            CpuSort::Usual | CpuSort::Exclusive if !matches!(self.by, By::Thread) => {
+                "coalesce(exclusive_ns, cpu_ns)"
+            }
+            CpuSort::Usual | CpuSort::Exclusive | CpuSort::Cpu | CpuSort::Priority | CpuSort::StartTime => {
+                "cpu_ns"
+            }
             CpuSort::Wait => "coalesce(wait_ns, 0)",
             CpuSort::Ready => "coalesce(ready_ns, 0)",
             CpuSort::CpuWait => "cpu_ns + coalesce(wait_ns, 0)",

@@ -4,9 +4,6 @@
 //! is computed in one. Rows come in ascending order: the largest one is the last. A request asks one extract; answers of several
 //! extracts are put together by who asks.
 
-#[macro_use]
-pub mod rows;
-
 pub mod call_tree;
 pub mod clock;
 pub mod core_kinds;
@@ -20,18 +17,16 @@ pub mod cpu_source;
 pub mod cut;
 pub mod disk;
 mod disk_range;
-mod disk_rows;
 pub mod dns;
-mod dns_rows;
 pub mod error;
 pub mod exception;
 pub mod exception_filter;
+mod exception_view;
 pub mod file;
 mod file_sql;
 pub mod first_last;
 pub mod focus;
 pub mod gdi_user;
-mod gdi_user_rows;
 pub mod group;
 pub mod lbr;
 pub mod logger;
@@ -44,32 +39,38 @@ mod object_rows;
 mod object_sql;
 mod object_view;
 pub mod overview;
+mod overview_next;
+mod overview_rows;
+mod overview_view;
 pub mod path;
 pub mod pmc;
 pub mod power;
 pub mod power_catalog;
+mod power_snapshots;
 pub mod process;
 pub mod process_merge;
 pub mod providers;
 pub mod questions;
 pub mod ready;
 pub mod registry;
-mod registry_rows;
+pub mod rows;
 pub mod screenshot;
 pub mod sql;
 pub mod stack_tree;
+mod stacked;
 pub mod standby;
 pub mod stats;
 pub mod syscall;
-mod syscall_rows;
 pub mod tcp;
 mod tcp_order;
 pub mod tcp_post;
 mod tcp_rows;
 mod tcp_view;
 pub mod thread_pool;
+pub mod time;
 pub mod trace;
 pub mod trace_log;
+mod trace_log_view;
 pub mod ui_delay;
 pub mod user_lock;
 pub mod version;
@@ -84,7 +85,6 @@ pub use rows::FromRows;
 pub use sql::ProcessQuery;
 
 use crate::Session;
-use crate::range::Range;
 
 /// All rows of an answer.
 ///
@@ -110,11 +110,10 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     }
 }
 
-rows! {
+declare! {
     /// How many rows there are.
-    struct Count {
-        /// Rows.
-        rows: i64,
+    row Count {
+        rows: i64 = "Rows.",
     }
 }
 
@@ -136,39 +135,37 @@ pub fn module_text(parts: [&Option<String>; 4]) -> String {
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a table has rows; where it has none, `what` was not recorded, and `how` tells what would do that.
-fn check_recorded(session: &Session, table: &str, what: &'static str, how: &'static str) -> Result<()> {
-    if has_rows(session, table)? { Ok(()) } else { Err(Error::NotRecorded { what, how }) }
-}
-
-/// Whether a table has the single rows that a question needs, which an extract with sums alone lacks.
-fn check_rows(session: &Session, table: &str, is_needed: bool, what: &'static str) -> Result<()> {
-    if is_needed && !has_rows(session, table)? { Err(Error::NeedsRows { what }) } else { Ok(()) }
-}
-
-/// What has to be there for a question about operations.
-struct Recorded {
-    /// Table of their sums.
-    sums: &'static str,
-    /// Table of single ones.
-    rows: &'static str,
-    /// What single ones are called.
-    operations: &'static str,
+/// What has to be recorded for a question.
+pub struct Recorded {
+    /// Table of sums.
+    pub sums: &'static str,
+    /// Table of single rows; the same where there are no sums of them.
+    pub rows: &'static str,
+    /// What single rows are called.
+    pub single: &'static str,
     /// What was not recorded, if there is neither.
-    what: &'static str,
+    pub what: &'static str,
     /// How to record it.
-    how: &'static str,
+    pub how: &'static str,
 }
 
 impl Recorded {
-    /// Whether there are sums, and single operations if a part of the trace is asked.
-    fn check(&self, session: &Session, time: Range) -> Result<()> {
+    /// What has a table of single rows, and none of sums.
+    #[must_use]
+    pub const fn rows(table: &'static str, what: &'static str, how: &'static str) -> Self {
+        Self { sums: table, rows: table, single: what, what, how }
+    }
+
+    /// Whether it was recorded, and has single rows where these are needed.
+    ///
+    /// # Errors
+    /// It was not; an extract of sums was made of it, and single rows are needed; the query fails.
+    pub fn check(&self, session: &Session, single_rows: bool) -> Result<()> {
         let has_sums = has_rows(session, self.sums)?;
-        match (time.is_unlimited(), has_sums) {
-            (true, true) => Ok(()),
-            (false, _) if has_rows(session, self.rows)? => Ok(()),
-            (false, true) => Err(Error::NeedsRows { what: self.operations }),
-            _ => Err(Error::NotRecorded { what: self.what, how: self.how }),
+        match has_sums && !single_rows || has_rows(session, self.rows)? {
+            true => Ok(()),
+            false if has_sums => Err(Error::NeedsRows { what: self.single }),
+            false => Err(Error::NotRecorded { what: self.what, how: self.how }),
         }
     }
 }

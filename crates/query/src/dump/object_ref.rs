@@ -1,57 +1,44 @@
 //! Kernel objects and mapped files with their events; handles by type.
 
 use super::object_view::{OBJECTS, TYPES, total_lines};
-use super::rows::Field;
 use super::sql::ProcessQuery;
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::question::{Answer, Question, Words, fields, group, option};
+use crate::question::{Answer, Form, Question, group, option};
 use crate::range::{Range, Unit};
 
 pub use super::object_rows::{HandleTypeRow, ObjectEvent, ObjectRow};
 
-/// Orders of objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ObjectSort {
-    /// Number, so that objects come in the order in which they were met.
-    #[default]
-    Id,
-    /// Lifetime; objects that did not end are the largest.
-    Lifetime,
-    /// Handles that were created or duplicated.
-    Handles,
-    /// Handles that were open at the end.
-    Leaked,
+declare! {
+    /// Orders of objects.
+    pub words ObjectSort {
+        "id" => Id = "Number, so that objects come in the order in which they were met.",
+        "lifetime" => Lifetime = "Lifetime; objects that did not end are the largest.",
+        "handles" => Handles = "Handles that were created or duplicated.",
+        "leaked" => Leaked = "Handles that were open at the end.",
+    }
 }
 
 /// Lifetime of what did not end, or whose begin is not told, in nanoseconds, for limits and sorting.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
-impl Words for ObjectSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("id", Self::Id),
-        ("lifetime", Self::Lifetime),
-        ("handles", Self::Handles),
-        ("leaked", Self::Leaked),
-    ];
-}
-
-request! {
+declare! {
     /// Which objects, and which of their events.
     #[derive(Eq)]
-    pub struct ObjectRequest {
+    pub request ObjectRequest {
         /// Which processes created the object
         processes: ProcessQuery = group(),
         /// How many of the largest objects
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose begin is not told, has 9999 s
+        /// Only objects with such a lifetime (s); one that did not end, or whose begin is not told, has 9999
+        /// s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers
         id: Range = option("A..B"),
         /// Only events in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, ! excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose last close or deletion has such a frame in its stack
@@ -107,26 +94,20 @@ impl Question for ObjectRequest {
     const ALIASES: &'static [&'static str] = &["handles"];
     const SENTENCE: &'static str = "Handles, objects and mapped files: their events, lifetimes and leaks";
 
-    fn show_sql(&self) -> String {
-        self.types().map_or_else(|| self.sql(), |by_process| self.types_sql(by_process))
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.types().is_some() { fields::<HandleTypeRow>() } else { fields::<ObjectEvent>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if let Some(by_process) = self.types() {
-            return Ok(Answer::rows(self, &TYPES, self.ask_types(session, by_process)?));
+            let answer = move |asked: &Self, session: &Session| {
+                Ok(Answer::rows(asked, &TYPES, asked.ask_types(session, by_process)?))
+            };
+            return Form::made::<HandleTypeRow>(self.types_sql(by_process), answer).top(self.top);
         }
-        let objects = self.ask(session)?;
-        let total = if self.total.is_none() { total_lines(&objects) } else { Vec::new() };
-        let events = objects.into_iter().map(|of| of.events).collect();
-        Ok(Answer::groups(self, &OBJECTS, events).with_foot(total))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+        Form::made::<ObjectEvent>(self.sql(), |asked: &Self, session| {
+            let objects = asked.ask(session)?;
+            let total = if asked.total.is_none() { total_lines(&objects) } else { Vec::new() };
+            let events = objects.into_iter().map(|of| of.events).collect();
+            Ok(Answer::groups(asked, &OBJECTS, events).with_foot(total))
+        })
+        .top(self.top)
     }
 }
 
@@ -143,7 +124,8 @@ impl ObjectRequest {
     /// Asks for objects with their events.
     ///
     /// # Errors
-    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the query fails.
+    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the query
+    /// fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<ObjectEvents>> {
         let has_any = has_rows(session, "object")? || has_rows(session, "file_map")?;
         if !has_any {

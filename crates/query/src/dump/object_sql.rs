@@ -2,14 +2,14 @@
 
 use super::object_ref::{NEVER_NS, ObjectRequest, ObjectSort};
 use super::sql::{
-    PROCESS_COLUMNS, ends, filtered, process_columns, quoted, range_condition, stack_condition,
-    text_condition,
+    PROCESS_COLUMNS, filtered, process_columns, quoted, range_condition, stack_condition, text_condition,
+    time_condition,
 };
 
 /// Every event of objects and mapped files. `step` is by how much it changes the number of open handles.
 ///
-/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by columns that are constant in each part
-/// only by the others, and then refuses its own plan.
+/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by
+/// columns that are constant in each part only by the others, and then refuses its own plan.
 const EVENTS: &str = "event AS (
   SELECT h.open_ns IS NULL AS is_map, h.object_id AS id, h.open_ns AS ts_ns, concat('handle_', h.origin) AS event,
     CASE WHEN h.open_ns IS NULL THEN 0 ELSE 1 END AS step,
@@ -65,10 +65,7 @@ const THINGS: &str = "thing AS (
 impl ObjectRequest {
     fn event_limits(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("e.ts_ns BETWEEN {a} AND {b}"));
-        }
+        all.extend(time_condition("e.ts_ns", self.time));
         all.extend(stack_condition("e.stack_id", self.stack.as_deref()));
         all
     }

@@ -1,8 +1,8 @@
 //! How kernel objects with their events, and handles by type, are shown.
 
-use super::object_ref::{HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow};
+use super::object_ref::{HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort};
 use crate::question::Format::{Id, Moment, Process, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Column, Line, View, frames};
+use crate::question::{Column, Line, Ranked, View, frames};
 
 type Event = Column<ObjectRequest, ObjectEvent>;
 
@@ -22,6 +22,7 @@ pub(super) const OBJECTS: View<ObjectRequest, ObjectEvent> = View::new(
     ],
     |event| event.sort_value,
 )
+.ranking(|asked| if asked.sort == ObjectSort::Id { Ranked::No } else { Ranked::Groups })
 .with_headings(|_, events| events.first().map(|event| heading(&event.object)))
 // An object that is only known from lists of open handles has no event.
 .listing("  ", |event| event.event.is_some())
@@ -51,23 +52,11 @@ pub(super) const TYPES: View<ObjectRequest, HandleTypeRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|_, rows, _| {
-    let sum = |of: fn(&HandleTypeRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total ")
-        .whole(sum(|row| row.created))
-        .words(" created, ")
-        .whole(sum(|row| row.duplicated_in))
-        .words(" duplicated, ")
-        .whole(sum(|row| row.closed))
-        .words(" closed, ")
-        .whole(sum(|row| row.leaked))
-        .words(" leaked; open before: ")
-        .whole(sum(|row| row.closed_preexisting))
-        .words(" closed, ")
-        .whole(sum(|row| row.preexisting))
-        .words(" still open");
-    vec![total]
-});
+.with_sums(
+    "Total {Created} created, {Duplicated} duplicated, {Closed} closed, {Leaked} leaked; open before: {ClosedPreexisting} \
+     closed, {Preexisting} still open",
+    |_, _| true,
+);
 
 fn name(process: Option<&str>, pid: Option<i64>) -> String {
     match (process, pid) {

@@ -1,96 +1,64 @@
 //! Performance counters of processes, threads or methods.
 
 use super::group::{Group, grouped};
-use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, ends, filtered, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{Fixed, Id, Milliseconds, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, View, fields, group, option};
+use crate::question::{Answer, Column, Form, Line, Question, View, group, option};
 use crate::range::{Range, Unit};
 
-request! {
+declare! {
     /// Whose counters.
     #[derive(Eq)]
-    pub struct PmcRequest {
+    pub request PmcRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `methods`
         top: Top = group(),
         /// Rows for each thread
         per_thread: bool = option("").called("per-thread").excludes(&["methods"]).shape(),
-        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, ! excludes)
+        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, !
+        /// excludes)
         methods: Option<String> = option("NAMES"),
         /// Names of methods begin with their module
         include_dll: bool = option("").called("include-dll").requires("methods").shape(),
         /// Only stays that end in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Leave the counters out, keep what is computed from them
         no_counters: bool = option("").called("no-counters").output(),
     }
-}
 
-rows! {
     /// Counters of a process, thread or method.
-    pub struct PmcRow: process {
-        /// Process key; missing for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Thread id, with rows for each thread.
-        tid: Option<i64>,
-        /// Method, with rows for each method.
-        name: Option<String>,
-        /// `counted` between context switches, or `sampled`: an estimate from samples.
-        kind: String,
-        /// Instructions.
-        instructions: Option<i64>,
-        /// Cycles.
-        cycles: Option<i64>,
-        /// Cycles for each instruction.
-        cpi: Option<f64>,
-        /// Branches.
-        branches: Option<i64>,
-        /// Branches that the processor predicted wrongly.
-        branch_mispredictions: Option<i64>,
-        /// `branch_mispredictions` of `branches`.
-        branch_mispredict_percent: Option<f64>,
-        /// Misses of the last level of the cache.
-        cache_misses: Option<i64>,
-        /// References to the last level of the cache.
-        llc_references: Option<i64>,
-        /// `cache_misses` of `llc_references`.
-        cache_miss_percent: Option<f64>,
-        /// Time in which counters ran; missing for samples.
-        run_ns: Option<i64>,
-        /// Instructions for each second of that time.
-        instructions_per_s: Option<f64>,
-        /// Cycles for each second of that time.
-        cycles_per_s: Option<f64>,
-        /// Stays on a processor, or samples.
-        count: i64,
-        /// All other counters: `Name=value`, with blanks between.
-        other_counters: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row PmcRow: process {
+        ..process = "Process key; missing for threads whose process is not known.",
+        tid: Option<i64> = "Thread id, with rows for each thread.",
+        name: Option<String> = "Method, with rows for each method.",
+        kind: String = "`counted` between context switches, or `sampled`: an estimate from samples.",
+        instructions: Option<i64> = "Instructions.",
+        cycles: Option<i64> = "Cycles.",
+        cpi: Option<f64> = "Cycles for each instruction.",
+        branches: Option<i64> = "Branches.",
+        branch_mispredictions: Option<i64> = "Branches that the processor predicted wrongly.",
+        branch_mispredict_percent: Option<f64> = "`branch_mispredictions` of `branches`.",
+        cache_misses: Option<i64> = "Misses of the last level of the cache.",
+        llc_references: Option<i64> = "References to the last level of the cache.",
+        cache_miss_percent: Option<f64> = "`cache_misses` of `llc_references`.",
+        run_ns: Option<i64> = "Time in which counters ran; missing for samples.",
+        instructions_per_s: Option<f64> = "Instructions for each second of that time.",
+        cycles_per_s: Option<f64> = "Cycles for each second of that time.",
+        count: i64 = "Stays on a processor, or samples.",
+        other_counters: Option<String> = "All other counters: `Name=value`, with blanks between.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
 /// Counters by process: one group with all rows unless they are of methods.
 pub type PmcAnswer = Vec<Group<PmcRow, f64>>;
 
-/// Names of the counters of a column: what recent processors call it, then what Windows calls it on all of them. The first that was
-/// recorded counts.
+/// Names of the counters of a column: what recent processors call it, then what Windows calls it on all of
+/// them. The first that was recorded counts.
 const COLUMNS: [(&str, &[&str]); 6] = [
     ("instructions", &["InstructionRetired", "TotalIssues", "InstructionsRetiredFixed"]),
     ("cycles", &["UnhaltedCoreCycles", "TotalCycles", "UnhaltedCoreCyclesFixed"]),
@@ -164,24 +132,15 @@ impl Question for PmcRequest {
     const SENTENCE: &'static str =
         "Performance counters of the processor: instructions, cycles, cache misses";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<PmcRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let groups: Vec<Vec<PmcRow>> = self.ask(session)?.into_iter().map(|group| group.rows).collect();
-        let is_sampled = groups.iter().flatten().any(|row| row.kind == "sampled");
-        let head = is_sampled.then(|| Line::new("Counters are estimates from samples."));
-        Ok(Answer::groups(self, &COUNTERS, groups).with_head(head))
-    }
-
-    fn top(&self) -> Top {
+    fn form(&self) -> Form<Self> {
+        let form = Form::made::<PmcRow>(self.sql(), |asked: &Self, session| {
+            let groups: Vec<Vec<PmcRow>> = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
+            let is_sampled = groups.iter().flatten().any(|row| row.kind == "sampled");
+            let head = is_sampled.then(|| Line::new("Counters are estimates from samples."));
+            Ok(Answer::groups(asked, &COUNTERS, groups).with_head(head))
+        });
         // Of methods it counts those of each process.
-        if self.methods.is_some() { Top::default() } else { self.top }
+        if self.methods.is_some() { form } else { form.top(self.top) }
     }
 }
 
@@ -234,7 +193,8 @@ impl PmcRequest {
         )
     }
 
-    /// The question. Sums by owner and counter come first, so that times of several counters are not added up.
+    /// The question. Sums by owner and counter come first, so that times of several counters are not added
+    /// up.
     #[must_use]
     pub fn sql(&self) -> String {
         let thread =

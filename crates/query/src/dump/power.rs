@@ -1,105 +1,166 @@
-//! Power settings: what was in force when a recording began, and what it had become each time it was told again.
+//! Power settings: what was in force when a recording began, and what it had become each time it was told
+//! again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use serde::Serialize;
 
 use super::power_catalog::{self, KNOWN, Section};
+use super::power_snapshots::{InForce, Told, snapshots};
+use super::trace::TraceInfo;
 use super::{Error, Result, ask};
 use crate::Session;
+use crate::question::Format::{Moment, Word};
+use crate::question::{Answer, Cells, Column, Form, Line, Question, Ranked, Shows, Value, View, option};
 
-/// The question for power settings; it has no options, since columns are compared with each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PowerRequest;
+pub use super::power_snapshots::Snapshot;
 
-rows! {
-    /// A setting as the extract has it.
-    struct Told {
-        /// When.
-        ts_ns: i64,
-        /// `rundown` or `change`.
-        kind: String,
-        /// GUID of the setting.
-        setting_guid: String,
-        /// Name, where the event tells it.
-        name: Option<String>,
-        /// Value as a number.
-        value: Option<i64>,
-        /// Value as a GUID.
-        value_guid: Option<String>,
-        /// Bytes of the value.
-        value_hex: String,
-        /// Profile of the processor driver.
-        profile: Option<i64>,
-        /// `ac` or `dc`.
-        power_source: Option<String>,
-        /// Class of cores.
-        efficiency_class: Option<i64>,
-    }
-
-    /// Profiles of the processor driver that were in force.
-    struct InForce {
-        /// When it changed.
-        ts_ns: i64,
-        /// The profile before.
-        previous: i64,
-        /// The new one.
-        profile: i64,
+declare! {
+    /// Which power settings are shown side by side. Rows for machines are all that there are.
+    #[derive(Eq)]
+    pub request PowerRequest {
+        /// Only settings that differ, without columns that are the same as one in front of them
+        diff: bool = option("").shape(),
+        /// Also settings that have no name here, by GUID
+        all: bool = option("").shape(),
+        /// Also GUIDs, names of powercfg, what settings do, and settings that have no name here
+        details: bool = option("").output(),
     }
 
     /// The value of a setting at a moment.
-    pub struct PowerRow {
-        /// Number of the moment in its trace, from 0: the begin first.
-        snapshot: i64,
-        /// When the first of its settings was told.
-        ts_ns: i64,
-        /// Part of the list.
-        section: String,
-        /// Name; of settings without one here what the event calls them, else the GUID.
-        name: String,
-        /// What `powercfg` calls it.
-        alias: Option<String>,
-        /// GUID.
-        setting_guid: String,
-        /// Value as people read it.
-        value: String,
-        /// Value as a number.
-        number: Option<i64>,
-        /// Bytes of the value in hexadecimal digits.
-        value_hex: String,
-        /// `system`, or the profile of the processor driver that it was taken from.
-        origin: String,
+    pub row PowerRow {
+        snapshot: i64 = "Number of the moment in its trace, from 0: the begin first.",
+        ts_ns: i64 = "When the first of its settings was told.",
+        section: String = "Part of the list.",
+        name: String = "Name; of settings without one here what the event calls them, else the GUID.",
+        alias: Option<String> = "What `powercfg` calls it.",
+        setting_guid: String = "GUID.",
+        value: String = "Value as people read it.",
+        number: Option<i64> = "Value as a number.",
+        value_hex: String = "Bytes of the value in hexadecimal digits.",
+        origin: String = "`system`, or the profile of the processor driver that it was taken from.",
     }
 }
 
-/// Everything that was in force at a moment.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
-    /// When the first of its settings was told, in nanoseconds.
-    pub ts_ns: i64,
-    /// Its settings, in the order of the list.
-    pub rows: Vec<PowerRow>,
+/// Rows for machines: people see the moments of all traces side by side.
+const EACH: View<PowerRequest, PowerRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
+
+/// What stands side by side.
+#[derive(Clone)]
+struct Beside {
+    details: bool,
+    /// Trace and time of each moment.
+    titles: Vec<Line>,
 }
 
-impl Snapshot {
-    /// The value of a setting.
-    #[must_use]
-    pub fn value(&self, setting_guid: &str) -> Option<&PowerRow> {
-        self.rows.iter().find(|row| row.setting_guid == setting_guid)
+/// A setting at all moments.
+#[derive(Serialize)]
+struct Setting {
+    section: &'static str,
+    name: String,
+    guid: String,
+    /// Its value at each moment.
+    values: Vec<Option<String>>,
+}
+
+type Named = Column<Beside, Setting>;
+
+const SIDE_BY_SIDE: View<Beside, Setting> =
+    View::new(&[Named::new("Setting", "Setting", Word, |_, row| row.name.as_str().into())], |_| 0.0)
+        .ranking(|_| Ranked::No)
+        .with_cells(Cells {
+            name: "Value",
+            titles: |beside| beside.titles.clone(),
+            value: |_, row, number| row.shown(number).into(),
+        })
+        .with_above(|_, row, before| {
+            let is_new = before.is_none_or(|before| before.section != row.section);
+            is_new.then(|| Line::new(row.section)).into_iter().collect()
+        })
+        .with_below(|beside, row| if beside.details { row.details() } else { Vec::new() });
+
+impl Setting {
+    fn new(section: Section, name: &str, guid: &str, columns: &[Snapshot]) -> Self {
+        let value = |column: &Snapshot| Some(column.value(guid)?.value.clone());
+        Self {
+            section: section.title(),
+            name: name.to_owned(),
+            guid: guid.to_owned(),
+            values: columns.iter().map(value).collect(),
+        }
     }
 
-    /// Whether both have the same settings with the same values.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        let values = |snapshot: &Self| -> BTreeMap<String, String> {
-            snapshot.rows.iter().map(|row| (row.setting_guid.clone(), row.value_hex.clone())).collect()
-        };
-        values(self) == values(other)
+    /// Its value at a moment: `...` for one that is the same as its left neighbour, `-` where there is none.
+    fn shown(&self, number: usize) -> &str {
+        let left = number.checked_sub(1).and_then(|left| self.values.get(left));
+        match self.values.get(number) {
+            Some(Some(_)) if left == self.values.get(number) => "...",
+            Some(Some(value)) => value,
+            _ => "-",
+        }
+    }
+
+    fn differs(&self) -> bool {
+        self.values.windows(2).any(|pair| pair.first() != pair.last())
+    }
+
+    fn details(&self) -> Vec<Line> {
+        let known = power_catalog::find(&self.guid);
+        let alias = known.map_or("", |known| known.alias);
+        let names = Line::new(format!("      {{{}}} {alias}", self.guid).trim_end());
+        let help = known.map(|known| Line::new(format!("      {}", known.help)));
+        std::iter::once(names).chain(help).collect()
+    }
+}
+
+impl Question for PowerRequest {
+    const NAME: &'static str = "power";
+    const SENTENCE: &'static str = "Power settings, side by side";
+
+    fn form(&self) -> Form<Self> {
+        Form::made::<PowerRow>(Self::sql(), |asked: &Self, session| {
+            let rows = asked.ask(session)?.into_iter().flat_map(|snapshot| snapshot.rows).collect();
+            Ok(Answer::rows(asked, &EACH, rows).showing(Shows::Sums))
+        })
+    }
+
+    fn compares(&self) -> bool {
+        true
+    }
+
+    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let (mut columns, mut titles, mut count) = (Vec::<Snapshot>::new(), Vec::new(), 0);
+        for (info, answer) in all {
+            let of_trace = Snapshot::of(answer.rows_of::<Self, PowerRow>());
+            let mut left_out = Vec::new();
+            for snapshot in of_trace {
+                count += 1;
+                let at = Value::MomentOf(info.clock(), snapshot.ts_ns);
+                let title = Line::new(format!("{} ", info.file_name)).value(Moment, at);
+                if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
+                    let why = Line::new("left out, the same as one in front of it: ");
+                    left_out.push(why.value(Word, title));
+                } else {
+                    titles.push(title);
+                    columns.push(snapshot);
+                }
+            }
+            if let Some(part) = answer.parts.last_mut() {
+                part.foot.extend(left_out);
+            }
+        }
+        let kept =
+            (self.diff && count > 0).then(|| Line::new(format!("{} of {count} columns", columns.len())));
+        let beside = Beside { details: self.details, titles };
+        Ok(Some(Answer::rows(&beside, &SIDE_BY_SIDE, self.settings(&columns)).with_head(kept)))
     }
 }
 
 impl PowerRequest {
     /// The question. The answer is put together from its rows, in their order.
     #[must_use]
-    pub fn sql(self) -> String {
+    pub fn sql() -> String {
         "SELECT ts_ns, kind, setting_guid, name, value, value_guid, value_hex, profile, power_source, efficiency_class
 FROM power_setting
 ORDER BY ts_ns, profile, setting_guid"
@@ -110,8 +171,8 @@ ORDER BY ts_ns, profile, setting_guid"
     ///
     /// # Errors
     /// No power settings were recorded; the query fails.
-    pub fn ask(self, session: &Session) -> Result<Vec<Snapshot>> {
-        let told: Vec<Told> = ask(session, &self.sql())?;
+    pub fn ask(&self, session: &Session) -> Result<Vec<Snapshot>> {
+        let told: Vec<Told> = ask(session, &Self::sql())?;
         if told.is_empty() {
             return Err(Error::NotRecorded {
                 what: "power settings",
@@ -119,227 +180,29 @@ ORDER BY ts_ns, profile, setting_guid"
                       for example `wpr -start Power`",
             });
         }
-        let in_force = ask(session, "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns")?;
+        let in_force: Vec<InForce> =
+            ask(session, "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns")?;
         Ok(snapshots(&told, &in_force))
     }
-}
 
-/// Columns of a trace; changes between two later ones are left out.
-const MAX_SNAPSHOTS: usize = 64;
-
-/// Settings that are followed; Windows has some hundreds.
-const MAX_SETTINGS: usize = 1024;
-
-/// Follows the settings through a trace.
-#[derive(Default)]
-struct Follower<'a> {
-    state: BTreeMap<&'a str, &'a Told>,
-    /// What the capture that is under way told, and when it began.
-    captured: BTreeSet<&'a str>,
-    begin_ns: i64,
-    done: Vec<(i64, BTreeMap<&'a str, &'a Told>)>,
-}
-
-impl<'a> Follower<'a> {
-    fn take(&mut self, told: &'a Told) {
-        let guid = told.setting_guid.as_str();
-        if self.state.len() >= MAX_SETTINGS && !self.state.contains_key(guid) {
-            return;
+    /// Settings that a column has, in the order of the list, then those without a name.
+    fn settings(&self, columns: &[Snapshot]) -> Vec<Setting> {
+        let has = |guid: &str| columns.iter().any(|column| column.value(guid).is_some());
+        let known = KNOWN.iter().filter(|known| has(known.guid));
+        let mut all: Vec<Setting> =
+            known.map(|known| Setting::new(known.section, known.name, known.guid, columns)).collect();
+        if self.all || self.details {
+            let rows = columns.iter().flat_map(|column| &column.rows);
+            let mut others: Vec<&PowerRow> =
+                rows.filter(|row| power_catalog::find(&row.setting_guid).is_none()).collect();
+            others.sort_by(|a, b| a.setting_guid.cmp(&b.setting_guid));
+            others.dedup_by(|a, b| a.setting_guid == b.setting_guid);
+            let other = |row: &PowerRow| Setting::new(Section::Other, &row.name, &row.setting_guid, columns);
+            all.extend(others.into_iter().map(other));
         }
-        let is_change = told.kind == "change";
-        // A setting that is told again begins another capture; changes come behind one.
-        if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
-            self.close();
+        if self.diff {
+            all.retain(Setting::differs);
         }
-        if self.captured.is_empty() && !is_change {
-            self.begin_ns = told.ts_ns;
-        }
-        if is_change {
-            self.begin_ns = told.ts_ns;
-        } else {
-            self.captured.insert(guid);
-        }
-        self.state.insert(guid, told);
-    }
-
-    fn close(&mut self) {
-        self.captured.clear();
-        if self.done.len() < MAX_SNAPSHOTS - 1 {
-            self.end();
-        }
-    }
-
-    fn end(&mut self) {
-        self.done.push((self.begin_ns, self.state.clone()));
-    }
-}
-
-fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
-    let mut follower = Follower::default();
-    told.iter().filter(|told| told.profile.is_none()).for_each(|told| follower.take(told));
-    follower.end();
-    let ends = follower.done.iter().skip(1).map(|(ts_ns, _)| *ts_ns).chain([i64::MAX]);
-    let mut all: Vec<Snapshot> = Vec::new();
-    for ((ts_ns, state), end_ns) in follower.done.iter().zip(ends) {
-        let next = snapshot(all.len(), *ts_ns, state, &of_profile(told, in_force, (*ts_ns, end_ns)));
-        if !next.rows.is_empty() && all.last().is_none_or(|last| !last.is_same(&next)) {
-            all.push(next);
-        }
-    }
-    all
-}
-
-/// What the profile of the processor driver that is in force at a time says for power from outside, up to an end, and that profile.
-fn of_profile<'a>(
-    told: &'a [Told],
-    in_force: &[InForce],
-    (ts_ns, end_ns): (i64, i64),
-) -> (i64, Vec<&'a Told>) {
-    let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
-    let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
-    let is_of = |told: &&Told| {
-        told.profile == Some(profile) && told.power_source.as_deref() == Some("ac") && told.ts_ns < end_ns
-    };
-    // The last value of each setting for each kind of cores.
-    let mut latest: BTreeMap<(&str, i64), &Told> = BTreeMap::new();
-    for told in told.iter().filter(is_of) {
-        let key = (told.setting_guid.as_str(), told.efficiency_class.unwrap_or(0));
-        if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
-            latest.insert(key, told);
-        }
-    }
-    (profile, latest.into_values().collect())
-}
-
-fn snapshot(
-    number: usize,
-    ts_ns: i64,
-    state: &BTreeMap<&str, &Told>,
-    (profile, of_profile): &(i64, Vec<&Told>),
-) -> Snapshot {
-    let row = |section: Section, name: &str, alias: Option<&str>, guid: &str, told: &Told, origin: String| {
-        let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
-        PowerRow {
-            snapshot: i64::try_from(number).unwrap_or(i64::MAX),
-            ts_ns,
-            section: section.title().to_owned(),
-            name: name.to_owned(),
-            alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
-            setting_guid: guid.to_owned(),
-            value: form.text(told.value, told.value_guid.as_deref(), &told.value_hex),
-            number: told.value,
-            value_hex: told.value_hex.clone(),
-            origin,
-        }
-    };
-    let mut rows = Vec::new();
-    for known in KNOWN {
-        let of = |told: &&&Told| is_meant(told, known);
-        if let Some(told) = state.get(known.guid) {
-            rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, "system".into()));
-        } else if let Some(told) = of_profile.iter().rev().find(of) {
-            let origin = format!("profile {profile}");
-            rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, origin));
-        }
-    }
-    for (guid, told) in state.iter().filter(|(guid, _)| power_catalog::find(guid).is_none()) {
-        let name = told.name.as_deref().unwrap_or(guid);
-        rows.push(row(Section::Other, name, None, guid, told, "system".into()));
-    }
-    Snapshot { ts_ns, rows }
-}
-
-/// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of class 0, where the system has
-/// another GUID: the next one.
-fn is_meant(told: &Told, known: &power_catalog::Known) -> bool {
-    let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
-    let class = told.efficiency_class.unwrap_or(0);
-    if told.setting_guid == known.guid {
-        return class == 0 || is_of_class_1;
-    }
-    is_of_class_1 && class == 1 && is_next(&told.setting_guid, known.guid)
-}
-
-/// Whether a GUID is the one behind another.
-fn is_next(guid: &str, next: &str) -> bool {
-    let parts = |guid: &str| {
-        let (head, tail) = guid.rsplit_once('-')?;
-        Some((head.to_owned(), u64::from_str_radix(tail, 16).ok()?))
-    };
-    match (parts(guid), parts(next)) {
-        (Some((head, tail)), Some((next_head, next_tail))) => {
-            head == next_head && tail.checked_add(1) == Some(next_tail)
-        }
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EPP: &str = "36687f9e-e3a5-4dbf-b1dc-15eb381c6863";
-
-    fn told(ts_ns: i64, kind: &str, setting_guid: &str, value: i64) -> Told {
-        Told {
-            ts_ns,
-            kind: kind.into(),
-            setting_guid: setting_guid.into(),
-            value: Some(value),
-            value_hex: format!("{value:02x}"),
-            ..Told::default()
-        }
-    }
-
-    fn values(all: &[Snapshot]) -> Vec<(i64, Vec<&str>)> {
-        all.iter().map(|one| (one.ts_ns, one.rows.iter().map(|row| row.value.as_str()).collect())).collect()
-    }
-
-    #[test]
-    fn changes_show_when_everything_is_told_again_or_at_the_end() {
-        let capture = [told(1, "rundown", EPP, 50), told(2, "rundown", "unknown", 1)];
-        assert_eq!(values(&snapshots(&capture, &[])), [(1, vec!["50 %", "1"])]);
-        let changed = [&capture[..], &[told(5, "change", EPP, 60)]].concat();
-        assert_eq!(values(&snapshots(&changed, &[])), [(1, vec!["50 %", "1"]), (5, vec!["60 %", "1"])]);
-        let again = [&changed[..], &[told(9, "rundown", EPP, 60), told(9, "rundown", "unknown", 1)]].concat();
-        assert_eq!(values(&snapshots(&again, &[])).len(), 2, "the last capture tells nothing new");
-        let other = [&changed[..], &[told(9, "rundown", EPP, 70), told(9, "rundown", "unknown", 1)]].concat();
-        assert_eq!(values(&snapshots(&other, &[]))[1], (9, vec!["70 %", "1"]));
-    }
-
-    #[test]
-    fn what_the_system_does_not_tell_comes_from_the_profile_in_force() {
-        let of = |profile, class, value| Told {
-            profile: Some(profile),
-            power_source: Some("ac".into()),
-            efficiency_class: Some(class),
-            ..told(1, "rundown", EPP, value)
-        };
-        let all = [of(0, 0, 10), of(0, 1, 11), of(5, 0, 20), told(1, "rundown", "unknown", 1)];
-        let first = |in_force: &[InForce]| {
-            let row = &snapshots(&all, in_force)[0].rows[0];
-            (row.value.clone(), row.origin.clone())
-        };
-        // Class 1 has a row of its own.
-        assert_eq!(values(&snapshots(&all, &[])), [(1, vec!["10 %", "11 %", "1"])]);
-        assert_eq!(first(&[]), ("10 %".into(), "profile 0".into()));
-        assert_eq!(
-            first(&[InForce { ts_ns: 0, previous: 0, profile: 5 }]),
-            ("20 %".into(), "profile 5".into())
-        );
-        assert_eq!(
-            first(&[InForce { ts_ns: 9, previous: 5, profile: 0 }]),
-            ("20 %".into(), "profile 5".into())
-        );
-    }
-
-    #[test]
-    fn endless_captures_are_cut() {
-        let all: Vec<Told> = (0..1000).map(|n| told(n, "rundown", EPP, n)).collect();
-        let snapshots = snapshots(&all, &[]);
-        let last = snapshots.last().unwrap();
-        assert_eq!((snapshots.len(), &*last.rows[0].value), (MAX_SNAPSHOTS, "999 %"));
-        let many: Vec<Told> = (0..5000).map(|n| told(n, "rundown", &format!("{n:04}"), n)).collect();
-        assert_eq!(super::snapshots(&many, &[])[0].rows.len(), MAX_SETTINGS);
+        all
     }
 }

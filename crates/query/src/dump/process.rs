@@ -2,52 +2,40 @@
 
 use std::collections::BTreeSet;
 
+use super::cpu_source::SAMPLED;
 use super::process_merge::together;
-use super::rows::Field;
 use super::sql::{ProcessQuery, filtered, quoted, range_condition};
 use super::zero::ZeroTime;
 use super::{Result, Top, ask};
-use crate::question::Format::{CommandLine, Id, LeftMoment, Length, Process, Trace, Whole, Word};
+use crate::question::Format::{
+    CommandLine, Id, LeftMoment, Length, Milliseconds, Process, Trace, Whole, Word,
+};
 use crate::question::{
-    Answer, Column, Line, OptionError, ProcessCell, Question, Sets, Sums, Value, View, Words, fields, group,
+    Answer, Column, Form, Line, OptionError, ProcessCell, Question, Ranked, Sets, Sums, Value, View, group,
     option,
 };
 use crate::range::{Range, Unit};
 use crate::{Session, nt_status};
 
-/// Orders of processes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ProcessSort {
-    /// Name, start, process id.
-    #[default]
-    Name,
-    /// Those that ran all the time by name, then those that only ended by end, then by start.
-    Time,
-    /// End; those that ran on come first.
-    StopTime,
-    /// Session.
-    Session,
-    /// Each process below its parent.
-    Tree,
-}
+declare! {
+    /// Orders of processes.
+    pub words ProcessSort {
+        "default" => Usual = "By CPU if only the largest are asked for, else by name.",
+        "cpu" => Cpu = "CPU.",
+        "name" => Name = "Name, start, process id.",
+        "time" => Time =
+            "Those that ran all the time by name, then those that only ended by end, then by start.",
+        "stop-time" => StopTime = "End; those that ran on come first.",
+        "session" => Session = "Session.",
+        "tree" => Tree = "Each process below its parent.",
+    }
 
-impl Words for ProcessSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("name", Self::Name),
-        ("time", Self::Time),
-        ("stop-time", Self::StopTime),
-        ("session", Self::Session),
-        ("tree", Self::Tree),
-    ];
-}
-
-request! {
     /// Which processes, and in which order.
     #[derive(Eq)]
-    pub struct ProcessRequest {
+    pub request ProcessRequest {
         /// Which processes
         processes: ProcessQuery = group(),
-        /// How many from the end of the list
+        /// How many: those with the most CPU, or the last ones of another order
         top: Top = group(),
         /// What becomes second 0 of times
         zero: ZeroTime = group(),
@@ -56,10 +44,10 @@ request! {
         /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only processes that started at such seconds of the trace
-        start: Range = option("A..B").unit(Unit::Seconds),
+        start: Range = option("A..B").unit(Unit::Moment),
         /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
         crashed: bool = option("").called("crash"),
-        /// Order
+        /// Order; without it those with the most CPU first if only the N largest are asked for, else by name
         sort: ProcessSort = option("ORDER").called("sort-by").shape(),
         /// Show users
         show_user: bool = option("").called("show-user").output(),
@@ -74,43 +62,28 @@ request! {
         /// Sums: none, or total over all extracts, too
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
-}
 
-rows! {
     /// A process.
-    pub struct ProcessRow {
-        /// Key in the extract.
-        process_key: i64,
-        /// Process id.
-        pid: i64,
-        /// File name of its executable.
-        name: Option<String>,
-        /// Start, if in the trace.
-        start_ns: Option<i64>,
-        /// End, if in the trace.
-        stop_ns: Option<i64>,
-        /// From start to end, if both are in the trace.
-        duration_ns: Option<i64>,
-        /// Exit code.
-        exit_code: Option<i64>,
-        /// Whether the exit code is an error of Windows or of a runtime, or Windows Error Reporting was called for it.
-        is_crash: bool,
-        /// Process id of the parent.
-        parent_pid: Option<i64>,
-        /// Key of the parent, if that is known.
-        parent_process_key: Option<i64>,
-        /// Name of the parent.
-        parent: Option<String>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// User.
-        sid: Option<String>,
-        /// Command line.
-        command_line: Option<String>,
-        /// App package.
-        package: Option<String>,
-        /// Parents above it in the tree; 0 in other orders.
-        level: i64,
+    pub row ProcessRow {
+        process_key: i64 = "Key in the extract.",
+        pid: i64 = "Process id.",
+        name: Option<String> = "File name of its executable.",
+        start_ns: Option<i64> = "Start, if in the trace.",
+        stop_ns: Option<i64> = "End, if in the trace.",
+        duration_ns: Option<i64> = "From start to end, if both are in the trace.",
+        exit_code: Option<i64> = "Exit code.",
+        is_crash: bool =
+            "Whether the exit code is an error of Windows or of a runtime, or Windows Error Reporting was \
+             called for it.",
+        parent_pid: Option<i64> = "Process id of the parent.",
+        parent_process_key: Option<i64> = "Key of the parent, if that is known.",
+        parent: Option<String> = "Name of the parent.",
+        session_id: Option<i64> = "Terminal session.",
+        sid: Option<String> = "User.",
+        command_line: Option<String> = "Command line.",
+        package: Option<String> = "App package.",
+        level: i64 = "Parents above it in the tree; 0 in other orders.",
+        cpu_ns: Option<i64> = "CPU, from context switches in a trace without samples.",
     }
 }
 
@@ -234,6 +207,9 @@ const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
             .titled(|asked| time_title("Stop", asked))
             .shown_if(is_list),
         One::new("Duration", "Duration", Length, |_, one| one.row.duration_ns.into()).shown_if(is_list),
+        One::new("Cpu", "CPU ms", Milliseconds, |_, one| one.row.cpu_ns.into())
+            .cost()
+            .shown_if(ProcessRequest::is_by_cpu),
         One::new("ReturnCode", "Return code", Word, |_, one| one.row.exit_code.map(return_code).into()),
         One::new("Session", "Session", Whole, |_, one| one.row.session_id.into())
             .shown_if(|asked| asked.details),
@@ -246,8 +222,10 @@ const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
             .shown_if(|asked| asked.details),
         One::new("FileName", "File", Trace, |_, _| Value::Missing).shown_if(|asked| asked.show_file_on_line),
     ],
-    |_| 0.0,
+    |one| one.row.cpu_ns.map_or(-1.0, |ns| ns as f64),
 )
+.alarming_if(|one| one.row.is_crash)
+.ranking(|asked| Ranked::rows_unless(!asked.is_by_cpu()))
 .with_join(together)
 .with_total(|asked, all, _| {
     let is_told = all.len() > 1 && asked.show_total.as_deref() != Some("none");
@@ -274,22 +252,17 @@ impl Question for ProcessRequest {
     const NAME: &'static str = "process";
     const SENTENCE: &'static str = "Processes: when they ran, what started them, how they ended";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<ProcessRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        // The largest ones of one list are not those of each extract.
-        let top = if self.merge { Top::default() } else { self.top };
-        let ProcessAnswer { rows, counts } = Self { top, ..self.clone() }.ask(session)?;
-        let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
-        let listed = rows.into_iter().map(|row| ListedProcess { row, offset_ns: 0 }).collect();
-        let answer = Answer::rows(self, &PROCESSES, listed).with_sums(counts.sums()).with_sets(sets);
-        answer.moved(&self.zero, session)
+    fn form(&self) -> Form<Self> {
+        Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
+            // The largest ones of one list are not those of each extract.
+            let top = if asked.merge { Top::default() } else { asked.top };
+            let ProcessAnswer { rows, counts } = Self { top, ..asked.clone() }.ask(session)?;
+            let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
+            let listed = rows.into_iter().map(|row| ListedProcess { row, offset_ns: 0 }).collect();
+            let answer = Answer::rows(asked, &PROCESSES, listed).with_sums(counts.sums()).with_sets(sets);
+            answer.moved(&asked.zero, session)
+        })
+        .top(self.top)
     }
 
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
@@ -325,10 +298,6 @@ impl Question for ProcessRequest {
             return Err(OptionError::Value { option: "merge", problem });
         }
         Ok(())
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 
@@ -368,8 +337,10 @@ impl ProcessRequest {
             "SELECT * FROM (
 SELECT p.process_key, p.pid, p.name, {}, {}, p.stop_ns - p.start_ns AS duration_ns, p.exit_code,
   coalesce({CRASH_CODES}, FALSE) OR r.process_key IS NOT NULL AS is_crash,
-  p.parent_pid, p.parent_process_key, q.name AS parent, p.session_id, p.sid, p.command_line, p.package, 0 AS level
+  p.parent_pid, p.parent_process_key, q.name AS parent, p.session_id, p.sid, p.command_line, p.package, 0 AS level,
+  CASE WHEN ({SAMPLED}) > 0 THEN u.cpu_ns ELSE u.run_ns END AS cpu_ns
 FROM process p
+LEFT JOIN cpu_process u ON u.process_key = p.process_key
 LEFT JOIN process q ON q.process_key = p.parent_process_key
 LEFT JOIN ({REPORTED}
 ) r ON r.process_key = p.process_key{}{}
@@ -383,9 +354,22 @@ ORDER BY {}",
         )
     }
 
-    const fn order(&self) -> &'static str {
+    /// Whether processes are sorted by their CPU.
+    pub(super) fn is_by_cpu(&self) -> bool {
         match self.sort {
-            ProcessSort::Name => "lower(p.name) NULLS FIRST, p.start_ns NULLS FIRST, p.pid, p.process_key",
+            ProcessSort::Cpu => true,
+            ProcessSort::Usual => self.top.most().is_some() || self.top.skip > 0,
+            _ => false,
+        }
+    }
+
+    /// Where ties are, the last names come first, so that the largest rows read as a list of names does.
+    fn order(&self) -> &'static str {
+        match self.sort {
+            _ if self.is_by_cpu() => "p.cpu_ns NULLS FIRST, lower(p.name) DESC, p.pid DESC, p.process_key",
+            ProcessSort::Usual | ProcessSort::Cpu | ProcessSort::Name => {
+                "lower(p.name) NULLS FIRST, p.start_ns NULLS FIRST, p.pid, p.process_key"
+            }
             ProcessSort::Time => {
                 "CASE WHEN p.start_ns IS NOT NULL THEN 2 WHEN p.stop_ns IS NOT NULL THEN 1 ELSE 0 END, \
                  CASE WHEN p.start_ns IS NULL THEN p.stop_ns ELSE p.start_ns END, lower(p.name), p.process_key"

@@ -39,6 +39,10 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
                 Some((place, known)) if is_again && is_same(&known.row, row) => {
                     let offset = offset_ns(recordings, known.recording, at);
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
+                    known.row.cpu_ns = known
+                        .row
+                        .cpu_ns
+                        .map_or(row.cpu_ns, |ns| Some(ns.saturating_add(row.cpu_ns.unwrap_or(0))));
                     known.row.exit_code = row.exit_code;
                     known.row.is_crash |= row.is_crash;
                     known.row.duration_ns = known
@@ -86,7 +90,8 @@ pub(super) fn together(
     };
     let mut all: Vec<(ProcessRow, (usize, ListedProcess))> =
         merge(&recordings, asked.all_processes).into_iter().map(listed).collect();
-    sort(&mut all, asked.sort, |(moved, _)| moved);
+    let order = if asked.is_by_cpu() { ProcessSort::Cpu } else { asked.sort };
+    sort(&mut all, order, |(moved, _)| moved);
     top.cut(&mut all);
     all.into_iter().map(|(_, of)| of).collect()
 }
@@ -106,7 +111,12 @@ fn is_same(known: &ProcessRow, row: &ProcessRow) -> bool {
 pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRow) {
     let name = |row: &ProcessRow| row.name.as_deref().map(str::to_lowercase);
     match sort {
-        ProcessSort::Name => rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid)),
+        ProcessSort::Cpu => {
+            rows.sort_by_key(|of| (row(of).cpu_ns, std::cmp::Reverse((name(row(of)), row(of).pid))));
+        }
+        ProcessSort::Usual | ProcessSort::Name => {
+            rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid))
+        }
         ProcessSort::Time => rows.sort_by_key(|of| {
             let row = row(of);
             let kind = if row.start_ns.is_some() { 2 } else { i32::from(row.stop_ns.is_some()) };
@@ -198,6 +208,8 @@ mod tests {
         let rows =
             [process(1, "b", Some(5), None), process(2, "a", None, Some(3)), process(3, "c", None, None)];
         for (order, pids) in [
+            (ProcessSort::Usual, [2, 1, 3]),
+            (ProcessSort::Cpu, [3, 1, 2]),
             (ProcessSort::Name, [2, 1, 3]),
             (ProcessSort::Time, [3, 2, 1]),
             (ProcessSort::StopTime, [1, 3, 2]),

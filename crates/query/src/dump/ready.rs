@@ -1,52 +1,31 @@
 //! Percentiles of times ready beside the rows of processes and methods.
 
-rows! {
-    /// How long threads were ready before they were switched in: after a deep sleep of the processor, and in all other cases.
-    pub struct ReadyTimes {
-        /// Switch-ins after a deep sleep.
-        deep_sleep_ready_count: Option<i64>,
-        /// Shortest time ready.
-        deep_sleep_ready_min_ns: Option<i64>,
-        /// 5th percentile.
-        deep_sleep_ready_p5_ns: Option<i64>,
-        /// 25th percentile.
-        deep_sleep_ready_p25_ns: Option<i64>,
-        /// Median.
-        deep_sleep_ready_p50_ns: Option<i64>,
-        /// 90th percentile.
-        deep_sleep_ready_p90_ns: Option<i64>,
-        /// 95th percentile.
-        deep_sleep_ready_p95_ns: Option<i64>,
-        /// 99th percentile.
-        deep_sleep_ready_p99_ns: Option<i64>,
-        /// Longest time ready.
-        deep_sleep_ready_max_ns: Option<i64>,
-        /// Sum.
-        deep_sleep_ready_sum_ns: Option<i64>,
-        /// Sum of the longest hundredth.
-        deep_sleep_ready_longest_sum_ns: Option<i64>,
-        /// All other switch-ins.
-        other_ready_count: Option<i64>,
-        /// Shortest time ready.
-        other_ready_min_ns: Option<i64>,
-        /// 5th percentile.
-        other_ready_p5_ns: Option<i64>,
-        /// 25th percentile.
-        other_ready_p25_ns: Option<i64>,
-        /// Median.
-        other_ready_p50_ns: Option<i64>,
-        /// 90th percentile.
-        other_ready_p90_ns: Option<i64>,
-        /// 95th percentile.
-        other_ready_p95_ns: Option<i64>,
-        /// 99th percentile.
-        other_ready_p99_ns: Option<i64>,
-        /// Longest time ready.
-        other_ready_max_ns: Option<i64>,
-        /// Sum.
-        other_ready_sum_ns: Option<i64>,
-        /// Sum of the longest hundredth.
-        other_ready_longest_sum_ns: Option<i64>,
+declare! {
+    /// How long threads were ready before they were switched in: after a deep sleep of the processor, and in
+    /// all other cases.
+    pub row ReadyTimes {
+        deep_sleep_ready_count: Option<i64> = "Switch-ins after a deep sleep.",
+        deep_sleep_ready_min_ns: Option<i64> = "Shortest time ready.",
+        deep_sleep_ready_p5_ns: Option<i64> = "5th percentile.",
+        deep_sleep_ready_p25_ns: Option<i64> = "25th percentile.",
+        deep_sleep_ready_p50_ns: Option<i64> = "Median.",
+        deep_sleep_ready_p90_ns: Option<i64> = "90th percentile.",
+        deep_sleep_ready_p95_ns: Option<i64> = "95th percentile.",
+        deep_sleep_ready_p99_ns: Option<i64> = "99th percentile.",
+        deep_sleep_ready_max_ns: Option<i64> = "Longest time ready.",
+        deep_sleep_ready_sum_ns: Option<i64> = "Sum.",
+        deep_sleep_ready_longest_sum_ns: Option<i64> = "Sum of the longest hundredth.",
+        other_ready_count: Option<i64> = "All other switch-ins.",
+        other_ready_min_ns: Option<i64> = "Shortest time ready.",
+        other_ready_p5_ns: Option<i64> = "5th percentile.",
+        other_ready_p25_ns: Option<i64> = "25th percentile.",
+        other_ready_p50_ns: Option<i64> = "Median.",
+        other_ready_p90_ns: Option<i64> = "90th percentile.",
+        other_ready_p95_ns: Option<i64> = "95th percentile.",
+        other_ready_p99_ns: Option<i64> = "99th percentile.",
+        other_ready_max_ns: Option<i64> = "Longest time ready.",
+        other_ready_sum_ns: Option<i64> = "Sum.",
+        other_ready_longest_sum_ns: Option<i64> = "Sum of the longest hundredth.",
     }
 }
 
@@ -132,7 +111,7 @@ pub(super) fn columns() -> String {
     KINDS.map(one).join(",\n  ")
 }
 
-/// The same columns, all missing: for parts of the trace, which have no percentiles.
+/// The columns of times ready, all missing: for parts of the trace, which have no percentiles.
 pub(super) fn no_columns() -> String {
     let one = |(_, name, _): (&str, &str, &str)| {
         COLUMNS.map(|column| format!("CAST(NULL AS BIGINT) AS {name}_{column}")).join(", ")

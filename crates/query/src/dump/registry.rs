@@ -1,79 +1,38 @@
 //! Operations on the registry: sums by key, process, kind, status or value, or single operations.
 
-pub use super::registry_rows::{RegistryOperation, RegistryRow};
-use super::rows::Field;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, process_columns, range_condition,
-    status_condition, text_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns, range_condition,
+    status_condition, text_condition, time_condition, told_condition,
 };
-use super::{Result, Top, ask, check_recorded, check_rows};
-use crate::Session;
+use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, View, Words, fields, frames, group, option};
+use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-/// What a row is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RegistryBy {
-    /// All operations on a key.
-    #[default]
-    Key,
-    /// All operations of a process.
-    Process,
-    /// All operations of a kind.
-    Operation,
-    /// All operations that returned the same.
-    Status,
-    /// All operations on a value of a key.
-    Value,
-}
+declare! {
+    /// What a row is.
+    pub words RegistryBy {
+        "key" => Key = "All operations on a key.",
+        "process" => Process = "All operations of a process.",
+        "operation" => Operation = "All operations of a kind.",
+        "status" => Status = "All operations that returned the same.",
+        "value" => Value = "All operations on a value of a key.",
+    }
 
-/// Orders of sums and of single operations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RegistrySort {
-    /// Sums by duration, single operations by time.
-    #[default]
-    Usual,
-    /// Sum of durations; of single operations their duration.
-    Duration,
-    /// Operations.
-    Count,
-    /// Operations that failed.
-    Failed,
-    /// Longest operation.
-    Max,
-    /// Mean duration.
-    Mean,
-    /// Time of the begin, of single operations.
-    Time,
-}
+    /// Orders of sums and of single operations.
+    pub orders RegistrySort {
+        "default" => Usual: "duration_ns" = "Sums by duration, single operations by time.",
+        "duration" => Duration: "duration_ns" = "Sum of durations; of single operations their duration.",
+        "count" => Count: "count" = "Operations.",
+        "failed" => Failed: "failures" = "Operations that failed.",
+        "max" => Max: "coalesce(max_duration_ns, 0)" = "Longest operation.",
+        "mean" => Mean: "mean_duration_ns" = "Mean duration.",
+        "time" => Time: "duration_ns" = "Time of the begin, of single operations.",
+    }
 
-impl Words for RegistryBy {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("key", Self::Key),
-        ("process", Self::Process),
-        ("operation", Self::Operation),
-        ("status", Self::Status),
-        ("value", Self::Value),
-    ];
-}
-
-impl Words for RegistrySort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("default", Self::Usual),
-        ("duration", Self::Duration),
-        ("count", Self::Count),
-        ("failed", Self::Failed),
-        ("max", Self::Max),
-        ("mean", Self::Mean),
-        ("time", Self::Time),
-    ];
-}
-
-request! {
     /// Which operations.
     #[derive(Eq)]
-    pub struct RegistryRequest {
+    pub request RegistryRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -92,7 +51,8 @@ request! {
         value: Option<String> = option("NAMES"),
         /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, ! excludes)
         operation: Option<String> = option("KINDS"),
-        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*) or failed (several with ;, ! excludes)
+        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*) or failed
+        /// (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only operations on keys whose path is not known
         unknown: bool = option(""),
@@ -101,11 +61,55 @@ request! {
         /// Only rows with so many operations
         count: Range = option("A..B").unit(Unit::Count),
         /// Only operations that began in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order: default is duration, with --details time; count, failed and mean are those of sums
         sort: RegistrySort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each operation
         stacks: bool = option("").called("show-stack").requires("details").output(),
+    }
+
+    /// Operations on a key, of a process, of a kind or with the same result.
+    pub row RegistryRow: process {
+        ..process = "Process, with rows for each process; missing if it is not known.",
+        key: Option<String> =
+            "Key as programs name it (`HKLM\\…`), with rows for each key; missing where nothing of it is \
+             known.",
+        value: Option<String> =
+            "Value, with rows for each value; missing for operations on keys and on the default value.",
+        operation: Option<String> = "Kind, with rows for each kind.",
+        status: Option<i64> = "What was returned, with rows for each result.",
+        status_name: Option<String> = "Its name; digits where it has none.",
+        count: i64 = "Operations.",
+        failures: i64 = "Those of them that failed: their status is an error or a warning.",
+        opens: i64 = "Keys that were opened or created.",
+        closes: i64 = "Keys that were closed.",
+        duration_ns: i64 = "Sum of durations; operations at the same time add up.",
+        max_duration_ns: Option<i64> = "Longest; missing if no duration is known.",
+        mean_duration_ns: f64 = "Mean.",
+        keys: i64 = "Distinct keys.",
+        processes: i64 = "Distinct processes.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// An operation.
+    pub row RegistryOperation: process {
+        start_ns: i64 = "Begin.",
+        end_ns: i64 = "End.",
+        duration_ns: Option<i64> = "From begin to end; missing where the event tells a begin behind its end.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread id.",
+        operation: String = "Kind.",
+        key: Option<String> = "Key as programs name it; missing where nothing of it is known.",
+        is_whole_key: bool = "Whether that is all of its path.",
+        value: Option<String> = "Value; missing for operations on keys and on the default value.",
+        index: Option<i64> = "Place in an enumeration, class of information of a query.",
+        status: i64 = "What it returned, as signed number.",
+        status_name: String = "Its name; digits where it has none.",
+        cpu: i64 = "Processor.",
+        stack: Option<String> = "Stack, innermost frame first, if it is asked for.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -134,21 +138,10 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|_, rows, _| {
-    let sum = |of: fn(&RegistryRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total ")
-        .whole(sum(|row| row.count))
-        .words(" operations, ")
-        .whole(sum(|row| row.failures))
-        .words(" failed, ")
-        .value(FineMilliseconds, sum(|row| row.duration_ns))
-        .words(" ms; ")
-        .whole(sum(|row| row.opens))
-        .words(" keys opened, ")
-        .whole(sum(|row| row.closes))
-        .words(" closed");
-    vec![total]
-});
+.with_sums(
+    "Total {Count} operations, {Failed} failed, {Duration} ms; {Opened} keys opened, {Closed} closed",
+    |_, _| true,
+);
 
 /// Whether keys tell rows apart.
 fn is_by_key(asked: &RegistryRequest) -> bool {
@@ -172,6 +165,8 @@ const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
     ],
     |row| row.sort_value,
 )
+.alarming_if(|row| row.status < 0)
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegistrySort::Usual | RegistrySort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 /// The key; `...\` in front of a part of which it is not known what lies around it.
@@ -187,23 +182,12 @@ impl Question for RegistryRequest {
     const NAME: &'static str = "registry";
     const SENTENCE: &'static str = "Operations on the registry by key, process, kind, result or value";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.operations_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<RegistryOperation>() } else { fields::<RegistryRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.details {
-            return Ok(Answer::rows(self, &OPERATIONS, self.ask_operations(session)?));
+            Form::rows(&OPERATIONS, self.operations_sql()).needs(&REGISTRY, true).top(self.top)
+        } else {
+            Form::rows(&SUMS, self.sql()).needs(&REGISTRY, self.needs_rows()).top(self.top)
         }
-        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 
@@ -211,7 +195,7 @@ impl Question for RegistryRequest {
 const OF_SUMS: &str = "r.count, r.failures, r.duration_ns, r.max_duration_ns, \
      CAST(NULL AS VARCHAR) AS value, CAST(NULL AS INT) AS status, CAST(NULL AS VARCHAR) AS status_name";
 
-/// The same of single operations.
+/// Counts of single operations.
 const OF_ROWS: &str = "1 AS count, CASE WHEN r.status < 0 THEN 1 ELSE 0 END AS failures, coalesce(r.duration_ns, 0) AS duration_ns, \
      r.duration_ns AS max_duration_ns, r.value, r.status, ntstatus_name(r.status) AS status_name";
 
@@ -229,14 +213,8 @@ impl RegistryRequest {
     fn row_conditions(&self) -> Vec<String> {
         let mut all: Vec<String> = text_condition("r.value", self.value.as_deref()).into_iter().collect();
         all.extend(self.status.as_deref().and_then(|filter| status_condition("r.status", filter)));
-        if !self.duration.is_unlimited() {
-            all.push("r.duration_ns IS NOT NULL".to_owned());
-            all.extend(range_condition("r.duration_ns", self.duration));
-        }
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("r.start_ns BETWEEN {a} AND {b}"));
-        }
+        all.extend(told_condition("r.duration_ns", self.duration));
+        all.extend(time_condition("r.start_ns", self.time));
         all
     }
 
@@ -306,22 +284,12 @@ FROM (
 GROUP BY {group}
 ){limits}
 ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_key",
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             process = process_columns("r", self.has_process()),
             name = self.key(),
             conditions = filtered(&conditions),
             limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
         )
-    }
-
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            RegistrySort::Usual | RegistrySort::Duration | RegistrySort::Time => "duration_ns",
-            RegistrySort::Count => "count",
-            RegistrySort::Failed => "failures",
-            RegistrySort::Max => "coalesce(max_duration_ns, 0)",
-            RegistrySort::Mean => "mean_duration_ns",
-        }
     }
 
     /// The question for single operations.
@@ -333,8 +301,7 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
         let (sort, then) = match self.sort {
-            RegistrySort::Usual if self.details => ("start_ns", "end_ns"),
-            RegistrySort::Time => ("start_ns", "end_ns"),
+            RegistrySort::Usual | RegistrySort::Time => ("start_ns", "end_ns"),
             _ => ("coalesce(duration_ns, -1)", "start_ns"),
         };
         let mut conditions = self.conditions();
@@ -352,38 +319,13 @@ ORDER BY {sort}, {then}, cpu, operation, key",
             filtered(&conditions)
         )
     }
-
-    /// Asks for sums.
-    ///
-    /// # Errors
-    /// The registry was not recorded; single operations are needed, and the extract has none; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<RegistryRow>> {
-        check(session, self.needs_rows())?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for single operations.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_operations(&self, session: &Session) -> Result<Vec<RegistryOperation>> {
-        check(session, true)?;
-        let mut rows = ask(session, &self.operations_sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
 }
 
-/// An error if there is nothing, or if single operations are needed and there are none.
-fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    check_recorded(
-        session,
-        "registry_key",
-        "operations on the registry",
-        "record with the kernel keywords REGISTRY+CSWITCH+PROC_THREAD+LOADER: `wpr -start Registry`, or `xperf -on \
-                  REGISTRY+CSWITCH+PROC_THREAD+LOADER -stackwalk RegOpenKey+RegQueryValue`",
-    )?;
-    check_rows(session, "registry_io", needs_rows, "operations on the registry")
-}
+const REGISTRY: Recorded = Recorded {
+    sums: "registry_key",
+    rows: "registry_io",
+    single: "operations on the registry",
+    what: "operations on the registry",
+    how: "record with the kernel keywords REGISTRY+CSWITCH+PROC_THREAD+LOADER: `wpr -start Registry`, or `xperf -on \
+          REGISTRY+CSWITCH+PROC_THREAD+LOADER -stackwalk RegOpenKey+RegQueryValue`",
+};

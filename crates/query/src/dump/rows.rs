@@ -113,50 +113,6 @@ impl<R: FromRows + Clone + Default> Cell for R {
     }
 }
 
-/// Declares row types whose fields are columns of an answer, in the order in which they are printed. `: process` behind the name says that
-/// the row has the columns of [`ProcessColumns`](crate::question::ProcessColumns).
-#[macro_export]
-macro_rules! rows {
-    (@process $row:ident) => {
-        impl $crate::question::ProcessColumns for $row {
-            fn process_cell(&self) -> $crate::question::ProcessCell {
-                $crate::question::ProcessCell {
-                    name: self.process.clone(),
-                    pid: self.pid,
-                    start_ns: self.process_start_ns,
-                    stop_ns: self.process_stop_ns,
-                    command_line: self.command_line.clone(),
-                }
-            }
-        }
-    };
-    ($( $(#[doc = $doc:literal])+ $vis:vis struct $row:ident $(: $shared:ident)? {
-        $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty, )+
-    } )+) => {$(
-        $(#[doc = $doc])+
-        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-        $vis struct $row { $( $(#[doc = $field_doc])+ pub $field: $type, )+ }
-
-        $( $crate::rows!(@$shared $row); )?
-
-        impl $crate::dump::rows::FromRows for $row {
-            fn fields() -> Vec<$crate::dump::rows::Field> {
-                use $crate::dump::rows::Cell;
-                let mut all = Vec::new();
-                $( all.extend(<$type as Cell>::fields(stringify!($field), concat!($($field_doc),+))); )+
-                all
-            }
-
-            fn read(batch: &$crate::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
-                use $crate::dump::rows::Cell;
-                $( let $field = <$type as Cell>::column(batch, stringify!($field))?; )+
-                let row = |row| Self { $( $field: <$type as Cell>::get(&$field, row), )+ };
-                Ok((0..batch.num_rows()).map(row).collect())
-            }
-        }
-    )+};
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -166,15 +122,12 @@ mod tests {
     use super::FromRows;
     use super::*;
 
-    rows! {
+    declare! {
         /// A row.
-        struct Row {
-            /// May be missing.
-            pid: Option<i64>,
-            /// May not.
-            count: i64,
-            /// Text.
-            name: String,
+        row Row {
+            pid: Option<i64> = "May be missing.",
+            count: i64 = "May not.",
+            name: String = "Text.",
         }
     }
 

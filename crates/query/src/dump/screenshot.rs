@@ -1,20 +1,18 @@
 //! Pictures of the screen that ETWController took: when, why, and where they lie.
 
-use super::rows::Field;
 use super::sql::{filtered, quoted, range_condition, text_condition};
-use super::{Result, Top, ask, check_recorded};
-use crate::Session;
+use super::{Recorded, Top};
 use crate::question::Format::{Id, Whole, Word};
-use crate::question::{Answer, Column, Question, View, fields, group, option};
+use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 /// Why a picture was taken, as the table has it.
 pub const TRIGGERS: [&str; 6] = ["click", "key", "reaction", "enter", "timer", "other"];
 
-request! {
+declare! {
     /// Which pictures.
     #[derive(Eq)]
-    pub struct ScreenshotRequest {
+    pub request ScreenshotRequest {
         /// How many from the end of the list
         top: Top = group(),
         /// Only pictures that were taken for these reasons, with commas between
@@ -22,35 +20,22 @@ request! {
         /// Only files of such names (*, ?, several with ;, ! excludes)
         file: Option<String> = option("NAMES"),
         /// Only this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
     }
-}
 
-rows! {
     /// A picture of the screen.
-    pub struct ScreenshotRow {
-        /// When it was taken; missing if nothing tells.
-        ts_ns: Option<i64>,
-        /// What tells the time: `event`, `name` of the file, or `modified`.
-        time_from: Option<String>,
-        /// Why it was taken: one of [`TRIGGERS`].
-        trigger: String,
-        /// Number of the click or key.
-        event_number: Option<i64>,
-        /// Mouse button or key, if its event is in the trace.
-        input: Option<String>,
-        /// Where the mouse was.
-        x: Option<i64>,
-        /// Where the mouse was.
-        y: Option<i64>,
-        /// Name of the file.
-        file_name: String,
-        /// The file from the folder of the trace on; missing if it was not there.
-        path: Option<String>,
-        /// Whether the file was there when the extract was made.
-        has_file: bool,
-        /// Its size.
-        size_bytes: Option<i64>,
+    pub row ScreenshotRow {
+        ts_ns: Option<i64> = "When it was taken; missing if nothing tells.",
+        time_from: Option<String> = "What tells the time: `event`, `name` of the file, or `modified`.",
+        trigger: String = "Why it was taken: one of [`TRIGGERS`].",
+        event_number: Option<i64> = "Number of the click or key.",
+        input: Option<String> = "Mouse button or key, if its event is in the trace.",
+        x: Option<i64> = "Where the mouse was.",
+        y: Option<i64> = "Where the mouse was.",
+        file_name: String = "Name of the file.",
+        path: Option<String> = "The file from the folder of the trace on; missing if it was not there.",
+        has_file: bool = "Whether the file was there when the extract was made.",
+        size_bytes: Option<i64> = "Its size.",
     }
 }
 
@@ -71,7 +56,8 @@ const PICTURES: View<ScreenshotRequest, ScreenshotRow> = View::new(
     ],
     // Pictures of unknown time are the last ones, as in the answer to the query.
     |row| row.ts_ns.map_or(f64::INFINITY, |ns| ns as f64),
-);
+)
+.ranking(|_| Ranked::No);
 
 impl Question for ScreenshotRequest {
     const NAME: &'static str = "screenshot";
@@ -79,22 +65,17 @@ impl Question for ScreenshotRequest {
     const SENTENCE: &'static str =
         "Pictures of the screen that ETWController took: when, why, and where they lie";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<ScreenshotRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        Ok(Answer::rows(self, &PICTURES, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        Form::rows(&PICTURES, self.sql()).needs(&SCREENSHOT, true).top(self.top)
     }
 }
+
+const SCREENSHOT: Recorded = Recorded::rows(
+    "screenshot",
+    "pictures of the screen",
+    "record with ETWController, with its option to take screenshots, and extract the trace where its folder \
+     NAME.etl.Screenshots or NAME.Screenshots lies beside it",
+);
 
 impl ScreenshotRequest {
     /// The question.
@@ -115,22 +96,5 @@ FROM screenshot s{}
 ORDER BY s.ts_ns, s.file_name, s.path",
             filtered(&conditions)
         )
-    }
-
-    /// Asks.
-    ///
-    /// # Errors
-    /// There are no pictures; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<ScreenshotRow>> {
-        check_recorded(
-            session,
-            "screenshot",
-            "pictures of the screen",
-            "record with ETWController, with its option to take screenshots, and extract the trace where its folder NAME.etl.Screenshots or NAME.Screenshots lies \
-             beside it",
-        )?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
     }
 }

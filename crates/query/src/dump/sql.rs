@@ -5,16 +5,16 @@ use crate::filter::split;
 use crate::question::option;
 use crate::range::Range;
 
-request! {
+declare! {
     /// Which processes a question is about.
     #[derive(Eq)]
-    pub struct ProcessQuery {
+    pub request ProcessQuery {
         /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
         process: Option<String> = option("NAMES"),
         /// Only processes with such a command line (*, ?, several with ;, ! excludes)
         command_line: Option<String> = option("TEXT").called("cmdline"),
-        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not end, -2: ended and
-        /// did not start in the trace
+        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not
+        /// end, -2: ended and did not start in the trace
         new_process: Option<i8> = option("N").called("new-process").between(-2, 2),
         /// Only processes of these terminal sessions
         session: Option<String> = option("NUMBERS"),
@@ -61,7 +61,8 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
-/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called otherwise.
+/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called
+/// otherwise.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
@@ -73,7 +74,8 @@ LEFT JOIN (
 /// What a filter on executables is compared with.
 pub(super) const EXECUTABLE_TEXT: &str = "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
-/// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows are not told apart by it.
+/// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows
+/// are not told apart by it.
 #[must_use]
 pub fn process_columns(table: &str, per_process: bool) -> String {
     if per_process {
@@ -97,7 +99,8 @@ pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
 }
 
-/// The condition that one of several texts passes a filter: a positive part has to match one of them, none that excludes may match any.
+/// The condition that one of several texts passes a filter: a positive part has to match one of them, none
+/// that excludes may match any.
 #[must_use]
 pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -111,7 +114,8 @@ pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<Stri
     Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
 }
 
-/// The condition that a stack passes a filter: a positive part has to match one of its frames, none that excludes may match any.
+/// The condition that a stack passes a filter: a positive part has to match one of its frames, none that
+/// excludes may match any.
 #[must_use]
 pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -121,7 +125,8 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
 }
 
-/// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no text.
+/// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no
+/// text.
 pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
     if !wanted {
         return (format!("CAST(NULL AS VARCHAR) AS {name}"), String::new());
@@ -136,6 +141,27 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
 pub(super) fn told_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within.into_iter().flat_map(|within| [format!("{expression} IS NOT NULL"), within]).collect()
+}
+
+/// The condition that a moment lies in a part of the trace; none for all of it.
+pub(super) fn time_condition(moment: &str, time: Range) -> Option<String> {
+    let (from, to) = ends(time);
+    (!time.is_unlimited()).then(|| format!("{moment} BETWEEN {from} AND {to}"))
+}
+
+/// The condition that what went on from a start to an end reaches into a part of the trace; none for all of
+/// it.
+pub(super) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<String> {
+    let (from, to) = ends(time);
+    (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
+}
+
+/// The thread of a row of the table named `table`, as `t`, or nothing where rows are not told apart by it.
+pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
+    if per_thread {
+        return format!("{table}.thread_key, t.tid");
+    }
+    "CAST(NULL AS INT) AS thread_key, CAST(NULL AS INT) AS tid".to_owned()
 }
 
 /// The condition that a number lies in a range; a missing one is 0.
@@ -156,8 +182,8 @@ pub fn filtered(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
 }
 
-/// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without `STATUS_` and with wildcards,
-/// `failed` for errors and warnings.
+/// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without
+/// `STATUS_` and with wildcards, `failed` for errors and warnings.
 #[must_use]
 pub fn status_condition(column: &str, filter: &str) -> Option<String> {
     let one = |part: &str| {

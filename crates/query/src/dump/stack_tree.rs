@@ -75,6 +75,8 @@ pub struct StackTreeRequest {
     pub shape: Shape,
     /// What gets a tree of its own.
     pub by: TreeBy,
+    /// Nodes are modules instead of methods.
+    pub by_module: bool,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// What is folded.
@@ -83,73 +85,43 @@ pub struct StackTreeRequest {
     pub top: Top,
 }
 
-rows! {
+declare! {
     /// What a stack weighs in a process or thread.
-    pub struct StackRow {
-        /// Process key.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of its executable.
-        process: Option<String>,
-        /// Command line.
-        command_line: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Thread.
-        thread_key: Option<i64>,
-        /// Thread id.
-        tid: Option<i64>,
-        /// Stack; missing if none was recorded.
-        stack_id: Option<i64>,
-        /// What `value_ns` is computed from, see [`CpuSource`].
-        source: String,
-        /// What it weighs.
-        value_ns: i64,
-        /// Samples, or intervals.
-        samples: i64,
+    pub row StackRow {
+        ..process = "Process key.",
+        command_line: Option<String> = "Command line.",
+        process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+        process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+        thread_key: Option<i64> = "Thread.",
+        tid: Option<i64> = "Thread id.",
+        stack_id: Option<i64> = "Stack; missing if none was recorded.",
+        source: String = "What `value_ns` is computed from, see [`CpuSource`].",
+        value_ns: i64 = "What it weighs.",
+        samples: i64 = "Samples, or intervals.",
     }
-}
 
-rows! {
     /// A node of a tree, or several that are folded into one row.
-    pub struct TreeRow {
-        /// Process key; missing in a tree of everything, and for threads whose process is not known.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Thread id, in trees of threads.
-        tid: Option<i64>,
-        /// `cpu`, `wait` or `ready`.
-        metric: String,
-        /// What it is computed from, see [`CpuSource`]: waits and times ready always from context switches.
-        source: String,
-        /// `top_down`, `bottom_up`, `callers` or `callees`.
-        tree: String,
-        /// Number of the node in its tree, from 0.
-        id: i64,
-        /// Number of its parent; missing for roots.
-        parent: Option<i64>,
-        /// 0 for roots.
-        depth: i64,
-        /// File name of the module.
-        module: Option<String>,
-        /// Method, or offset in the module; missing where nodes are folded, and for stacks that were not recorded.
-        method: Option<String>,
-        /// Nodes folded into this row; 0 for a node.
-        folded: i64,
-        /// What stacks through the node weigh.
-        inclusive_ns: i64,
-        /// What ran in the method of the node itself; in trees of callers of their roots.
-        exclusive_ns: i64,
-        /// Samples with a stack through the node; waits or times ready.
-        samples: i64,
-        /// Share of the tree in per cent.
-        percent: f64,
+    pub row TreeRow {
+        ..process =
+            "Process key; missing in a tree of everything, and for threads whose process is not known.",
+        tid: Option<i64> = "Thread id, in trees of threads.",
+        metric: String = "`cpu`, `wait` or `ready`.",
+        source: String =
+            "What it is computed from, see [`CpuSource`]: waits and times ready always from context \
+             switches.",
+        tree: String = "`top_down`, `bottom_up`, `callers` or `callees`.",
+        id: i64 = "Number of the node in its tree, from 0.",
+        parent: Option<i64> = "Number of its parent; missing for roots.",
+        depth: i64 = "0 for roots.",
+        module: Option<String> = "File name of the module.",
+        method: Option<String> =
+            "Method, or offset in the module; missing where nodes are folded, and for stacks that were \
+             not recorded.",
+        folded: i64 = "Nodes folded into this row; 0 for a node.",
+        inclusive_ns: i64 = "What stacks through the node weigh.",
+        exclusive_ns: i64 = "What ran in the method of the node itself; in trees of callers of their roots.",
+        samples: i64 = "Samples with a stack through the node; waits or times ready.",
+        percent: f64 = "Share of the tree in per cent.",
     }
 }
 
@@ -326,8 +298,16 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         (!group.rows.is_empty()).then_some(group)
     }
 
+    /// Whether addresses stand for methods everywhere: each has a small share then, so that all would be folded into a line
+    /// that says nothing.
+    fn is_folded_without_names(&self, rows: &[StackRow], names: &mut Names<'_>) -> bool {
+        let folds = self.fold.min_percent > 0.0 && !matches!(self.shape, Shape::Butterfly(_));
+        folds && !rows.iter().any(|row| names.stack(row.stack_id).iter().any(|name| names.is_named(*name)))
+    }
+
     fn trees(&self, rows: &[StackRow], names: &mut Names<'_>) -> Vec<(&'static str, CallTree<u32>)> {
         let (mut down, mut up) = (CallTree::default(), CallTree::default());
+        let by_module = self.by_module || self.is_folded_without_names(rows, names);
         let mut fitting = match &self.shape {
             Shape::Butterfly(filter) => {
                 Some(Fitting { filter: TextFilter::parse(filter), known: Vec::new() })
@@ -335,7 +315,11 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             _ => None,
         };
         for row in rows {
-            let innermost_first = names.stack(row.stack_id);
+            let mut innermost_first = names.stack(row.stack_id);
+            if by_module {
+                innermost_first.iter_mut().for_each(|name| *name = names.module(*name));
+                innermost_first.dedup();
+            }
             let outermost_first = || innermost_first.iter().rev().copied();
             match (&self.shape, &mut fitting) {
                 (Shape::BottomUp, _) => {
@@ -447,6 +431,20 @@ impl<'f> Names<'f> {
         if stack.is_empty() { vec![self.number(Name::default())] } else { stack }
     }
 
+    /// The module of a method; the method itself where that is not known.
+    fn module(&mut self, name: u32) -> u32 {
+        match self.of(name).filter(|of| of.module.is_some() && of.method.is_some()).cloned() {
+            Some(of) => self.number(Name { method: None, ..of }),
+            None => name,
+        }
+    }
+
+    /// Whether it is more than an address.
+    fn is_named(&self, name: u32) -> bool {
+        let method = self.of(name).and_then(|of| of.method.as_deref());
+        method.is_some_and(|method| !method.starts_with('+'))
+    }
+
     fn of(&self, name: u32) -> Option<&Name> {
         self.all.get(name as usize)
     }
@@ -480,6 +478,9 @@ impl Name {
     fn text(&self) -> String {
         let method = self.method.as_deref().unwrap_or_default();
         let module = self.module.as_deref().unwrap_or("?");
+        if method.is_empty() {
+            return module.to_owned();
+        }
         if method.starts_with('+') { format!("{module}{method}") } else { format!("{module}!{method}") }
     }
 }

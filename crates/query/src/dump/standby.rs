@@ -1,102 +1,60 @@
 //! Stays in connected standby.
 
-use super::rows::Field;
-use super::sql::{ends, filtered, range_condition};
-use super::{Error, Result, Top, ask, has_rows};
-use crate::Session;
+use super::sql::{ends, filtered, told_condition};
+use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Length, Moment, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, group, option};
+use crate::question::{Column, Form, Question, Ranked, Value, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of stays.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StandbySort {
-    /// Time of the entry.
-    #[default]
-    Time,
-    /// Length.
-    Duration,
-    /// Time outside the deepest idle state.
-    NonDrips,
-    /// Drain of the battery.
-    Drain,
-}
+declare! {
+    /// Orders of stays.
+    pub orders StandbySort {
+        "time" => Time: "coalesce(enter_ns, exit_ns)" = "Time of the entry.",
+        "duration" => Duration: "coalesce(duration_ns, -1)" = "Length.",
+        "non-drips" => NonDrips: "coalesce(non_drips_ns, -1)" = "Time outside the deepest idle state.",
+        "drain" => Drain: "coalesce(energy_drain, -1)" = "Drain of the battery.",
+    }
 
-impl Words for StandbySort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("time", Self::Time),
-        ("duration", Self::Duration),
-        ("non-drips", Self::NonDrips),
-        ("drain", Self::Drain),
-    ];
-}
-
-request! {
     /// Which stays.
     #[derive(Eq)]
-    pub struct StandbyRequest {
+    pub request StandbyRequest {
         /// How many of the largest rows
         top: Top = group(),
         /// Only stays that overlap with this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Only stays of such a length (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Order: time, length, time outside the deepest idle state, drain of the battery
         sort: StandbySort = option("ORDER").called("sort-by").shape(),
     }
-}
 
-rows! {
     /// A stay.
-    pub struct StandbyRow {
-        /// Entry; missing if it is not in the trace.
-        enter_ns: Option<i64>,
-        /// Exit; missing if it is not in the trace.
-        exit_ns: Option<i64>,
-        /// Length.
-        duration_ns: Option<i64>,
-        /// Number of the stay.
-        scenario: Option<i64>,
-        /// Why it began, as number.
-        enter_reason: Option<i64>,
-        /// The same as text.
-        enter_reason_name: Option<String>,
-        /// Why it ended, as number.
-        exit_reason: Option<i64>,
-        /// The same as text.
-        exit_reason_name: Option<String>,
-        /// Length as the exit tells it.
-        told_duration_ns: Option<i64>,
-        /// Time in the deepest idle state of the platform.
-        drips_ns: Option<i64>,
-        /// Time outside it.
-        non_drips_ns: Option<i64>,
-        /// Part of the stay in that state, 0 to 1; missing for stays without length.
-        drips_ratio: Option<f64>,
-        /// Time up to the first entry into that state.
-        first_drips_ns: Option<i64>,
-        /// Entries into that state.
-        drips_transitions: Option<i64>,
-        /// Time outside that state that activators account for.
-        activated_ns: Option<i64>,
-        /// Time in which the machine was active.
-        active_ns: Option<i64>,
-        /// Drain of the battery, in its units, mostly mWh.
-        energy_drain: Option<i64>,
-        /// Charge of the battery at the entry.
-        remaining_capacity: Option<i64>,
-        /// Charge of the full battery.
-        full_capacity: Option<i64>,
-        /// Whether the lid was open at the entry.
-        is_lid_open: Option<bool>,
-        /// Whether there was an external monitor at the entry.
-        has_external_monitor: Option<bool>,
-        /// Whether audio played at the exit.
-        is_audio_playing: Option<bool>,
-        /// Whether the machine had power from outside at the exit.
-        is_on_ac: Option<bool>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row StandbyRow {
+        enter_ns: Option<i64> = "Entry; missing if it is not in the trace.",
+        exit_ns: Option<i64> = "Exit; missing if it is not in the trace.",
+        duration_ns: Option<i64> = "Length.",
+        scenario: Option<i64> = "Number of the stay.",
+        enter_reason: Option<i64> = "Why it began, as number.",
+        enter_reason_name: Option<String> = "The same as text.",
+        exit_reason: Option<i64> = "Why it ended, as number.",
+        exit_reason_name: Option<String> = "The same as text.",
+        told_duration_ns: Option<i64> = "Length as the exit tells it.",
+        drips_ns: Option<i64> = "Time in the deepest idle state of the platform.",
+        non_drips_ns: Option<i64> = "Time outside it.",
+        drips_ratio: Option<f64> =
+            "Part of the stay in that state, 0 to 1; missing for stays without length.",
+        first_drips_ns: Option<i64> = "Time up to the first entry into that state.",
+        drips_transitions: Option<i64> = "Entries into that state.",
+        activated_ns: Option<i64> = "Time outside that state that activators account for.",
+        active_ns: Option<i64> = "Time in which the machine was active.",
+        energy_drain: Option<i64> = "Drain of the battery, in its units, mostly mWh.",
+        remaining_capacity: Option<i64> = "Charge of the battery at the entry.",
+        full_capacity: Option<i64> = "Charge of the full battery.",
+        is_lid_open: Option<bool> = "Whether the lid was open at the entry.",
+        has_external_monitor: Option<bool> = "Whether there was an external monitor at the entry.",
+        is_audio_playing: Option<bool> = "Whether audio played at the exit.",
+        is_on_ac: Option<bool> = "Whether the machine had power from outside at the exit.",
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -131,14 +89,8 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|_, rows, _| {
-    let sum = |of: fn(&StandbyRow) -> Option<i64>| {
-        rows.iter().filter_map(|row| of(row)).fold(0, i64::saturating_add)
-    };
-    let line = Line::new(format!("Total {} stays, ", rows.len())).value(Length, sum(length));
-    let line = line.words("; in DRIPS ").value(Length, sum(|row| row.drips_ns));
-    vec![line.words(", not in DRIPS ").value(Length, sum(|row| row.non_drips_ns))]
-});
+.ranking(|asked| Ranked::rows_unless(asked.sort == StandbySort::Time))
+.with_sums("Total {#} stays, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}", |_, _| true);
 
 /// The length as the exit tells it, where it does.
 fn length(row: &StandbyRow) -> Option<i64> {
@@ -164,22 +116,17 @@ impl Question for StandbyRequest {
     const ALIASES: &'static [&'static str] = &["drips"];
     const SENTENCE: &'static str = "Stays in connected standby: how long, how deep, who woke the machine";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<StandbyRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        Ok(Answer::rows(self, &STAYS, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        Form::rows(&STAYS, self.sql()).needs(&STANDBY, true).top(self.top)
     }
 }
+
+const STANDBY: Recorded = Recorded::rows(
+    "standby",
+    "connected standby",
+    "record the provider Microsoft-Windows-Kernel-Power {331c3b3a-2005-44c2-ac5e-77220c37d6b4} with all keywords while the \
+     machine goes into standby and comes back, for example with `wpr -start Power -filemode`",
+);
 
 impl StandbyRequest {
     /// The question.
@@ -190,38 +137,13 @@ impl StandbyRequest {
             let (a, b) = ends(self.time);
             conditions.push(format!("coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}"));
         }
-        if !self.duration.is_unlimited() {
-            conditions.push("duration_ns IS NOT NULL".to_owned());
-            conditions.extend(range_condition("duration_ns", self.duration));
-        }
-        let sort = match self.sort {
-            StandbySort::Time => "coalesce(enter_ns, exit_ns)",
-            StandbySort::Duration => "coalesce(duration_ns, -1)",
-            StandbySort::NonDrips => "coalesce(non_drips_ns, -1)",
-            StandbySort::Drain => "coalesce(energy_drain, -1)",
-        };
+        conditions.extend(told_condition("duration_ns", self.duration));
+        let sort = self.sort.sql();
         format!(
             "SELECT *, CAST(drips_ns AS DOUBLE) / nullif(told_duration_ns, 0) AS drips_ratio, CAST({sort} AS DOUBLE) AS sort_value
 FROM standby{}
 ORDER BY sort_value, coalesce(enter_ns, exit_ns)",
             filtered(&conditions)
         )
-    }
-
-    /// Asks.
-    ///
-    /// # Errors
-    /// No stays were recorded; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<StandbyRow>> {
-        if !has_rows(session, "standby")? {
-            return Err(Error::NotRecorded {
-                what: "connected standby",
-                how: "record the provider Microsoft-Windows-Kernel-Power {331c3b3a-2005-44c2-ac5e-77220c37d6b4} with all keywords while the \
-                      machine goes into standby and comes back, for example with `wpr -start Power -filemode`",
-            });
-        }
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
     }
 }

@@ -1,29 +1,99 @@
 //! Properties of the recording and the machine.
 
+use std::collections::BTreeSet;
+
+use super::trace::TraceInfo;
 use super::{Result, ask};
 use crate::Session;
 use crate::filter::TextFilter;
+use crate::question::Format::Word;
+use crate::question::{
+    Above, Answer, Column, Form, Line, OptionError, Question, Ranked, Sets, Shows, View, option,
+};
 use crate::test_run::{TestName, TestStatus};
 
-/// Which properties.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StatsRequest {
-    /// A filter on their names.
-    pub properties: Option<String>,
+declare! {
+    /// Which properties.
+    #[derive(Eq)]
+    pub request StatsRequest {
+        /// Only these properties: names with , ; or blanks between (*, ?, ! excludes)
+        properties: Option<String> = option("NAMES"),
+        /// All properties of an extract on one line
+        one_line: bool = option("").called("one-line").shape(),
+    }
+
+    /// A value alone.
+    pub row Value {
+        value: String = "The value as text.",
+    }
+
+    /// A property.
+    pub row Property {
+        name: String = "Name.",
+        value: String = "Value as text; times are UTC.",
+    }
 }
 
-rows! {
-    /// A value alone.
-    pub struct Value {
-        /// The value as text.
-        value: String,
+type Told = Column<StatsRequest, Property>;
+
+const PROPERTIES: View<StatsRequest, Property> = View::new(
+    &[
+        Told::new("Name", "Name", Word, |_, row| row.name.clone().into()),
+        Told::new("Value", "Value", Word, |_, row| row.value.clone().into()),
+    ],
+    |_| 0.0,
+)
+.ranking(|_| Ranked::No)
+.with_total(|asked, rows, of_several| {
+    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.value)).collect();
+    let line = (asked.one_line && !of_several).then(|| Line::new(format!("  {}", all.join("; "))));
+    line.into_iter().collect()
+});
+
+/// The names that there are, among what an answer tells beside its rows.
+const KNOWN: &str = "properties";
+
+impl Question for StatsRequest {
+    const NAME: &'static str = "stats";
+    const SENTENCE: &'static str = "Properties of the recording and the machine";
+
+    fn form(&self) -> Form<Self> {
+        Form::made::<Property>(self.sql(), |asked: &Self, session| {
+            let rows = asked.ask(session)?;
+            let known = match &asked.properties {
+                // Whoever misspelt a name is told those that there are.
+                Some(names) if rows.is_empty() && !is_known(names) => Self::default().ask(session)?,
+                _ => Vec::new(),
+            };
+            let known = known.into_iter().map(|property| property.name).collect();
+            let shows = if asked.one_line { Shows::Sums } else { Shows::Untitled };
+            let answer = Answer::rows(asked, &PROPERTIES, rows).showing(shows);
+            Ok(answer.with_sets(Sets::from([(KNOWN, known)])))
+        })
     }
-    /// A property.
-    pub struct Property {
-        /// Name.
-        name: String,
-        /// Value as text; times are UTC.
-        value: String,
+
+    fn compares(&self) -> bool {
+        self.properties.is_some()
+    }
+
+    /// A name that no extract knows is a mistake. One that they could know and do not is no answer.
+    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
+        if all.iter().any(|(_, answer)| !answer.is_empty()) {
+            return Ok(None);
+        }
+        let known = all.iter().flat_map(|(_, answer)| answer.sets.get(KNOWN)).flatten();
+        let known: BTreeSet<&str> = known.map(String::as_str).collect();
+        if !known.is_empty() {
+            let asked = self.properties.as_deref().unwrap_or_default();
+            let known: Vec<&str> = known.into_iter().collect();
+            let problem = format!("no such property: {asked:?}; there are: {}", known.join(" "));
+            return Err(OptionError::Value { option: "properties", problem }.into());
+        }
+        for (_, answer) in all {
+            answer.above = Above::Nothing;
+            answer.parts.clear();
+        }
+        Ok(None)
     }
 }
 
@@ -131,7 +201,7 @@ SELECT 53, 'Network', concat_ws(', ', max(value) FILTER (WHERE name IN ('descrip
 FROM system_config WHERE topic IN ('nic', 'nics') GROUP BY item";
 
 /// How many processors each class has, on machines with several.
-const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
+pub(super) const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
     FROM (SELECT efficiency_class, count(*) AS cores FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
     HAVING count(*) > 1)";
 

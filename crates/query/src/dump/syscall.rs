@@ -1,78 +1,40 @@
 //! System calls: sums by function, process, thread or status, or single calls.
 
-use super::rows::Field;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, range_condition, status_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, range_condition, status_condition,
+    time_condition, told_condition,
 };
-use super::{Error, Result, Top, ask, has_rows};
+use super::{Recorded, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Moment, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Answer, Column, Line, Question, Value, View, Words, fields, frames, group, option};
+use crate::question::{Answer, Column, Form, Question, Ranked, Value, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-pub use super::syscall_rows::{SyscallCall, SyscallRow};
+declare! {
+    /// What a row is.
+    pub words SyscallBy {
+        "function" => Function = "All calls of a function.",
+        "process" => Process = "All calls of a process.",
+        "thread" => Thread = "All calls of a thread.",
+        "status" => Status = "All calls that returned the same.",
+    }
 
-/// What a row is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SyscallBy {
-    /// All calls of a function.
-    #[default]
-    Function,
-    /// All calls of a process.
-    Process,
-    /// All calls of a thread.
-    Thread,
-    /// All calls that returned the same.
-    Status,
-}
+    /// Orders of sums and of single calls.
+    pub orders SyscallSort {
+        "default" => Usual: "duration_ns" = "Of sums by their durations, of single calls by time.",
+        "duration" => Duration: "duration_ns" = "Sum of durations; of single calls their duration.",
+        "count" => Count: "count" = "Calls.",
+        "failed" => Failed: "failures" = "Calls that failed.",
+        "max" => Max: "coalesce(max_duration_ns, 0)" = "Longest call.",
+        "mean" => Mean: "coalesce(mean_duration_ns, 0)" = "Mean duration.",
+        "time" => Time: "duration_ns" = "Time of the entry, of single calls.",
+    }
 
-/// Orders of sums and of single calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SyscallSort {
-    /// Of sums by their durations, of single calls by time.
-    #[default]
-    Usual,
-    /// Sum of durations; of single calls their duration.
-    Duration,
-    /// Calls.
-    Count,
-    /// Calls that failed.
-    Failed,
-    /// Longest call.
-    Max,
-    /// Mean duration.
-    Mean,
-    /// Time of the entry, of single calls.
-    Time,
-}
-
-impl Words for SyscallBy {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("function", Self::Function),
-        ("process", Self::Process),
-        ("thread", Self::Thread),
-        ("status", Self::Status),
-    ];
-}
-
-impl Words for SyscallSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("default", Self::Usual),
-        ("duration", Self::Duration),
-        ("count", Self::Count),
-        ("failed", Self::Failed),
-        ("max", Self::Max),
-        ("mean", Self::Mean),
-        ("time", Self::Time),
-    ];
-}
-
-request! {
     /// Which calls.
     #[derive(Eq)]
-    pub struct SyscallRequest {
+    pub request SyscallRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -85,7 +47,8 @@ request! {
         details: bool = option("").shape(),
         /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, ! excludes)
         function: Option<String> = option("NAMES"),
-        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed (several with ;, ! excludes)
+        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed
+        /// (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only calls of this thread id
         thread: Option<u32> = option("TID").between(0, u32::MAX as i64),
@@ -94,11 +57,57 @@ request! {
         /// Only rows with so many calls
         count: Range = option("A..B").excludes(&["details"]),
         /// Only calls that began in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order: default is duration, with --details time; count, failed and mean are those of sums
         sort: SyscallSort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each call
         stacks: bool = option("").called("show-stack").requires("details").output(),
+    }
+
+    /// Calls of a function, process, thread or with the same result.
+    pub row SyscallRow: process {
+        ..process = "Process, with rows for each process; missing if it is not known.",
+        tid: Option<i64> = "Thread id, with rows for each thread.",
+        module: Option<String> = "File name of the module of the function.",
+        function: Option<String> =
+            "Function; without a name the offset in the module, as `+0x1a2b`. Missing for calls whose \
+             entry is not in the trace.",
+        status: Option<i64> = "What was returned, with rows for each result.",
+        status_name: Option<String> = "Its name; digits where it has none.",
+        count: i64 = "Calls with entry and exit.",
+        failures: i64 = "Those of them that failed: their status is an error or a warning.",
+        moved: i64 = "Those that left the kernel on another processor.",
+        duration_ns: i64 = "Sum of durations.",
+        min_duration_ns: Option<i64> = "Shortest.",
+        max_duration_ns: Option<i64> = "Longest.",
+        mean_duration_ns: Option<f64> = "Mean.",
+        p50_duration_ns: Option<i64> = "Half of them were not longer.",
+        p90_duration_ns: Option<i64> = "90 per cent of them were not longer.",
+        p95_duration_ns: Option<i64> = "95 per cent of them were not longer.",
+        p99_duration_ns: Option<i64> = "99 per cent of them were not longer.",
+        open_at_start: i64 = "Calls whose entry is not in the trace.",
+        open_at_end: i64 = "Calls whose exit is not in the trace.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A call.
+    pub row SyscallCall: process {
+        enter_ns: Option<i64> = "Entry; missing if it is not in the trace.",
+        exit_ns: Option<i64> = "Exit; missing if it is not in the trace.",
+        duration_ns: Option<i64> = "From entry to exit.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread id.",
+        module: Option<String> = "File name of the module of the function.",
+        function: Option<String> =
+            "Function; without a name the offset in the module, as `+0x1a2b`. Missing for a call whose \
+             entry is not in the trace.",
+        status: Option<i64> = "What it returned, as signed number.",
+        status_name: Option<String> = "Its name; digits where it has none.",
+        enter_cpu: Option<i64> = "Processor of the entry.",
+        exit_cpu: Option<i64> = "Processor of the exit.",
+        stack: Option<String> = "Stack of the entry, innermost frame first, if it is asked for.",
+        ..process_details,
     }
 }
 
@@ -145,20 +154,10 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|_, rows, _| {
-    let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total ")
-        .whole(sum(|row| row.count))
-        .words(" calls, ")
-        .whole(sum(|row| row.failures))
-        .words(" failed, ")
-        .value(FineMilliseconds, sum(|row| row.duration_ns))
-        .words(" ms; without entry ")
-        .whole(sum(|row| row.open_at_start))
-        .words(", without exit ")
-        .whole(sum(|row| row.open_at_end));
-    vec![total]
-});
+.with_sums(
+    "Total {Count} calls, {Failed} failed, {Duration} ms; without entry {OpenStart}, without exit {OpenEnd}",
+    |_, _| true,
+);
 
 /// A number of calls that are worth a column; none is worth none.
 fn some(calls: i64) -> Value {
@@ -182,6 +181,7 @@ const COLUMNS: &[Single] = &[
 
 const CALLS_BY_TIME: View<SyscallRequest, SyscallCall> =
     View::new(COLUMNS, |call| call.enter_ns.or(call.exit_ns).map_or(0.0, |ns| ns as f64))
+        .ranking(|_| Ranked::No)
         .with_below(|_, call| frames(call.stack.as_deref()));
 
 const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> =
@@ -203,24 +203,14 @@ impl Question for SyscallRequest {
     const SENTENCE: &'static str =
         "System calls: sums by function, process, thread or result, or single calls with what they returned";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.calls_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<SyscallCall>() } else { fields::<SyscallRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if !self.details {
-            return Ok(Answer::rows(self, &SUMS, self.ask(session)?));
+            let answer =
+                |asked: &Self, session: &Session| Ok(Answer::rows(asked, &SUMS, asked.sums(session)?));
+            return Form::made::<SyscallRow>(self.sql(), answer).top(self.top);
         }
         let view = if self.is_by_time() { &CALLS_BY_TIME } else { &CALLS_BY_DURATION };
-        Ok(Answer::rows(self, view, self.ask_calls(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+        Form::rows(view, self.calls_sql()).needs(&SYSCALL, true).top(self.top)
     }
 }
 
@@ -243,14 +233,8 @@ impl SyscallRequest {
         all.extend(any_text_condition(&["function", "full_name"], self.function.as_deref()));
         all.extend(self.status.as_deref().and_then(|filter| status_condition("s.status", filter)));
         all.extend(self.thread.map(|tid| format!("t.tid = {}", tid.cast_signed())));
-        if !self.duration.is_unlimited() {
-            all.push("duration_ns IS NOT NULL".to_owned());
-            all.extend(range_condition("duration_ns", self.duration));
-        }
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("coalesce(enter_ns, exit_ns) BETWEEN {a} AND {b}"));
-        }
+        all.extend(told_condition("duration_ns", self.duration));
+        all.extend(time_condition("coalesce(enter_ns, exit_ns)", self.time));
         all
     }
 
@@ -341,20 +325,10 @@ GROUP BY {keys}
 ORDER BY sort_value, duration_ns, count, module, function, status, process_key, thread_key",
             calls = self.calls(),
             own_keys = self.keys(),
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             percentiles = PERCENTILES.map(percentile).join(",\n  "),
             limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
         )
-    }
-
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            SyscallSort::Usual | SyscallSort::Duration | SyscallSort::Time => "duration_ns",
-            SyscallSort::Count => "count",
-            SyscallSort::Failed => "failures",
-            SyscallSort::Max => "coalesce(max_duration_ns, 0)",
-            SyscallSort::Mean => "coalesce(mean_duration_ns, 0)",
-        }
     }
 
     /// The question for sums of an extract that has no single calls.
@@ -389,7 +363,7 @@ FROM (
 GROUP BY {keys}
 ){limits}
 ORDER BY sort_value, duration_ns, count, module, function, process_key",
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             percentiles = PERCENTILES.map(|p| format!("CAST(NULL AS BIGINT) AS p{p}_duration_ns")).join(", "),
             conditions = filtered(&conditions),
             limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
@@ -431,35 +405,20 @@ ORDER BY {order}, process_key, thread_key",
     ///
     /// # Errors
     /// No system calls were recorded; single calls are needed, and the extract has none; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<SyscallRow>> {
-        let has_calls = check(session, self.needs_calls())?;
-        let mut rows = ask(session, &if has_calls { self.sql() } else { self.sums_sql() })?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for single calls.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_calls(&self, session: &Session) -> Result<Vec<SyscallCall>> {
-        check(session, true)?;
-        let mut rows = ask(session, &self.calls_sql())?;
+    pub fn sums(&self, session: &Session) -> Result<Vec<SyscallRow>> {
+        SYSCALL.check(session, self.needs_calls())?;
+        let sql = if has_rows(session, SYSCALL.rows)? { self.sql() } else { self.sums_sql() };
+        let mut rows = ask(session, &sql)?;
         self.top.cut(&mut rows);
         Ok(rows)
     }
 }
 
-/// Whether there are single calls; an error if there is nothing, or if they are needed.
-fn check(session: &Session, needs_calls: bool) -> Result<bool> {
-    let has_calls = has_rows(session, "syscall")?;
-    match (has_calls, has_calls || has_rows(session, "syscall_function")?) {
-        (_, false) => Err(Error::NotRecorded {
-            what: "system calls",
-            how: "record with the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER, with `-stackwalk SyscallEnter` for their stacks: \
-                  `xperf -on SYSCALL+CSWITCH+PROC_THREAD+LOADER -stackwalk SyscallEnter`",
-        }),
-        (false, true) if needs_calls => Err(Error::NeedsRows { what: "system calls" }),
-        _ => Ok(has_calls),
-    }
-}
+const SYSCALL: Recorded = Recorded {
+    sums: "syscall_function",
+    rows: "syscall",
+    single: "system calls",
+    what: "system calls",
+    how: "record with the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER, with `-stackwalk SyscallEnter` for their \
+          stacks: `xperf -on SYSCALL+CSWITCH+PROC_THREAD+LOADER -stackwalk SyscallEnter`",
+};

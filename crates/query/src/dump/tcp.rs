@@ -8,32 +8,24 @@ pub use super::tcp_order::{TcpNumber, TcpSort};
 use super::zero::ZeroTime;
 use super::{Error, Result, ask, has_rows};
 use crate::Session;
-use crate::question::{Words, group, option};
+use crate::question::{group, option};
 use crate::range::{Range, Unit};
 
-/// Rows for several connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TcpGroup {
-    /// Local address and port, remote address.
-    SourceIpPortRemoteIp,
-    /// Both addresses.
-    SourceIpRemoteIp,
-}
-
-impl Words for TcpGroup {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("source-ip-port-remote-ip", Self::SourceIpPortRemoteIp),
-        ("source-ip-remote-ip", Self::SourceIpRemoteIp),
-    ];
+declare! {
+    /// Rows for several connections.
+    pub words TcpGroup {
+        "source-ip-port-remote-ip" => SourceIpPortRemoteIp = "Local address and port, remote address.",
+        "source-ip-remote-ip" => SourceIpRemoteIp = "Both addresses.",
+    }
 }
 
 /// A single byte that is sent again asks whether the other side is there.
 pub const RETRANSMIT_BYTES: Range = Range { min: 2, max: i64::MAX };
 
-request! {
+declare! {
     /// Which connections.
     #[derive(Eq)]
-    pub struct TcpRequest {
+    pub request TcpRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -42,7 +34,8 @@ request! {
         zero: ZeroTime = group(),
         /// Connections whose process is not known pass filters on processes, too
         unknown_process: bool = option("").called("unknown-process"),
-        /// Only such ends: local address:port and remote address:port, one behind the other (*, ?, several with ;, ! excludes)
+        /// Only such ends: local address:port and remote address:port, one behind the other (*, ?, several
+        /// with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
         /// Only such local address:port
         source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
@@ -58,7 +51,8 @@ request! {
         sort: TcpSort = option("ORDER").called("sort-by").shape(),
         /// One row for several connections
         group_by: Option<TcpGroup> = option("ENDS").called("group-by").or_none().shape(),
-        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its connection
+        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its
+        /// connection
         show_retransmit: bool = option("").called("show-retransmit").shape(),
         /// Order of these lines
         by_delay: bool = option("ORDER").called("sort-retransmit-by").either("time", "delay").shape(),
@@ -85,166 +79,83 @@ request! {
         /// Limits of numbers of rows
         limits: Vec<(TcpNumber, Range)> = group(),
     }
-}
 
-/// Which sums are printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TcpTotals {
-    /// Those of several rows, below them.
-    #[default]
-    File,
-    /// Without rows.
-    Total,
-    /// None.
-    None,
-}
+    /// Which sums are printed.
+    pub words TcpTotals {
+        "file" => File = "Those of several rows, below them.",
+        "total" => Total = "Without rows.",
+        "none" => None = "None.",
+    }
 
-impl Words for TcpTotals {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("file", Self::File), ("total", Self::Total), ("none", Self::None)];
-}
-
-rows! {
     /// A connection, or several with the same ends.
-    pub struct TcpRow: process {
-        /// Number of the connection, of several the smallest one.
-        connection_id: i64,
-        /// Connections.
-        connections: i64,
-        /// Process; missing if it is not known, or there are several.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Distinct processes.
-        processes: i64,
-        /// How the trace first tells of it, of a single connection.
-        kind: Option<String>,
-        /// Address of the control block, of a single connection.
-        tcb: Option<String>,
-        /// Local address and port, IPv6 in brackets.
-        local: Option<String>,
-        /// Remote address and port; for several connections `address:* (n)`.
-        remote: Option<String>,
-        /// Local address.
-        local_address: Option<String>,
-        /// Local port; missing if there are several.
-        local_port: Option<i64>,
-        /// Remote address.
-        remote_address: Option<String>,
-        /// Remote port; missing if there are several.
-        remote_port: Option<i64>,
-        /// Packets received.
-        received_packets: i64,
-        /// Bytes received.
-        received_bytes: i64,
-        /// Packets sent: the larger number of sends of the program and segments.
-        sent_packets: i64,
-        /// Bytes that programs sent; of segments where these are not recorded.
-        sent_bytes: i64,
-        /// Packets in both directions.
-        total_packets: i64,
-        /// Bytes in both directions.
-        total_bytes: i64,
-        /// Sends of the program.
-        posts: i64,
-        /// Sends that a filter held back.
-        injects: i64,
-        /// Segments sent, those sent again included.
-        segments: i64,
-        /// Their bytes.
-        segment_bytes: i64,
-        /// Retransmissions of both sides.
-        retransmits: i64,
-        /// Those of this side: what it sent again.
-        own_retransmits: i64,
-        /// Those of the other side: what was received again.
-        client_retransmits: i64,
-        /// `own_retransmits` of the packets sent.
-        retransmit_percent: Option<f64>,
-        /// Sum of the delays.
-        retransmit_ns: i64,
-        /// Shortest delay.
-        retransmit_min_ns: Option<i64>,
-        /// Longest delay.
-        retransmit_max_ns: Option<i64>,
-        /// Median of the delays; of an even number the mean of the two in the middle.
-        retransmit_median_ns: Option<f64>,
-        /// When it was asked for or accepted.
-        open_ns: Option<i64>,
-        /// When it was established.
-        connected_ns: Option<i64>,
-        /// When it was closed.
-        close_ns: Option<i64>,
-        /// From opening to closing, or to the end of the trace.
-        duration_ns: Option<i64>,
-        /// When this side reset it.
-        abort_ns: Option<i64>,
-        /// When the other side reset it.
-        remote_reset_ns: Option<i64>,
-        /// When it was reset because nothing was acknowledged in time.
-        retransmit_timeout_ns: Option<i64>,
-        /// Whether it, or one of them, could not be established.
-        is_failed: bool,
-        /// How often it was asked whether the other side is there.
-        keep_alives: i64,
-        /// Template of settings; missing if there are several.
-        template: Option<String>,
-        /// Last packet sent.
-        last_send_ns: Option<i64>,
-        /// Last packet received.
-        last_receive_ns: Option<i64>,
-        /// Longest time between two sends.
-        max_send_gap_ns: Option<i64>,
-        /// Longest time between two receipts.
-        max_receive_gap_ns: Option<i64>,
-        /// Bytes sent for each second of bursts.
-        send_bytes_per_s: Option<f64>,
-        /// Bytes received for each second of bursts.
-        receive_bytes_per_s: Option<f64>,
-        /// Bytes received over the whole life, as the system counted.
-        stat_in_bytes: Option<i64>,
-        /// Bytes sent over the whole life.
-        stat_out_bytes: Option<i64>,
-        /// Packets received over the whole life.
-        stat_in_packets: Option<i64>,
-        /// Packets sent over the whole life.
-        stat_out_packets: Option<i64>,
-        /// Round-trip time at the end.
-        rtt_ns: Option<i64>,
-        /// Shortest round-trip time.
-        min_rtt_ns: Option<i64>,
-        /// Longest round-trip time.
-        max_rtt_ns: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row TcpRow: process {
+        connection_id: i64 = "Number of the connection, of several the smallest one.",
+        connections: i64 = "Connections.",
+        ..process = "Process; missing if it is not known, or there are several.",
+        processes: i64 = "Distinct processes.",
+        kind: Option<String> = "How the trace first tells of it, of a single connection.",
+        tcb: Option<String> = "Address of the control block, of a single connection.",
+        local: Option<String> = "Local address and port, IPv6 in brackets.",
+        remote: Option<String> = "Remote address and port; for several connections `address:* (n)`.",
+        local_address: Option<String> = "Local address.",
+        local_port: Option<i64> = "Local port; missing if there are several.",
+        remote_address: Option<String> = "Remote address.",
+        remote_port: Option<i64> = "Remote port; missing if there are several.",
+        received_packets: i64 = "Packets received.",
+        received_bytes: i64 = "Bytes received.",
+        sent_packets: i64 = "Packets sent: the larger number of sends of the program and segments.",
+        sent_bytes: i64 = "Bytes that programs sent; of segments where these are not recorded.",
+        total_packets: i64 = "Packets in both directions.",
+        total_bytes: i64 = "Bytes in both directions.",
+        posts: i64 = "Sends of the program.",
+        injects: i64 = "Sends that a filter held back.",
+        segments: i64 = "Segments sent, those sent again included.",
+        segment_bytes: i64 = "Their bytes.",
+        retransmits: i64 = "Retransmissions of both sides.",
+        own_retransmits: i64 = "Those of this side: what it sent again.",
+        client_retransmits: i64 = "Those of the other side: what was received again.",
+        retransmit_percent: Option<f64> = "`own_retransmits` of the packets sent.",
+        retransmit_ns: i64 = "Sum of the delays.",
+        retransmit_min_ns: Option<i64> = "Shortest delay.",
+        retransmit_max_ns: Option<i64> = "Longest delay.",
+        retransmit_median_ns: Option<f64> =
+            "Median of the delays; of an even number the mean of the two in the middle.",
+        open_ns: Option<i64> = "When it was asked for or accepted.",
+        connected_ns: Option<i64> = "When it was established.",
+        close_ns: Option<i64> = "When it was closed.",
+        duration_ns: Option<i64> = "From opening to closing, or to the end of the trace.",
+        abort_ns: Option<i64> = "When this side reset it.",
+        remote_reset_ns: Option<i64> = "When the other side reset it.",
+        retransmit_timeout_ns: Option<i64> = "When it was reset because nothing was acknowledged in time.",
+        is_failed: bool = "Whether it, or one of them, could not be established.",
+        keep_alives: i64 = "How often it was asked whether the other side is there.",
+        template: Option<String> = "Template of settings; missing if there are several.",
+        last_send_ns: Option<i64> = "Last packet sent.",
+        last_receive_ns: Option<i64> = "Last packet received.",
+        max_send_gap_ns: Option<i64> = "Longest time between two sends.",
+        max_receive_gap_ns: Option<i64> = "Longest time between two receipts.",
+        send_bytes_per_s: Option<f64> = "Bytes sent for each second of bursts.",
+        receive_bytes_per_s: Option<f64> = "Bytes received for each second of bursts.",
+        stat_in_bytes: Option<i64> = "Bytes received over the whole life, as the system counted.",
+        stat_out_bytes: Option<i64> = "Bytes sent over the whole life.",
+        stat_in_packets: Option<i64> = "Packets received over the whole life.",
+        stat_out_packets: Option<i64> = "Packets sent over the whole life.",
+        rtt_ns: Option<i64> = "Round-trip time at the end.",
+        min_rtt_ns: Option<i64> = "Shortest round-trip time.",
+        max_rtt_ns: Option<i64> = "Longest round-trip time.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// Data that was sent or received again.
-    pub struct TcpRetransmitRow {
-        /// Number of the connection, of several in a row the smallest one.
-        connection_id: i64,
-        /// When it was sent or received again.
-        ts_ns: i64,
-        /// When it was last sent, or first received.
-        first_ns: i64,
-        /// Time between.
-        delay_ns: i64,
-        /// Bytes.
-        size_bytes: i64,
-        /// Sequence number of the first byte.
-        sequence: i64,
-        /// `retransmit`, `tail_loss_probe`, or `client`: the other side sent it again.
-        kind: String,
+    pub row TcpRetransmitRow {
+        connection_id: i64 = "Number of the connection, of several in a row the smallest one.",
+        ts_ns: i64 = "When it was sent or received again.",
+        first_ns: i64 = "When it was last sent, or first received.",
+        delay_ns: i64 = "Time between.",
+        size_bytes: i64 = "Bytes.",
+        sequence: i64 = "Sequence number of the first byte.",
+        kind: String = "`retransmit`, `tail_loss_probe`, or `client`: the other side sent it again.",
     }
 }
 
@@ -291,7 +202,7 @@ FROM (
 ORDER BY sort_value, total_bytes, connection_id DESC",
             with = self.with(),
             rows = self.rows_sql(),
-            sort = self.sort.value(),
+            sort = self.sort.sql(),
             limits = filtered(&self.conditions_of_rows()),
         )
     }

@@ -1,104 +1,35 @@
 //! Orders and limits of TCP connections.
 
-use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
+use crate::question::{Opt, OptionError, OptionValue, Spec, Values, option};
 use crate::range::{Range, Unit};
 
-/// Orders of connections.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TcpSort {
-    /// Retransmissions, then bytes.
-    #[default]
-    RetransmissionCount,
-    /// Sum of the delays of retransmissions.
-    RetransmissionTime,
-    /// Longest delay of a retransmission.
-    MaxRetransmissionTime,
-    /// Packets received.
-    ReceivedCount,
-    /// Packets sent.
-    SentCount,
-    /// Bytes received.
-    ReceivedSize,
-    /// Bytes sent.
-    SentSize,
-    /// Packets in both directions.
-    TotalCount,
-    /// Bytes in both directions.
-    TotalSize,
-    /// When it was opened.
-    ConnectTime,
-    /// When it was closed.
-    DisconnectTime,
-    /// When this side reset it.
-    ClientResetTime,
-    /// Last packet sent.
-    LastSentTime,
-    /// Last packet received.
-    LastReceivedTime,
-    /// Longest time between two sends.
-    MaxSendDelay,
-    /// Longest time between two receipts.
-    MaxReceiveDelay,
-    /// Bytes sent for each second of bursts.
-    SendRate,
-    /// Bytes received for each second of bursts.
-    ReceiveRate,
-    /// Sends of the program.
-    Post,
-    /// Sends that a filter held back.
-    Inject,
-}
-
-impl Words for TcpSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("retransmission-count", Self::RetransmissionCount),
-        ("retransmission-time", Self::RetransmissionTime),
-        ("max-retransmission-time", Self::MaxRetransmissionTime),
-        ("received-count", Self::ReceivedCount),
-        ("sent-count", Self::SentCount),
-        ("received-size", Self::ReceivedSize),
-        ("sent-size", Self::SentSize),
-        ("total-count", Self::TotalCount),
-        ("total-size", Self::TotalSize),
-        ("connect-time", Self::ConnectTime),
-        ("disconnect-time", Self::DisconnectTime),
-        ("client-reset-time", Self::ClientResetTime),
-        ("last-sent-time", Self::LastSentTime),
-        ("last-received-time", Self::LastReceivedTime),
-        ("max-send-delay", Self::MaxSendDelay),
-        ("max-receive-delay", Self::MaxReceiveDelay),
-        ("send-rate", Self::SendRate),
-        ("receive-rate", Self::ReceiveRate),
-        ("post", Self::Post),
-        ("inject", Self::Inject),
-    ];
-}
-
-impl TcpSort {
-    /// What rows are sorted by.
-    pub(super) const fn value(self) -> &'static str {
-        match self {
-            Self::RetransmissionCount => "retransmits",
-            Self::RetransmissionTime => "retransmit_ns",
-            Self::MaxRetransmissionTime => "coalesce(retransmit_max_ns, 0)",
-            Self::ReceivedCount => "received_packets",
-            Self::SentCount => "sent_packets",
-            Self::ReceivedSize => "received_bytes",
-            Self::SentSize => "sent_bytes",
-            Self::TotalCount => "total_packets",
-            Self::TotalSize => "total_bytes",
-            Self::ConnectTime => "coalesce(open_ns, 0)",
-            Self::DisconnectTime => "coalesce(close_ns, 0)",
-            Self::ClientResetTime => "coalesce(abort_ns, 0)",
-            Self::LastSentTime => "coalesce(last_send_ns, 0)",
-            Self::LastReceivedTime => "coalesce(last_receive_ns, 0)",
-            Self::MaxSendDelay => "coalesce(max_send_gap_ns, 0)",
-            Self::MaxReceiveDelay => "coalesce(max_receive_gap_ns, 0)",
-            Self::SendRate => "coalesce(send_bytes_per_s, 0)",
-            Self::ReceiveRate => "coalesce(receive_bytes_per_s, 0)",
-            Self::Post => "posts",
-            Self::Inject => "injects",
-        }
+declare! {
+    /// Orders of connections.
+    pub orders TcpSort {
+        "retransmission-count" => RetransmissionCount: "retransmits" = "Retransmissions, then bytes.",
+        "retransmission-time" => RetransmissionTime: "retransmit_ns" =
+            "Sum of the delays of retransmissions.",
+        "max-retransmission-time" => MaxRetransmissionTime: "coalesce(retransmit_max_ns, 0)" =
+            "Longest delay of a retransmission.",
+        "received-count" => ReceivedCount: "received_packets" = "Packets received.",
+        "sent-count" => SentCount: "sent_packets" = "Packets sent.",
+        "received-size" => ReceivedSize: "received_bytes" = "Bytes received.",
+        "sent-size" => SentSize: "sent_bytes" = "Bytes sent.",
+        "total-count" => TotalCount: "total_packets" = "Packets in both directions.",
+        "total-size" => TotalSize: "total_bytes" = "Bytes in both directions.",
+        "connect-time" => ConnectTime: "coalesce(open_ns, 0)" = "When it was opened.",
+        "disconnect-time" => DisconnectTime: "coalesce(close_ns, 0)" = "When it was closed.",
+        "client-reset-time" => ClientResetTime: "coalesce(abort_ns, 0)" = "When this side reset it.",
+        "last-sent-time" => LastSentTime: "coalesce(last_send_ns, 0)" = "Last packet sent.",
+        "last-received-time" => LastReceivedTime: "coalesce(last_receive_ns, 0)" = "Last packet received.",
+        "max-send-delay" => MaxSendDelay: "coalesce(max_send_gap_ns, 0)" = "Longest time between two sends.",
+        "max-receive-delay" => MaxReceiveDelay: "coalesce(max_receive_gap_ns, 0)" =
+            "Longest time between two receipts.",
+        "send-rate" => SendRate: "coalesce(send_bytes_per_s, 0)" = "Bytes sent for each second of bursts.",
+        "receive-rate" => ReceiveRate: "coalesce(receive_bytes_per_s, 0)" =
+            "Bytes received for each second of bursts.",
+        "post" => Post: "posts" = "Sends of the program.",
+        "inject" => Inject: "injects" = "Sends that a filter held back.",
     }
 }
 

@@ -1,4 +1,5 @@
-//! Sends that a filter of the network stack held back and let go too late: what the program sent afterwards overtook them.
+//! Sends that a filter of the network stack held back and let go too late: what the program sent afterwards
+//! overtook them.
 
 use super::sql::{PROCESS_COLUMNS, filtered};
 use super::tcp::{TcpRequest, recorded};
@@ -7,7 +8,7 @@ use super::tcp_view::tcb;
 use super::{Error, Result, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
-use crate::question::{Column, Line, View};
+use crate::question::{Column, Line, Ranked, View};
 
 /// How far a send and the one that is let go for it may lie apart.
 const WINDOW: usize = 100;
@@ -15,77 +16,38 @@ const WINDOW: usize = 100;
 /// All three sends of an issue lie within that time.
 const NEAR_NS: i64 = 10_000_000;
 
-rows! {
+declare! {
     /// A send.
-    struct PostRow {
-        /// Number of the connection.
-        connection_id: i64,
-        /// Process.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Address of the control block.
-        tcb: String,
-        /// Local address and port.
-        local: String,
-        /// Remote address and port.
-        remote: String,
-        /// Time.
-        ts_ns: i64,
-        /// `post` or `inject`.
-        kind: String,
-        /// Bytes.
-        size_bytes: i64,
-        /// Sequence number at which it was sent.
-        sequence: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    row PostRow {
+        connection_id: i64 = "Number of the connection.",
+        ..process = "Process.",
+        tcb: String = "Address of the control block.",
+        local: String = "Local address and port.",
+        remote: String = "Remote address and port.",
+        ts_ns: i64 = "Time.",
+        kind: String = "`post` or `inject`.",
+        size_bytes: i64 = "Bytes.",
+        sequence: i64 = "Sequence number at which it was sent.",
+        ..process_details,
     }
 
     /// One of the three sends of an issue.
-    pub struct PostIssueRow: process {
-        /// Number of the issue, from 1.
-        issue: i64,
-        /// `captured`: what the filter held back; `overtaking`: what was sent meanwhile; `injected`: when it was let go.
-        role: String,
-        /// Number of the connection.
-        connection_id: i64,
-        /// Process.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// File name of the executable.
-        process: Option<String>,
-        /// Address of the control block.
-        tcb: String,
-        /// Local address and port.
-        local: String,
-        /// Remote address and port.
-        remote: String,
-        /// Time.
-        ts_ns: i64,
-        /// Bytes.
-        size_bytes: i64,
-        /// Sequence number at which it was sent.
-        sequence: i64,
-        /// How much farther on the stream is than when it was held back; of `injected`.
-        sequence_difference: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row PostIssueRow: process {
+        issue: i64 = "Number of the issue, from 1.",
+        role: String =
+            "`captured`: what the filter held back; `overtaking`: what was sent meanwhile; `injected`: \
+             when it was let go.",
+        connection_id: i64 = "Number of the connection.",
+        ..process = "Process.",
+        tcb: String = "Address of the control block.",
+        local: String = "Local address and port.",
+        remote: String = "Remote address and port.",
+        ts_ns: i64 = "Time.",
+        size_bytes: i64 = "Bytes.",
+        sequence: i64 = "Sequence number at which it was sent.",
+        sequence_difference: Option<i64> =
+            "How much farther on the stream is than when it was held back; of `injected`.",
+        ..process_details,
     }
 }
 
@@ -115,6 +77,7 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
     ],
     |row| row.ts_ns as f64,
 )
+.ranking(|_| Ranked::No)
 .with_total(|_, rows, _| vec![Line::new("Issues: ").whole(rows.len() as i64 / 3)]);
 
 impl TcpRequest {
@@ -190,10 +153,12 @@ fn sequence_difference(from: i64, to: i64) -> i64 {
     i64::from((to as u32).wrapping_sub(from as u32).cast_signed())
 }
 
-/// The sends of one connection in the order of time → what was held back, what overtook it, when it was let go.
+/// The sends of one connection in the order of time → what was held back, what overtook it, when it was let
+/// go.
 ///
-/// A send that is let go where it was held back (same bytes, same sequence number) is in order. Of the others the last send of the same size in front was held back;
-/// it was overtaken if another send followed it that was not held back itself.
+/// A send that is let go where it was held back (same bytes, same sequence number) is in order. Of the others
+/// the last send of the same size in front was held back; it was overtaken if another send followed it that
+/// was not held back itself.
 fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
     let mut is_in_order = vec![false; posts.len()];
     let mut has_own = vec![false; posts.len()];

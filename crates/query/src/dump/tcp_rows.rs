@@ -55,7 +55,8 @@ impl TcpRequest {
         }
     }
 
-    /// `connection`: those that are meant, each with the number of its row; `again`: retransmissions that are meant.
+    /// `connection`: those that are meant, each with the number of its row; `again`: retransmissions that are
+    /// meant.
     pub(super) fn with(&self) -> String {
         let mut retransmits = vec!["TRUE".to_owned()];
         retransmits.extend(self.only_client_retransmit.then(|| "r.kind = 'client'".to_owned()));
@@ -188,8 +189,8 @@ ORDER BY ts_ns, connection_id, sequence",
     }
 }
 
-/// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A burst ends where nothing comes for more than
-/// 350 ms; one without length or bytes does not count.
+/// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A
+/// burst ends where nothing comes for more than 350 ms; one without length or bytes does not count.
 fn rates() -> String {
     ",
 flow AS (

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::rows::Field;
 use super::tcp::{TcpAnswer, TcpRequest, TcpRetransmitRow, TcpRow, TcpSort, TcpTotal, TcpTotals, total};
 use super::tcp_post::{ISSUES, PostIssueRow};
 use super::{Result, Top};
@@ -10,7 +9,7 @@ use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Fixed, Milliseconds, Moment, PlainBytes, ProcessLine, Seconds, Whole, Word,
 };
-use crate::question::{Answer, Column, Line, Question, Shows, Style, Value, View, fields};
+use crate::question::{Answer, Column, Form, Line, Question, Shows, Style, Value, View, fields};
 
 /// A connection with those of its retransmissions that are shown.
 #[derive(Serialize)]
@@ -21,21 +20,15 @@ struct Connection {
     retransmits: Vec<TcpRetransmitRow>,
 }
 
-rows! {
+declare! {
     /// What a row of a retransmission has beside the columns of its connection.
-    struct RetransmissionColumns {
-        /// `retransmit`, `tail_loss_probe` or `client`.
-        retransmission_kind: String,
-        /// When it was sent or received again.
-        retransmission_ns: i64,
-        /// When it was last sent, or first received.
-        retransmission_first_ns: i64,
-        /// Time between.
-        retransmission_delay_ns: i64,
-        /// Its bytes.
-        retransmission_size_bytes: i64,
-        /// Its sequence number.
-        retransmission_sequence: i64,
+    row RetransmissionColumns {
+        retransmission_kind: String = "`retransmit`, `tail_loss_probe` or `client`.",
+        retransmission_ns: i64 = "When it was sent or received again.",
+        retransmission_first_ns: i64 = "When it was last sent, or first received.",
+        retransmission_delay_ns: i64 = "Time between.",
+        retransmission_size_bytes: i64 = "Its bytes.",
+        retransmission_sequence: i64 = "Its sequence number.",
     }
 }
 
@@ -88,7 +81,8 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
         .formatted(|asked| if counts(asked) { Whole } else { PlainBytes })
         .cost()
         .shown_if(|asked| matches!(asked.sort, TcpSort::TotalCount | TcpSort::TotalSize)),
-        // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of this one.
+        // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of
+        // this one.
         Each::new("RetransCount", "Retransmits", Whole, |_, one| one.row.retransmits.into())
             .cost()
             .in_style(Style::EtwAnalyzer),
@@ -217,26 +211,22 @@ impl Question for TcpRequest {
     const NAME: &'static str = "tcp";
     const SENTENCE: &'static str = "TCP connections: bytes, retransmissions, delays, resets";
 
-    fn show_sql(&self) -> String {
-        match (self.issue.is_some(), self.show_retransmit) {
-            (true, _) => self.posts_sql(),
-            (false, true) => self.retransmits_sql(),
-            (false, false) => self.sql(),
-        }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        match (self.issue.is_some(), self.show_retransmit) {
-            (true, _) => fields::<PostIssueRow>(),
-            (false, true) => [fields::<TcpRow>(), fields::<RetransmissionColumns>()].concat(),
-            (false, false) => fields::<TcpRow>(),
-        }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.issue.is_some() {
-            return Answer::rows(self, &ISSUES, self.ask_post_issues(session)?).moved(&self.zero, session);
+            let answer = |asked: &Self, session: &Session| {
+                Answer::rows(asked, &ISSUES, asked.ask_post_issues(session)?).moved(&asked.zero, session)
+            };
+            return Form::made::<PostIssueRow>(self.posts_sql(), answer).top(self.top);
         }
+        let sql = if self.show_retransmit { self.retransmits_sql() } else { self.sql() };
+        let form = Form::made::<TcpRow>(sql, Self::told).top(self.top);
+        if self.show_retransmit { form.with_fields(fields::<RetransmissionColumns>()) } else { form }
+    }
+}
+
+impl TcpRequest {
+    /// Connections, and with retransmissions these in place of them for machines.
+    fn told(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer { rows, retransmits, .. } = self.ask(session)?;
         let shown = retransmits.into_iter().map(|all| self.shown(all));
         let all = rows.into_iter().zip(shown).map(|(row, retransmits)| Connection { row, retransmits });
@@ -251,12 +241,6 @@ impl Question for TcpRequest {
         answer.moved(&self.zero, session)
     }
 
-    fn top(&self) -> Top {
-        self.top
-    }
-}
-
-impl TcpRequest {
     /// The retransmissions of a row that are shown, in their order.
     fn shown(&self, mut rows: Vec<TcpRetransmitRow>) -> Vec<TcpRetransmitRow> {
         if !self.show_retransmit {

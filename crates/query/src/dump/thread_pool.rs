@@ -1,61 +1,42 @@
-//! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none finished anything.
+//! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none
+//! finished anything.
 
 use super::group::{Group, grouped};
-use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, View, fields, group, option};
+use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 /// Why the number of worker threads was changed when a pool starved.
 pub const STARVATION: &str = "Starvation";
 
-request! {
+declare! {
     /// Which changes of the number of worker threads.
     #[derive(Eq)]
-    pub struct ThreadPoolRequest {
+    pub request ThreadPoolRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many rows from the end of each process
         top: Top = group(),
-        /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?, several with ;, ! excludes)
+        /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?,
+        /// several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
         /// Only these seconds of the trace
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
     }
-}
 
-rows! {
     /// A change of the number of worker threads.
-    pub struct ThreadPoolRow: process {
-        /// When.
-        ts_ns: i64,
-        /// Worker threads that there shall be from then on.
-        worker_threads: Option<i64>,
-        /// Time since the change before with such a reason, in the same process.
-        since_last_ns: Option<i64>,
-        /// Why, by name.
-        reason: Option<String>,
-        /// Work that was done, as the runtime measures it.
-        throughput: Option<f64>,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread that made the change.
-        tid: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row ThreadPoolRow: process {
+        ts_ns: i64 = "When.",
+        worker_threads: Option<i64> = "Worker threads that there shall be from then on.",
+        since_last_ns: Option<i64> = "Time since the change before with such a reason, in the same process.",
+        reason: Option<String> = "Why, by name.",
+        throughput: Option<f64> = "Work that was done, as the runtime measures it.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread that made the change.",
+        ..process_details,
     }
 }
 
@@ -77,6 +58,7 @@ const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
     ],
     |row| row.ts_ns as f64,
 )
+.ranking(|_| Ranked::Groups)
 .with_headings(|_, rows| {
     let of = Line::new("  ").value(ProcessLine, rows.first()?).words("  [");
     Some(of.whole(rows.len() as i64).words(" changes]"))
@@ -87,25 +69,16 @@ impl Question for ThreadPoolRequest {
     const ALIASES: &'static [&'static str] = &["threadpool"];
     const SENTENCE: &'static str = "Thread pools of .NET programs that starved";
 
-    fn show_sql(&self) -> String {
-        self.sql()
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        fields::<ThreadPoolRow>()
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let groups = self.ask(session)?.into_iter().map(|group| group.rows).collect();
-        let none = match self.reason {
-            None => "thread pools were recorded, and no starvation fits the question",
-            Some(_) => "no change of a thread pool fits the question",
-        };
-        Ok(Answer::groups(self, &CHANGES, groups).or_line(Line::new(none)))
-    }
-
-    fn top(&self) -> Top {
-        self.top
+    fn form(&self) -> Form<Self> {
+        Form::made::<ThreadPoolRow>(self.sql(), |asked: &Self, session| {
+            let groups = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
+            let none = match asked.reason {
+                None => "thread pools were recorded, and no starvation fits the question",
+                Some(_) => "no change of a thread pool fits the question",
+            };
+            Ok(Answer::groups(asked, &CHANGES, groups).or_line(Line::new(none)))
+        })
+        .top(self.top)
     }
 }
 

@@ -4,29 +4,28 @@ use super::{Result, ask};
 use crate::Session;
 use crate::time_format::TraceClock;
 
-rows! {
+declare! {
     /// The recording, as headings and time formats need it.
-    pub struct TraceInfo {
-        /// File name of the trace.
-        file_name: String,
-        /// Computer.
-        computer: Option<String>,
-        /// Start in units of 100 ns since 1601.
-        start_filetime: i64,
-        /// Minutes that local time is behind UTC on the recorded machine.
-        time_zone_bias_minutes: Option<i64>,
-        /// Length of the recording, or of the part that was extracted.
-        duration_ns: i64,
-        /// Path of the extract.
-        extract_path: Option<String>,
-        /// Start in UTC, as the table `trace` has it.
-        start_utc: Option<String>,
-        /// Whether several extracts are asked, so that rows have to say which one they are of.
-        of_several: bool,
-        /// Version of the main module of the product, if that was asked for.
-        baseline: Option<String>,
+    pub row TraceInfo {
+        file_name: String = "File name of the trace.",
+        computer: Option<String> = "Computer.",
+        start_filetime: i64 = "Start in units of 100 ns since 1601.",
+        time_zone_bias_minutes: Option<i64> =
+            "Minutes that local time is behind UTC on the recorded machine.",
+        duration_ns: i64 = "Length of the recording, or of the part that was extracted.",
+        extract_path: Option<String> = "Path of the extract.",
+        start_utc: Option<String> = "Start in UTC, as the table `trace` has it.",
+        of_several: bool =
+            "Whether several extracts are asked, so that rows have to say which one they are of.",
+        baseline: Option<String> = "Version of the main module of the product, if that was asked for.",
     }
 }
+
+/// The question for it.
+pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
+       coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
+       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
+FROM trace";
 
 impl TraceInfo {
     /// The trace of a session with one extract; all zero if it does not tell.
@@ -34,12 +33,8 @@ impl TraceInfo {
     /// # Errors
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
-        let sql = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
-       coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
-FROM trace";
         // The path is none of what extracts can be asked together.
-        let info: Self = ask(session, sql)?.into_iter().next().unwrap_or_default();
+        let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
         Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })
     }
 

@@ -1,147 +1,145 @@
-//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind of event, or each event.
+//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind of event,
+//! or each event.
 
+use super::cut::Cut;
 use super::providers::Providers;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, text_condition};
+use super::stacked::{STACK, with_stacks};
+use super::trace_log_view::{EVENTS, KINDS, PROVIDERS};
 use super::{Error, Result, Top, ask};
 use crate::Session;
-use crate::range::Range;
+use crate::question::{Answer, Descriptions, Form, Question, group, option};
+use crate::range::{Range, Unit};
 
-/// Orders of sums.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TraceLogSort {
-    /// How many events.
-    #[default]
-    Count,
-    /// Name of the provider, then of the event.
-    Name,
-    /// Id of the event; sums by provider are ordered by number.
-    Id,
-}
+declare! {
+    /// Which events.
+    #[derive(Eq)]
+    pub request TraceLogRequest {
+        /// Files that describe events
+        descriptions: Descriptions = group(),
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many rows from the end of the list
+        top: Top = group(),
+        /// Only these providers, by name or GUID, with a colon and events behind them: p1:ev1,ev2;p2:7;!p3.
+        /// Events are ids, patterns with *
+        /// and ?, or parts of names; ! excludes
+        providers: Option<String> = option("LIST").called("provider"),
+        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
+        /// names no events, events if it does
+        by: Option<TraceLogBy> = option("ROWS").shape(),
+        /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
+        message: Option<String> = option("TEXT"),
+        /// Only events of these threads
+        tid: Option<String> = option("IDS"),
+        /// Only this part of the trace (s)
+        time: Range = option("A..B").called("range").also(&["time"]).unit(Unit::Moment),
+        /// Only the first N events that fit
+        max_count: Option<usize> = option("N").called("max-count"),
+        /// Also events that others describe: providers with a manifest of Windows, and the kernel
+        all_events: bool = option("").called("all-events"),
+        /// Order of sums
+        sort: TraceLogSort = option("ORDER").called("sort-by").shape(),
+        /// Show stacks of events
+        stacks: bool = option("").called("show-stack").output(),
+        /// Only frames A to B of stacks
+        cut_stack: Cut = option("A..B").called("cut-stack").output() => Cut::Part(0, 50),
+    }
 
-/// Which events.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TraceLogRequest {
-    /// Which processes.
-    pub processes: ProcessQuery,
-    /// Which providers and events of them.
-    pub providers: Option<Providers>,
-    /// A filter on the fields as text.
-    pub message: Option<String>,
-    /// A filter on thread ids.
-    pub tid: Option<String>,
-    /// Part of the trace in nanoseconds.
-    pub time: Range,
-    /// Only so many events, the first ones.
-    pub max_count: Option<usize>,
-    /// Also events that Windows describes: with manifests of its own, and of the kernel.
-    pub all_events: bool,
-    /// Order of sums.
-    pub sort: TraceLogSort,
-    /// How many rows from the end of the list.
-    pub top: Top,
-}
+    /// What a row is.
+    pub words TraceLogBy {
+        "provider" => Provider = "Events of a provider in a process.",
+        "kind" => Kind = "Events of one kind.",
+        "event" => Event = "An event.",
+    }
 
-rows! {
+    /// Orders of sums.
+    pub words TraceLogSort {
+        "count" => Count = "How many events.",
+        "name" => Name = "Name of the provider, then of the event.",
+        "id" => Id = "Id of the event; sums by provider are ordered by number.",
+    }
+
     /// Events of a provider in a process.
-    pub struct ProviderRow {
-        /// Name of the provider, if known.
-        provider: Option<String>,
-        /// Its GUID.
-        provider_guid: String,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Events.
-        count: i64,
-        /// Kinds of events.
-        kinds: i64,
-        /// Time of the first one.
-        first_ns: i64,
-        /// Time of the last one.
-        last_ns: i64,
-        /// Events of the provider in all processes.
-        provider_count: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row ProviderRow: process {
+        provider: Option<String> = "Name of the provider, if known.",
+        provider_guid: String = "Its GUID.",
+        ..process = "Process; missing if it is not known.",
+        count: i64 = "Events.",
+        kinds: i64 = "Kinds of events.",
+        first_ns: i64 = "Time of the first one.",
+        last_ns: i64 = "Time of the last one.",
+        provider_count: i64 = "Events of the provider in all processes.",
+        ..process_details,
     }
 
     /// Events of one kind.
-    pub struct KindRow {
-        /// Name of the provider, if known.
-        provider: Option<String>,
-        /// Its GUID.
-        provider_guid: String,
-        /// Name of the event, if known.
-        event: Option<String>,
-        /// Id of the event.
-        event_id: i64,
-        /// What describes it: `tracelogging`, `eventsource`, …
-        described_by: Option<String>,
-        /// Events.
-        count: i64,
-        /// Processes that wrote them.
-        processes: i64,
-        /// Time of the first one.
-        first_ns: i64,
-        /// Time of the last one.
-        last_ns: i64,
+    pub row KindRow {
+        provider: Option<String> = "Name of the provider, if known.",
+        provider_guid: String = "Its GUID.",
+        event: Option<String> = "Name of the event, if known.",
+        event_id: i64 = "Id of the event.",
+        described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
+        count: i64 = "Events.",
+        processes: i64 = "Processes that wrote them.",
+        first_ns: i64 = "Time of the first one.",
+        last_ns: i64 = "Time of the last one.",
     }
 
     /// An event.
-    pub struct EventRow {
-        /// When.
-        ts_ns: i64,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id.
-        tid: Option<i64>,
-        /// Name of the provider, if known.
-        provider: Option<String>,
-        /// Its GUID.
-        provider_guid: String,
-        /// Name of the event, if known.
-        event: Option<String>,
-        /// Id of the event.
-        event_id: i64,
-        /// Level: 1 critical … 5 verbose.
-        level: i64,
-        /// Opcode.
-        opcode: i64,
-        /// Keyword as bit pattern.
-        keyword: i64,
-        /// What describes it: `tracelogging`, `eventsource`, …
-        described_by: Option<String>,
-        /// Its text where a file has one for it, else its fields as text.
-        message: Option<String>,
-        /// Fields as a JSON object.
-        fields: Option<String>,
-        /// Stack.
-        stack_id: Option<i64>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Terminal session.
-        session_id: Option<i64>,
-        /// Command line.
-        command_line: Option<String>,
+    pub row EventRow: process {
+        ts_ns: i64 = "When.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread id.",
+        provider: Option<String> = "Name of the provider, if known.",
+        provider_guid: String = "Its GUID.",
+        event: Option<String> = "Name of the event, if known.",
+        event_id: i64 = "Id of the event.",
+        level: i64 = "Level: 1 critical … 5 verbose.",
+        opcode: i64 = "Opcode.",
+        keyword: i64 = "Keyword as bit pattern.",
+        described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
+        message: Option<String> = "Its text where a file has one for it, else its fields as text.",
+        fields: Option<String> = "Fields as a JSON object.",
+        stack_id: Option<i64> = "Stack.",
+        ..process_details,
     }
 }
 
-/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user, who names
+impl Question for TraceLogRequest {
+    const NAME: &'static str = "tracelog";
+    const ALIASES: &'static [&'static str] = &["trace-log"];
+    const SENTENCE: &'static str = "Events that describe themselves: TraceLogging, and EventSource of .NET";
+
+    fn form(&self) -> Form<Self> {
+        let form = match self.rows_by() {
+            TraceLogBy::Provider => Form::made::<ProviderRow>(self.providers_sql(), Self::with_stacks),
+            TraceLogBy::Kind => Form::made::<KindRow>(self.kinds_sql(), Self::with_stacks),
+            TraceLogBy::Event => {
+                Form::made::<EventRow>(self.list_sql(), Self::with_stacks).with_fields(vec![STACK])
+            }
+        };
+        form.top(self.top)
+    }
+
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        Ok(match self.rows_by() {
+            TraceLogBy::Provider => Answer::rows(self, &PROVIDERS, self.of_providers(session)?),
+            TraceLogBy::Kind => Answer::rows(self, &KINDS, self.of_kinds(session)?),
+            TraceLogBy::Event => {
+                let rows = with_stacks(session, self.list(session)?, self.stacks, |row| row.stack_id)?;
+                Answer::rows(self, &EVENTS, rows)
+            }
+        })
+    }
+
+    fn descriptions(&self) -> Option<&Descriptions> {
+        Some(&self.descriptions)
+    }
+}
+
+/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user,
+/// who names
 /// them because he wants to see their events.
 const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
 
@@ -154,6 +152,21 @@ fn message(prefix: &str) -> String {
 }
 
 impl TraceLogRequest {
+    /// With stacks, since machines get them.
+    fn with_stacks(&self, session: &Session) -> Result<Answer> {
+        Self { stacks: true, ..self.clone() }.answer_for_people(session)
+    }
+
+    /// What a row is.
+    fn rows_by(&self) -> TraceLogBy {
+        let of_filter = match self.providers.as_deref().map(Providers::parse) {
+            None => TraceLogBy::Provider,
+            Some(providers) if providers.names_events() => TraceLogBy::Event,
+            Some(_) => TraceLogBy::Kind,
+        };
+        self.by.unwrap_or(of_filter)
+    }
+
     /// Single events that fit.
     fn events(&self) -> String {
         let mut conditions = Vec::new();
@@ -161,7 +174,7 @@ impl TraceLogRequest {
             conditions.push(format!("e.described_by IN ({OWN})"));
         }
         conditions.extend(self.processes.conditions());
-        conditions.extend(self.providers.as_ref().and_then(Providers::condition));
+        conditions.extend(self.providers.as_deref().map(Providers::parse).and_then(|all| all.condition()));
         conditions.extend(range_condition("e.ts_ns", self.time));
         conditions.extend(text_condition("CAST(t.tid AS VARCHAR)", self.tid.as_deref()));
         conditions.extend(

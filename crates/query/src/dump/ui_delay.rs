@@ -1,38 +1,27 @@
 //! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
 
-use super::rows::Field;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, ends, filtered, quoted, range_condition, stack_text,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted, range_condition,
+    stack_text,
 };
-use super::{Result, Top, ask, check_recorded};
-use crate::Session;
+use super::{Recorded, Top};
 use crate::question::Format::{Id, Milliseconds, Moment, Process, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Question, View, Words, fields, frames, group, option};
+use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-/// Orders of sums and of single delays.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UiDelaySort {
-    /// Time in which one was under way; of single delays how long they were.
-    #[default]
-    Duration,
-    /// Longest one.
-    Max,
-    /// How many.
-    Count,
-    /// Begin, of single delays.
-    Time,
-}
+declare! {
+    /// Orders of sums and of single delays.
+    pub orders UiDelaySort {
+        "duration" => Duration: "union_ns" / "d.duration_ns" =
+            "Time in which one was under way; of single delays how long they were.",
+        "max" => Max: "max_duration_ns" / "d.duration_ns" = "Longest one.",
+        "count" => Count: "count" / "d.start_ns" = "How many.",
+        "time" => Time: "union_ns" / "d.start_ns" = "Begin, of single delays.",
+    }
 
-impl Words for UiDelaySort {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("duration", Self::Duration), ("max", Self::Max), ("count", Self::Count), ("time", Self::Time)];
-}
-
-request! {
     /// Which delays.
     #[derive(Eq)]
-    pub struct UiDelayRequest {
+    pub request UiDelayRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -44,7 +33,7 @@ request! {
         /// Only delays that were so long (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only delays that reach into this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single delays
         details: bool = option("").shape(),
         /// With --details: stacks
@@ -52,91 +41,41 @@ request! {
         /// Order; of single delays duration or time
         sort: UiDelaySort = option("ORDER").called("sort-by").shape(),
     }
-}
 
-rows! {
     /// Delays of a kind of a process.
-    pub struct UiDelayRow: process {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// `message`, `input` or `wait_cursor`.
-        kind: String,
-        /// Delays.
-        count: i64,
-        /// Time in which at least one of them was under way.
-        union_ns: i64,
-        /// Sum of their lengths.
-        duration_ns: i64,
-        /// Longest one.
-        max_duration_ns: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row UiDelayRow: process {
+        ..process = "Process; missing if it is not known.",
+        kind: String = "`message`, `input` or `wait_cursor`.",
+        count: i64 = "Delays.",
+        union_ns: i64 = "Time in which at least one of them was under way.",
+        duration_ns: i64 = "Sum of their lengths.",
+        max_duration_ns: i64 = "Longest one.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// A delay.
-    pub struct UiDelayEvent: process {
-        /// Begin.
-        start_ns: i64,
-        /// End.
-        ts_ns: i64,
-        /// How long.
-        duration_ns: i64,
-        /// `message`, `input` or `wait_cursor`.
-        kind: String,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread.
-        tid: Option<i64>,
-        /// Time since the thread took input.
-        since_input_remove_ns: Option<i64>,
-        /// Age of the oldest input that waited.
-        since_oldest_input_ns: Option<i64>,
-        /// Class of the window.
-        class_name: Option<String>,
-        /// Class of the window at the top.
-        top_level_class_name: Option<String>,
-        /// Path of the program.
-        image_path: Option<String>,
-        /// Package, of programs of the store.
-        package: Option<String>,
-        /// The message that the thread worked on.
-        message_id: Option<i64>,
-        /// Its first parameter.
-        wparam: Option<i64>,
-        /// Bits that describe the thread.
-        flags: Option<i64>,
-        /// Which cursor was shown.
-        cursor_type: Option<i64>,
-        /// The stack.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row UiDelayEvent: process {
+        start_ns: i64 = "Begin.",
+        ts_ns: i64 = "End.",
+        duration_ns: i64 = "How long.",
+        kind: String = "`message`, `input` or `wait_cursor`.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread.",
+        since_input_remove_ns: Option<i64> = "Time since the thread took input.",
+        since_oldest_input_ns: Option<i64> = "Age of the oldest input that waited.",
+        class_name: Option<String> = "Class of the window.",
+        top_level_class_name: Option<String> = "Class of the window at the top.",
+        image_path: Option<String> = "Path of the program.",
+        package: Option<String> = "Package, of programs of the store.",
+        message_id: Option<i64> = "The message that the thread worked on.",
+        wparam: Option<i64> = "Its first parameter.",
+        flags: Option<i64> = "Bits that describe the thread.",
+        cursor_type: Option<i64> = "Which cursor was shown.",
+        stack_id: Option<i64> = "The stack.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -187,6 +126,7 @@ const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
     ],
     |row| row.sort_value,
 )
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, UiDelaySort::Count | UiDelaySort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 /// A kind as options name it.
@@ -203,23 +143,12 @@ impl Question for UiDelayRequest {
     const SENTENCE: &'static str =
         "Delays of programs with windows: input and messages that waited, wait cursors";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.events_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<UiDelayEvent>() } else { fields::<UiDelayRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.details {
-            return Ok(Answer::rows(self, &DELAYS, self.ask_events(session)?));
+            Form::rows(&DELAYS, self.events_sql()).needs(&UI_DELAY, true).top(self.top)
+        } else {
+            Form::rows(&SUMS, self.sql()).needs(&UI_DELAY, false).top(self.top)
         }
-        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 
@@ -231,21 +160,14 @@ impl UiDelayRequest {
         all.extend(kind.map(|kind| format!("d.kind = {}", quoted(&kind))));
         all.extend(any_text_condition(&["d.class_name", "d.top_level_class_name"], self.class.as_deref()));
         all.extend(range_condition("d.duration_ns", self.duration));
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("d.start_ns <= {b} AND d.ts_ns >= {a}"));
-        }
+        all.extend(overlap_condition("d.start_ns", "d.ts_ns", self.time));
         filtered(&all)
     }
 
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let sort = match self.sort {
-            UiDelaySort::Duration | UiDelaySort::Time => "union_ns",
-            UiDelaySort::Max => "max_duration_ns",
-            UiDelaySort::Count => "count",
-        };
+        let sort = self.sort.sql();
         let keys =
             "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
         format!(
@@ -268,10 +190,7 @@ ORDER BY sort_value, max_duration_ns, count, process_key, kind",
     /// The question for single delays.
     #[must_use]
     pub fn events_sql(&self) -> String {
-        let sort = match self.sort {
-            UiDelaySort::Duration | UiDelaySort::Max => "d.duration_ns",
-            UiDelaySort::Count | UiDelaySort::Time => "d.start_ns",
-        };
+        let sort = self.sort.single_sql();
         let (text, join) = stack_text("d.stack_id", "stack", self.stacks);
         format!(
             "SELECT d.start_ns, d.ts_ns, d.duration_ns, d.kind, d.process_key, {PROCESS_COLUMNS}, t.tid, d.since_input_remove_ns, d.since_oldest_input_ns,
@@ -284,36 +203,11 @@ ORDER BY sort_value, d.start_ns, d.ts_ns, d.process_key, d.kind",
             conditions = self.conditions(),
         )
     }
-
-    /// Asks for sums.
-    ///
-    /// # Errors
-    /// Delays were not recorded; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<UiDelayRow>> {
-        check(session)?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for single delays.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_events(&self, session: &Session) -> Result<Vec<UiDelayEvent>> {
-        check(session)?;
-        let mut rows = ask(session, &self.events_sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
 }
 
-fn check(session: &Session) -> Result<()> {
-    check_recorded(
-        session,
-        "ui_delay",
-        "delays of programs with windows",
-        "record the provider Microsoft-Windows-Win32k with the keywords 0x42000 (0x40000 for delays, 0x2000 for the focus); \
-              where that was recorded, no program was late by 200 ms or more",
-    )
-}
+const UI_DELAY: Recorded = Recorded::rows(
+    "ui_delay",
+    "delays of programs with windows",
+    "record the provider Microsoft-Windows-Win32k with the keywords 0x42000 (0x40000 for delays, 0x2000 for the focus); \
+     where that was recorded, no program was late by 200 ms or more",
+);

@@ -1,19 +1,19 @@
-//! The global lock of the window manager: who waited for it and who had it, by process or thread, or single acquisitions.
+//! The global lock of the window manager: who waited for it and who had it, by process or thread, or single
+//! acquisitions.
 
-use super::rows::Field;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, ends, filtered, quoted, stack_condition, stack_text, told_condition,
+    PROCESS_COLUMNS, ProcessQuery, filtered, quoted, stack_condition, stack_text, thread_columns,
+    time_condition, told_condition,
 };
-use super::{Result, Top, ask, check_recorded, check_rows};
-use crate::Session;
+use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, View, Words, fields, frames, group, option};
+use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-request! {
+declare! {
     /// Which acquisitions.
     #[derive(Eq)]
-    pub struct UserLockRequest {
+    pub request UserLockRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows
@@ -27,8 +27,9 @@ request! {
         /// Only acquisitions after which the thread had the lock so long (ms)
         hold: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only acquisitions in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
-        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*, ?, several with ;, ! excludes)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*, ?, several
+        /// with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single acquisitions
         details: bool = option("").excludes(&["by"]).shape(),
@@ -39,118 +40,54 @@ request! {
         /// Sums behind the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
-}
 
-/// Orders of sums and of single acquisitions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UserLockSort {
-    /// Sum of waits; of single acquisitions the wait.
-    #[default]
-    Wait,
-    /// Longest wait.
-    MaxWait,
-    /// Sum of holds; of single acquisitions the hold.
-    Hold,
-    /// Longest hold.
-    MaxHold,
-    /// Acquisitions.
-    Count,
-    /// Time of the acquisition, of single ones.
-    Time,
-}
+    /// Orders of sums and of single acquisitions.
+    pub orders UserLockSort {
+        "wait" => Wait: "wait_ns" / "coalesce(l.wait_ns, 0)" =
+            "Sum of waits; of single acquisitions the wait.",
+        "max-wait" => MaxWait: "coalesce(max_wait_ns, 0)" / "coalesce(l.wait_ns, 0)" = "Longest wait.",
+        "hold" => Hold: "hold_ns" / "coalesce(l.hold_ns, 0)" =
+            "Sum of holds; of single acquisitions the hold.",
+        "max-hold" => MaxHold: "coalesce(max_hold_ns, 0)" / "coalesce(l.hold_ns, 0)" = "Longest hold.",
+        "count" => Count: "acquisitions" / "coalesce(l.acquire_ns, l.release_ns)" = "Acquisitions.",
+        "time" => Time: "wait_ns" / "coalesce(l.acquire_ns, l.release_ns)" =
+            "Time of the acquisition, of single ones.",
+    }
 
-impl Words for UserLockSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("wait", Self::Wait),
-        ("max-wait", Self::MaxWait),
-        ("hold", Self::Hold),
-        ("max-hold", Self::MaxHold),
-        ("count", Self::Count),
-        ("time", Self::Time),
-    ];
-}
-
-rows! {
     /// Acquisitions of a process or thread.
-    pub struct UserLockRow: process {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread id, with rows for each thread.
-        tid: Option<i64>,
-        /// Acquisitions.
-        acquisitions: i64,
-        /// Those that were exclusive.
-        exclusive: i64,
-        /// Those that were shared.
-        shared: i64,
-        /// Those that the system logged as slow ones, too.
-        slow: i64,
-        /// Sum of waits.
-        wait_ns: i64,
-        /// Longest wait.
-        max_wait_ns: Option<i64>,
-        /// Acquisitions with a release.
-        released: i64,
-        /// Sum of the times between these.
-        hold_ns: i64,
-        /// Longest one.
-        max_hold_ns: Option<i64>,
-        /// Releases whose acquisition is not in the trace.
-        only_released: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row UserLockRow: process {
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread id, with rows for each thread.",
+        acquisitions: i64 = "Acquisitions.",
+        exclusive: i64 = "Those that were exclusive.",
+        shared: i64 = "Those that were shared.",
+        slow: i64 = "Those that the system logged as slow ones, too.",
+        wait_ns: i64 = "Sum of waits.",
+        max_wait_ns: Option<i64> = "Longest wait.",
+        released: i64 = "Acquisitions with a release.",
+        hold_ns: i64 = "Sum of the times between these.",
+        max_hold_ns: Option<i64> = "Longest one.",
+        only_released: i64 = "Releases whose acquisition is not in the trace.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// An acquisition.
-    pub struct UserLockEvent: process {
-        /// When the thread had the lock; missing where only the release was told.
-        acquire_ns: Option<i64>,
-        /// When it gave it back, if that was told.
-        release_ns: Option<i64>,
-        /// `exclusive` or `shared`.
-        mode: Option<String>,
-        /// How long it waited before.
-        wait_ns: Option<i64>,
-        /// How long it had it.
-        hold_ns: Option<i64>,
-        /// The same as the release tells it; older versions of Windows count the wait, too.
-        told_hold_ns: Option<i64>,
-        /// Whether the system logged it as a slow one, too.
-        is_slow: bool,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread.
-        tid: Option<i64>,
-        /// The stack that acquired it.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row UserLockEvent: process {
+        acquire_ns: Option<i64> = "When the thread had the lock; missing where only the release was told.",
+        release_ns: Option<i64> = "When it gave it back, if that was told.",
+        mode: Option<String> = "`exclusive` or `shared`.",
+        wait_ns: Option<i64> = "How long it waited before.",
+        hold_ns: Option<i64> = "How long it had it.",
+        told_hold_ns: Option<i64> =
+            "The same as the release tells it; older versions of Windows count the wait, too.",
+        is_slow: bool = "Whether the system logged it as a slow one, too.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread.",
+        stack_id: Option<i64> = "The stack that acquired it.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 }
 
@@ -177,18 +114,8 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|asked, rows, _| {
-    let sum = |of: fn(&UserLockRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total: ")
-        .whole(sum(|row| row.acquisitions))
-        .words(" acquisitions, ")
-        .whole(sum(|row| row.slow))
-        .words(" of them slow, wait ")
-        .value(FineMilliseconds, sum(|row| row.wait_ns))
-        .words(" ms, hold ")
-        .value(FineMilliseconds, sum(|row| row.hold_ns))
-        .words(" ms");
-    if asked.with_total { vec![total] } else { Vec::new() }
+.with_sums("Total: {Count} acquisitions, {Slow} of them slow, wait {Wait} ms, hold {Hold} ms", |asked, _| {
+    asked.with_total
 });
 
 type Single = Column<UserLockRequest, UserLockEvent>;
@@ -208,29 +135,19 @@ const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
     ],
     |row| row.sort_value,
 )
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, UserLockSort::Count | UserLockSort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 impl Question for UserLockRequest {
     const NAME: &'static str = "user-lock";
     const SENTENCE: &'static str = "The global lock of the window manager: who waited for it, who had it";
 
-    fn show_sql(&self) -> String {
-        if self.details { self.events_sql() } else { self.sql() }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.details { fields::<UserLockEvent>() } else { fields::<UserLockRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if self.details {
-            return Ok(Answer::rows(self, &ACQUISITIONS, self.ask_events(session)?));
+            Form::rows(&ACQUISITIONS, self.events_sql()).needs(&LOCK, true).top(self.top)
+        } else {
+            Form::rows(&SUMS, self.sql()).needs(&LOCK, self.needs_rows()).top(self.top)
         }
-        Ok(Answer::rows(self, &SUMS, self.ask(session)?))
-    }
-
-    fn top(&self) -> Top {
-        self.top
     }
 }
 
@@ -239,10 +156,7 @@ impl UserLockRequest {
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("l.wait_ns", self.wait);
         all.extend(told_condition("l.hold_ns", self.hold));
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("coalesce(l.acquire_ns, l.release_ns) BETWEEN {a} AND {b}"));
-        }
+        all.extend(time_condition("coalesce(l.acquire_ns, l.release_ns)", self.time));
         all.extend(stack_condition("l.stack_id", self.stack.as_deref()));
         all
     }
@@ -275,18 +189,8 @@ impl UserLockRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let sort = match self.sort {
-            UserLockSort::Wait | UserLockSort::Time => "wait_ns",
-            UserLockSort::MaxWait => "coalesce(max_wait_ns, 0)",
-            UserLockSort::Hold => "hold_ns",
-            UserLockSort::MaxHold => "coalesce(max_hold_ns, 0)",
-            UserLockSort::Count => "acquisitions",
-        };
-        let thread = if self.by_thread {
-            "l.thread_key, t.tid"
-        } else {
-            "CAST(NULL AS INT) AS thread_key, CAST(NULL AS INT) AS tid"
-        };
+        let sort = self.sort.sql();
+        let thread = thread_columns("l", self.by_thread);
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
@@ -316,11 +220,7 @@ ORDER BY sort_value, wait_ns, hold_ns, acquisitions, process_key, thread_key",
     /// The question for single acquisitions.
     #[must_use]
     pub fn events_sql(&self) -> String {
-        let sort = match self.sort {
-            UserLockSort::Wait | UserLockSort::MaxWait => "coalesce(l.wait_ns, 0)",
-            UserLockSort::Hold | UserLockSort::MaxHold => "coalesce(l.hold_ns, 0)",
-            UserLockSort::Count | UserLockSort::Time => "coalesce(l.acquire_ns, l.release_ns)",
-        };
+        let sort = self.sort.single_sql();
         let mut conditions = self.conditions();
         conditions.extend(self.limits());
         let (text, join) = stack_text("l.stack_id", "stack", self.stacks);
@@ -334,37 +234,13 @@ ORDER BY sort_value, coalesce(l.acquire_ns, l.release_ns), l.process_key, t.tid"
             conditions = filtered(&conditions),
         )
     }
-
-    /// Asks for sums.
-    ///
-    /// # Errors
-    /// The lock was not recorded; single acquisitions are needed, and the extract has none; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<UserLockRow>> {
-        check(session, self.needs_rows())?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
-    /// Asks for single acquisitions.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_events(&self, session: &Session) -> Result<Vec<UserLockEvent>> {
-        check(session, true)?;
-        let mut rows = ask(session, &self.events_sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
 }
 
-fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    check_recorded(
-        session,
-        "user_lock_process",
-        "acquisitions of the lock of the window manager",
-        "record the provider Microsoft-Windows-Win32k with the keyword 0x10000000 (Contention), with stacks if they are wanted. \
-                  Tens of thousands of events a second are usual; 0x2000000000 instead records only slow acquisitions",
-    )?;
-    check_rows(session, "user_lock", needs_rows, "acquisitions")
-}
+const LOCK: Recorded = Recorded {
+    sums: "user_lock_process",
+    rows: "user_lock",
+    single: "acquisitions",
+    what: "acquisitions of the lock of the window manager",
+    how: "record the provider Microsoft-Windows-Win32k with the keyword 0x10000000 (Contention), with stacks if they are \
+          wanted. Tens of thousands of events a second are usual; 0x2000000000 instead records only slow acquisitions",
+};

@@ -1,17 +1,16 @@
 //! Modules of processes and their versions; symbol files that are missing.
 
 use super::group::{Group, grouped};
-use super::rows::Field;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
-use super::{Result, Top, ask, check_recorded};
+use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, Question, Shows, Value, View, fields, group, option};
+use crate::question::{Answer, Column, Form, Line, Question, Ranked, Shows, Value, View, group, option};
 
-request! {
+declare! {
     /// Which modules of which processes, or which symbol files that are missing.
     #[derive(Eq)]
-    pub struct VersionRequest {
+    pub request VersionRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many processes from the end of the list
@@ -26,58 +25,29 @@ request! {
         /// Sums: none, or total without modules
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
-}
 
-rows! {
     /// A module of a process.
-    pub struct ModuleRow: process {
-        /// Process; missing for the kernel and drivers.
-        process_key: Option<i64>,
-        /// Process id.
-        pid: Option<i64>,
-        /// Name of the process.
-        process: Option<String>,
-        /// File name.
-        module: String,
-        /// Path.
-        path: String,
-        /// File version.
-        file_version: Option<String>,
-        /// Product version.
-        product_version: Option<String>,
-        /// Product.
-        product_name: Option<String>,
-        /// Company.
-        company: Option<String>,
-        /// Description.
-        description: Option<String>,
-        /// Size in memory.
-        size_bytes: i64,
-        /// Modules of the process, whether they pass the filters or not.
-        all_modules: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    pub row ModuleRow: process {
+        ..process = "Process; missing for the kernel and drivers.",
+        module: String = "File name.",
+        path: String = "Path.",
+        file_version: Option<String> = "File version.",
+        product_version: Option<String> = "Product version.",
+        product_name: Option<String> = "Product.",
+        company: Option<String> = "Company.",
+        description: Option<String> = "Description.",
+        size_bytes: i64 = "Size in memory.",
+        all_modules: i64 = "Modules of the process, whether they pass the filters or not.",
+        ..process_details,
     }
     /// A symbol file that was not found for a module with CPU samples.
-    pub struct MissingPdb {
-        /// File name of the symbol file.
-        pdb: String,
-        /// Age.
-        pdb_age: Option<i64>,
-        /// Identity.
-        pdb_guid: Option<String>,
-        /// File name of the module.
-        module: String,
-        /// Highest sampled CPU of one address of it without a name in one process.
-        cpu_ns: i64,
-        /// Symbol files of all modules.
-        all_pdbs: i64,
+    pub row MissingPdb {
+        pdb: String = "File name of the symbol file.",
+        pdb_age: Option<i64> = "Age.",
+        pdb_guid: Option<String> = "Identity.",
+        module: String = "File name of the module.",
+        cpu_ns: i64 = "Highest sampled CPU of one address of it without a name in one process.",
+        all_pdbs: i64 = "Symbol files of all modules.",
     }
 }
 
@@ -97,6 +67,7 @@ const MODULES: View<VersionRequest, ModuleRow> = View::new(
     // Modules are by process, and these by name.
     |_| 0.0,
 )
+.ranking(|_| Ranked::No)
 .with_headings(|asked, rows| {
     let row = rows.first()?;
     let line = Line::new("  ").value(ProcessLine, owner(row));
@@ -129,31 +100,22 @@ impl Question for VersionRequest {
     const NAME: &'static str = "version";
     const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
 
-    fn show_sql(&self) -> String {
-        match &self.missing_pdb {
-            Some(filter) => missing_pdbs_sql(Some(filter)),
-            None => self.sql(),
-        }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.missing_pdb.is_some() { fields::<MissingPdb>() } else { fields::<ModuleRow>() }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
+    fn form(&self) -> Form<Self> {
         if let Some(filter) = &self.missing_pdb {
-            let found = missing_pdbs(session, Some(filter))?;
-            let foot = found.sentence();
-            return Ok(Answer::rows(self, &MISSING, found.rows).with_foot([foot]));
+            let answer = |asked: &Self, session: &Session| {
+                let found = missing_pdbs(session, asked.missing_pdb.as_deref())?;
+                let foot = found.sentence();
+                Ok(Answer::rows(asked, &MISSING, found.rows).with_foot([foot]))
+            };
+            return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer);
         }
-        let groups = self.ask(session)?.into_iter().map(|group| group.rows).collect();
-        let shows = if self.show_total.as_deref() == Some("total") { Shows::Headings } else { Shows::Rows };
-        Ok(Answer::groups(self, &MODULES, groups).showing(shows))
-    }
-
-    fn top(&self) -> Top {
         // The largest ones that are asked for are processes, not rows.
-        Top::default()
+        Form::made::<ModuleRow>(self.sql(), |asked: &Self, session| {
+            let groups = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
+            let shows =
+                if asked.show_total.as_deref() == Some("total") { Shows::Headings } else { Shows::Rows };
+            Ok(Answer::groups(asked, &MODULES, groups).showing(shows))
+        })
     }
 }
 
@@ -180,7 +142,7 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
     /// # Errors
     /// There are no modules; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Group<ModuleRow, i64>>> {
-        check(session)?;
+        MODULE.check(session, true)?;
         let all = |rows: &[ModuleRow]| rows.first().map_or(0, |row| row.all_modules);
         let mut groups =
             grouped(ask(session, &self.sql())?, |row: &ModuleRow| row.process_key, Top::default(), all);
@@ -247,7 +209,7 @@ impl MissingPdbs {
 /// # Errors
 /// There are no modules; the query fails.
 pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPdbs> {
-    check(session)?;
+    MODULE.check(session, true)?;
     let rows: Vec<MissingPdb> = ask(session, &missing_pdbs_sql(filter))?;
     let all_pdbs = match rows.first() {
         Some(row) => row.all_pdbs,
@@ -261,11 +223,8 @@ FROM module WHERE pdb_name IS NOT NULL";
     Ok(MissingPdbs { rows, all_pdbs, is_imported: session.is_imported() })
 }
 
-fn check(session: &Session) -> Result<()> {
-    check_recorded(
-        session,
-        "module",
-        "modules",
-        "record with the kernel keyword LOADER, which every profile of wpr has",
-    )
-}
+const MODULE: Recorded = Recorded::rows(
+    "module",
+    "modules",
+    "record with the kernel keyword LOADER, which every profile of wpr has",
+);

@@ -1,14 +1,13 @@
 //! Virtual memory: what processes committed and did not give back, by process, stack or method.
 
 use super::group::grouped;
-use super::rows::Field;
 use super::sql::ProcessQuery;
 use super::virtual_alloc_rows::total;
-use super::{Group, Result, Top, ask, check_recorded, check_rows};
+use super::{Group, Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Bytes, Id, Moment, Process, ProcessLine, Whole, Word};
 use crate::question::{
-    Answer, Column, Line, Opt, OptionError, OptionValue, Question, Spec, Values, View, Words, fields, frames,
+    Answer, Column, Form, Line, Opt, OptionError, OptionValue, Question, Ranked, Spec, Values, View, frames,
     group, option,
 };
 use crate::range::{Range, Unit};
@@ -17,39 +16,19 @@ pub use super::virtual_alloc_rows::{
     VirtualAllocRow, VirtualAllocTotal, VirtualEvent, VirtualStackAnswer, VirtualStackRow,
 };
 
-/// Orders of processes, stacks and methods.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum VirtualAllocSort {
-    /// Bytes that were not given back.
-    #[default]
-    NotReleasedSize,
-    /// Commits that were not given back.
-    NotReleasedCount,
-    /// Bytes of commits.
-    CommitSize,
-    /// Commits.
-    CommitCount,
-    /// Bytes of decommits and releases.
-    FreedSize,
-    /// Decommits and releases.
-    FreedCount,
-    /// Largest commit.
-    MaxCommitSize,
-    /// The most that was committed at one time.
-    PeakSize,
-}
-
-impl Words for VirtualAllocSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("not-released-size", Self::NotReleasedSize),
-        ("not-released-count", Self::NotReleasedCount),
-        ("commit-size", Self::CommitSize),
-        ("commit-count", Self::CommitCount),
-        ("freed-size", Self::FreedSize),
-        ("freed-count", Self::FreedCount),
-        ("max-commit-size", Self::MaxCommitSize),
-        ("peak-size", Self::PeakSize),
-    ];
+declare! {
+    /// Orders of processes, stacks and methods.
+    pub orders VirtualAllocSort {
+        "not-released-size" => NotReleasedSize: "outstanding_bytes" = "Bytes that were not given back.",
+        "not-released-count" => NotReleasedCount: "outstanding_commits" = "Commits that were not given back.",
+        "commit-size" => CommitSize: "commit_bytes" = "Bytes of commits.",
+        "commit-count" => CommitCount: "commits" = "Commits.",
+        "freed-size" => FreedSize: "freed_bytes" / "outstanding_bytes" = "Bytes of decommits and releases.",
+        "freed-count" => FreedCount: "frees" / "outstanding_bytes" = "Decommits and releases.",
+        "max-commit-size" => MaxCommitSize: "max_commit_bytes" = "Largest commit.",
+        "peak-size" => PeakSize: "peak_bytes" / "outstanding_bytes" =
+            "The most that was committed at one time.",
+    }
 }
 
 /// Numbers of stacks with `;` between; without them it is not asked for these.
@@ -77,10 +56,10 @@ impl OptionValue for StackNumbers {
     }
 }
 
-request! {
+declare! {
     /// How many of the largest stacks or methods of each process.
     #[derive(Copy, Eq)]
-    pub struct TopStacks {
+    pub request TopStacks {
         /// With --details or --methods: only the N largest of each process
         count: usize = option("N").called("top-stacks").shape() => 10,
         /// Leave the N largest of each process out first
@@ -89,17 +68,18 @@ request! {
 
     /// Which memory.
     #[derive(Eq)]
-    pub struct VirtualAllocRequest {
+    pub request VirtualAllocRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest processes
         top: Top = group(),
         /// Sums of processes; what is shown without any other word
         stats: bool = option("").excludes(&["details", "methods", "stack-id", "events"]).shape(),
-        /// Stacks of each process whose commits were not given back; with --stack-id the single allocations of
-        /// these stacks
+        /// Stacks of each process whose commits were not given back; with --stack-id the single allocations
+        /// of these stacks
         details: bool = option("").excludes(&["methods", "events"]).shape(),
-        /// The same by method: only these (*, ?, several with ;, ! excludes), each with all stacks that contain it
+        /// The same by method: only these (*, ?, several with ;, ! excludes), each with all stacks that
+        /// contain it
         methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
         /// Single allocations of these stacks: numbers that --details shows, with ;
         stack_numbers: StackNumbers = option("NUMBERS").called("stack-id"),
@@ -107,7 +87,8 @@ request! {
         events: bool = option("").shape(),
         /// With --details, --stack-id or --events: frames
         stacks: bool = option("").called("show-stack").output(),
-        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with ;, ! excludes)
+        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with
+        /// ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// How many of the largest stacks or methods of each process
         top_stacks: TopStacks = group(),
@@ -118,7 +99,7 @@ request! {
         /// Only rows with so many commits that were not given back
         not_released_count: Range = option("A..B").called("not-released-count"),
         /// Only allocations in this part of the trace (s)
-        time: Range = option("A..B").called("range").unit(Unit::Seconds),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Count what processes had when they ended as not given back
         include_exited: bool = option("").called("include-exited"),
         /// Sums behind the rows: total, or none
@@ -151,17 +132,10 @@ const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|asked, rows, _| {
-    let sum = |of: fn(&VirtualAllocRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let total = Line::new("Total: Processes: ")
-        .whole(i64::try_from(rows.len()).unwrap_or(i64::MAX))
-        .words(" NotReleased: ")
-        .whole(sum(|row| row.outstanding_commits))
-        .words(" commits, ")
-        .value(Bytes, sum(|row| row.outstanding_bytes))
-        .words(" memory");
-    if asked.with_total { vec![total] } else { Vec::new() }
-});
+.with_sums(
+    "Total: Processes: {} NotReleased: {NotReleasedCount} commits, {NotReleasedSize} memory",
+    |asked, _| asked.with_total,
+);
 
 type OfStack = Column<VirtualAllocRequest, VirtualStackRow>;
 
@@ -208,6 +182,7 @@ const ALLOCATIONS: View<VirtualAllocRequest, VirtualEvent> = View::new(
     ],
     |row| row.ts_ns as f64,
 )
+.ranking(|_| Ranked::No)
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 impl Question for VirtualAllocRequest {
@@ -215,37 +190,23 @@ impl Question for VirtualAllocRequest {
     const ALIASES: &'static [&'static str] = &["virtualalloc"];
     const SENTENCE: &'static str = "Virtual memory that processes committed and did not give back";
 
-    fn show_sql(&self) -> String {
-        match self.list() {
-            List::Processes => self.sql(),
-            List::Stacks(by) => self.of_what_is_left().stacks_sql(&by),
-            List::Events(stacks) => self.events_sql(&stacks, self.stacks),
-        }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        match self.list() {
-            List::Processes => fields::<VirtualAllocRow>(),
-            List::Stacks(_) => fields::<VirtualStackRow>(),
-            List::Events(_) => fields::<VirtualEvent>(),
-        }
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        Ok(match self.list() {
-            List::Processes => Answer::rows(self, &PROCESSES, self.ask(session)?),
-            List::Stacks(by) => {
-                let groups = self.of_what_is_left().ask_stacks(session, &by)?;
-                Answer::headed(self, &STACKS, groups.into_iter().map(of_process).collect())
+    fn form(&self) -> Form<Self> {
+        let form = match self.list() {
+            List::Processes => {
+                Form::rows(&PROCESSES, self.sql()).needs(&VIRTUAL_ALLOC, !self.limits().is_empty())
             }
             List::Events(stacks) => {
-                Answer::rows(self, &ALLOCATIONS, self.ask_events(session, &stacks, self.stacks)?)
+                Form::rows(&ALLOCATIONS, self.events_sql(&stacks, self.stacks)).needs(&VIRTUAL_ALLOC, true)
             }
-        })
-    }
-
-    fn top(&self) -> Top {
-        self.top
+            List::Stacks(by) => {
+                let sql = self.of_what_is_left().stacks_sql(&by);
+                Form::made::<VirtualStackRow>(sql, move |asked: &Self, session| {
+                    let groups = asked.of_what_is_left().ask_stacks(session, &by)?;
+                    Ok(Answer::headed(asked, &STACKS, groups.into_iter().map(of_process).collect()))
+                })
+            }
+        };
+        form.top(self.top)
     }
 }
 
@@ -272,7 +233,8 @@ impl VirtualAllocRequest {
         }
     }
 
-    /// The same for stacks, of which those whose commits were all given back are no answer to what was not.
+    /// What the request means for stacks: those whose commits were all given back are no answer to what was
+    /// not.
     fn of_what_is_left(&self) -> Self {
         let mut asked = self.clone();
         let is_of_rest =
@@ -283,23 +245,12 @@ impl VirtualAllocRequest {
         asked
     }
 
-    /// Asks for processes.
-    ///
-    /// # Errors
-    /// Virtual memory was not recorded; single allocations are needed, and the extract has none; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<VirtualAllocRow>> {
-        check(session, !self.limits().is_empty())?;
-        let mut rows = ask(session, &self.sql())?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
-
     /// Asks for stacks or methods of commits, by process.
     ///
     /// # Errors
-    /// Those of [`Self::ask`].
+    /// Virtual memory was not recorded; the extract has no single allocations; the query fails.
     pub fn ask_stacks(&self, session: &Session, by: &StackBy) -> Result<VirtualStackAnswer> {
-        check(session, true)?;
+        VIRTUAL_ALLOC.check(session, true)?;
         let rows: Vec<VirtualStackRow> = ask(session, &self.stacks_sql(by))?;
         let is_method = matches!(by, StackBy::Method(_));
         // Sums are those of all stacks, whatever is shown of them.
@@ -311,26 +262,13 @@ impl VirtualAllocRequest {
         self.top.cut(&mut groups);
         Ok(groups)
     }
-
-    /// Asks for single allocations, in the order of time.
-    ///
-    /// # Errors
-    /// Those of [`Self::ask`].
-    pub fn ask_events(&self, session: &Session, stacks: &[i32], text: bool) -> Result<Vec<VirtualEvent>> {
-        check(session, true)?;
-        let mut rows = ask(session, &self.events_sql(stacks, text))?;
-        self.top.cut(&mut rows);
-        Ok(rows)
-    }
 }
 
-fn check(session: &Session, needs_rows: bool) -> Result<()> {
-    check_recorded(
-        session,
-        "virtual_alloc_process",
-        "virtual memory",
-        "record with the kernel keywords VIRT_ALLOC+PROC_THREAD+LOADER, with `-stackwalk VirtualAlloc+VirtualFree` for stacks: \
-                  `wpr -start VirtualAllocation`",
-    )?;
-    check_rows(session, "virtual_alloc", needs_rows, "allocations")
-}
+const VIRTUAL_ALLOC: Recorded = Recorded {
+    sums: "virtual_alloc_process",
+    rows: "virtual_alloc",
+    single: "allocations",
+    what: "virtual memory",
+    how: "record with the kernel keywords VIRT_ALLOC+PROC_THREAD+LOADER, with `-stackwalk VirtualAlloc+VirtualFree` for \
+          stacks: `wpr -start VirtualAllocation`",
+};

@@ -2,119 +2,53 @@
 
 use super::Group;
 
-rows! {
+declare! {
     /// Virtual memory of a process.
-    pub struct VirtualAllocRow: process {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Bytes of pages that were committed and not given back.
-        outstanding_bytes: i64,
-        /// Commits with such pages.
-        outstanding_commits: i64,
-        /// Bytes of commits.
-        commit_bytes: i64,
-        /// Commits.
-        commits: i64,
-        /// Bytes of decommits and releases.
-        freed_bytes: i64,
-        /// Decommits and releases.
-        frees: i64,
-        /// Decommits.
-        decommits: i64,
-        /// Releases.
-        releases: i64,
-        /// Reservations without a commit.
-        reserves: i64,
-        /// Largest commit.
-        max_commit_bytes: i64,
-        /// The most that it had committed at one time, of what was committed in the trace.
-        peak_bytes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row VirtualAllocRow: process {
+        ..process = "Process; missing if it is not known.",
+        outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
+        outstanding_commits: i64 = "Commits with such pages.",
+        commit_bytes: i64 = "Bytes of commits.",
+        commits: i64 = "Commits.",
+        freed_bytes: i64 = "Bytes of decommits and releases.",
+        frees: i64 = "Decommits and releases.",
+        decommits: i64 = "Decommits.",
+        releases: i64 = "Releases.",
+        reserves: i64 = "Reservations without a commit.",
+        max_commit_bytes: i64 = "Largest commit.",
+        peak_bytes: i64 = "The most that it had committed at one time, of what was committed in the trace.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// Commits of a process with one stack, or with one method in their stacks.
-    pub struct VirtualStackRow: process {
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// The stack, with rows for each stack; missing where none was recorded.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// The method, with rows for each method.
-        method: Option<String>,
-        /// Bytes of pages that were committed and not given back.
-        outstanding_bytes: i64,
-        /// Commits with such pages.
-        outstanding_commits: i64,
-        /// Bytes of commits.
-        commit_bytes: i64,
-        /// Commits.
-        commits: i64,
-        /// Largest commit.
-        max_commit_bytes: i64,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
-        /// What the rows are sorted by.
-        sort_value: f64,
+    pub row VirtualStackRow: process {
+        ..process = "Process; missing if it is not known.",
+        stack_id: Option<i64> = "The stack, with rows for each stack; missing where none was recorded.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        method: Option<String> = "The method, with rows for each method.",
+        outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
+        outstanding_commits: i64 = "Commits with such pages.",
+        commit_bytes: i64 = "Bytes of commits.",
+        commits: i64 = "Commits.",
+        max_commit_bytes: i64 = "Largest commit.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// An allocation.
-    pub struct VirtualEvent: process {
-        /// Time.
-        ts_ns: i64,
-        /// Process; missing if it is not known.
-        process_key: Option<i64>,
-        /// Its process id.
-        pid: Option<i64>,
-        /// Its name.
-        process: Option<String>,
-        /// Thread that did it.
-        tid: Option<i64>,
-        /// `commit`, `reserve`, `decommit` or `release`.
-        kind: String,
-        /// First address, in hexadecimal digits.
-        address: String,
-        /// Bytes.
-        size_bytes: i64,
-        /// Flags, in hexadecimal digits.
-        flags: String,
-        /// Bytes of it that were not given back.
-        outstanding_bytes: i64,
-        /// The stack.
-        stack_id: Option<i64>,
-        /// Its frames, innermost first, if they are asked for.
-        stack: Option<String>,
-        /// Start of the process, if in the trace.
-        process_start_ns: Option<i64>,
-        /// End of the process, if in the trace.
-        process_stop_ns: Option<i64>,
-        /// Its terminal session.
-        session_id: Option<i64>,
-        /// Its command line.
-        command_line: Option<String>,
+    pub row VirtualEvent: process {
+        ts_ns: i64 = "Time.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread that did it.",
+        kind: String = "`commit`, `reserve`, `decommit` or `release`.",
+        address: String = "First address, in hexadecimal digits.",
+        size_bytes: i64 = "Bytes.",
+        flags: String = "Flags, in hexadecimal digits.",
+        outstanding_bytes: i64 = "Bytes of it that were not given back.",
+        stack_id: Option<i64> = "The stack.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        ..process_details,
     }
 }
 

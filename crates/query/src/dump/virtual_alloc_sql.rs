@@ -1,7 +1,9 @@
 //! The SQL of questions for virtual memory.
 
-use super::sql::{PROCESS_COLUMNS, ends, filtered, range_condition, stack_condition, text_condition};
-use super::virtual_alloc::{StackBy, VirtualAllocRequest, VirtualAllocSort};
+use super::sql::{
+    PROCESS_COLUMNS, filtered, range_condition, stack_condition, text_condition, time_condition,
+};
+use super::virtual_alloc::{StackBy, VirtualAllocRequest};
 
 impl VirtualAllocRequest {
     /// Outstanding bytes as SQL: those of processes that ended are gone, unless they are asked for.
@@ -15,10 +17,7 @@ impl VirtualAllocRequest {
     /// Conditions on an allocation named `a`.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            all.push(format!("a.ts_ns BETWEEN {a} AND {b}"));
-        }
+        all.extend(time_condition("a.ts_ns", self.time));
         all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
         all
     }
@@ -68,7 +67,7 @@ FROM (
 LEFT JOIN process p ON p.process_key = a.process_key{conditions}
 ){limits}
 ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
-            sort = self.sort_value(),
+            sort = self.sort.sql(),
             bytes = self.outstanding("a.outstanding_bytes"),
             commits = self.outstanding("a.outstanding_commits"),
             sums = self.sums(),
@@ -77,29 +76,10 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
         )
     }
 
-    const fn sort_value(&self) -> &'static str {
-        match self.sort {
-            VirtualAllocSort::NotReleasedSize => "outstanding_bytes",
-            VirtualAllocSort::NotReleasedCount => "outstanding_commits",
-            VirtualAllocSort::CommitSize => "commit_bytes",
-            VirtualAllocSort::CommitCount => "commits",
-            VirtualAllocSort::FreedSize => "freed_bytes",
-            VirtualAllocSort::FreedCount => "frees",
-            VirtualAllocSort::MaxCommitSize => "max_commit_bytes",
-            VirtualAllocSort::PeakSize => "peak_bytes",
-        }
-    }
-
     /// The question for stacks or methods of commits.
     #[must_use]
     pub fn stacks_sql(&self, by: &StackBy) -> String {
-        let sort = match self.sort {
-            VirtualAllocSort::NotReleasedCount => "outstanding_commits",
-            VirtualAllocSort::CommitSize => "commit_bytes",
-            VirtualAllocSort::CommitCount => "commits",
-            VirtualAllocSort::MaxCommitSize => "max_commit_bytes",
-            _ => "outstanding_bytes",
-        };
+        let sort = self.sort.single_sql();
         let mut conditions = self.processes.conditions();
         conditions.extend(self.limits());
         conditions.push("a.kind = 'commit'".to_owned());

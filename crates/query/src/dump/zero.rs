@@ -5,19 +5,16 @@ use super::{Result, ask};
 use crate::Session;
 use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
 
-/// What becomes zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ZeroMode {
-    /// The first mark with such a text.
-    Marker,
-    /// The first sample or switch-in of such a method, if there is none of such a stack tag.
-    First,
-    /// The last sample or switch-out of such a method or stack tag.
-    Last,
-    /// The start of a process with such a command line.
-    ProcessStart,
-    /// Its end.
-    ProcessEnd,
+declare! {
+    /// What becomes zero.
+    pub words ZeroMode {
+        "marker" => Marker = "The first mark with such a text.",
+        "first" => First =
+            "The first sample or switch-in of such a method, if there is none of such a stack tag.",
+        "last" => Last = "The last sample or switch-out of such a method or stack tag.",
+        "process-start" => ProcessStart = "The start of a process with such a command line.",
+        "process-end" => ProcessEnd = "Its end.",
+    }
 }
 
 /// What becomes zero: nothing is moved without a mode, or where nothing fits.
@@ -29,16 +26,6 @@ pub struct ZeroTime {
     pub filter: Option<String>,
     /// Only in these processes; marks have none.
     pub process: Option<String>,
-}
-
-impl Words for ZeroMode {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("marker", Self::Marker),
-        ("first", Self::First),
-        ("last", Self::Last),
-        ("process-start", Self::ProcessStart),
-        ("process-end", Self::ProcessEnd),
-    ];
 }
 
 /// The words of the options.
@@ -79,15 +66,12 @@ impl OptionValue for ZeroTime {
     }
 }
 
-rows! {
+declare! {
     /// What fits.
-    struct Fitting {
-        /// How many.
-        count: i64,
-        /// The earliest.
-        first_ns: Option<i64>,
-        /// The latest.
-        last_ns: Option<i64>,
+    row Fitting {
+        count: i64 = "How many.",
+        first_ns: Option<i64> = "The earliest.",
+        last_ns: Option<i64> = "The latest.",
     }
 }
 
@@ -160,7 +144,8 @@ impl ZeroTime {
         }
     }
 
-    /// What the reader should know of the zero: that nothing fits, or that several do which are not close to each other.
+    /// What the reader should know of the zero: that nothing fits, or that several do which are not close to
+    /// each other.
     ///
     /// # Errors
     /// The query fails.

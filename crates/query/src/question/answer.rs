@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::table::{Rows, Table};
 use super::value::Line;
-use super::view::View;
+use super::view::{Ranked, View};
 use crate::Session;
 use crate::dump::Top;
 use crate::dump::trace::TraceInfo;
@@ -20,6 +20,7 @@ pub type Sums = BTreeMap<&'static str, i64>;
 pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 
 /// What a question answered.
+#[must_use]
 pub struct Answer {
     /// One table; of a report several.
     pub parts: Vec<Part>,
@@ -33,6 +34,20 @@ pub struct Answer {
     pub sets: Sets,
     /// Times of rows count from another zero than the begin of the trace.
     pub is_moved: bool,
+    /// What people read above it.
+    pub above: Above,
+}
+
+/// What people read above an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Above {
+    /// When the trace began, sums, and its name.
+    #[default]
+    Start,
+    /// Its name.
+    Name,
+    /// Nothing.
+    Nothing,
 }
 
 /// A table of an answer, with what stands around it.
@@ -53,6 +68,8 @@ pub struct Part {
     pub shows: Shows,
     /// Rows for machines, where they are others than those for people.
     pub records: Option<Box<dyn Table>>,
+    /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in it.
+    pub is_aside: bool,
 }
 
 /// What people see of a table.
@@ -60,10 +77,20 @@ pub struct Part {
 pub enum Shows {
     /// All of it.
     Rows,
+    /// All of it but the titles of columns: names and values.
+    Untitled,
     /// Headings of groups, and sums.
     Headings,
     /// Sums.
     Sums,
+}
+
+impl Shows {
+    /// Whether rows are shown.
+    #[must_use]
+    pub const fn has_rows(self) -> bool {
+        matches!(self, Self::Rows | Self::Untitled)
+    }
 }
 
 impl Part {
@@ -92,6 +119,7 @@ impl Part {
             instead: None,
             shows: Shows::Rows,
             records: None,
+            is_aside: false,
         }
     }
 }
@@ -105,11 +133,11 @@ impl Answer {
             sums: Sums::new(),
             sets: Sets::new(),
             is_moved: false,
+            above: Above::Start,
         }
     }
 
     /// Rows in the order of their view.
-    #[must_use]
     pub fn rows<Q, R>(request: &Q, view: &'static View<Q, R>, rows: Vec<R>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -119,7 +147,6 @@ impl Answer {
     }
 
     /// Rows in groups.
-    #[must_use]
     pub fn groups<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<Vec<R>>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -129,7 +156,6 @@ impl Answer {
     }
 
     /// Rows in groups, each with the line above it, where that tells more than the rows that remain.
-    #[must_use]
     pub fn headed<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<(Line, Vec<R>)>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -140,7 +166,6 @@ impl Answer {
     }
 
     /// A report: the tables of several answers, each with its name and title.
-    #[must_use]
     pub fn report(tables: impl IntoIterator<Item = (&'static str, String, Self)>) -> Self {
         let named = |(name, title, answer): (&'static str, String, Self)| {
             answer.parts.into_iter().map(move |part| Part { name, title: title.clone(), ..part })
@@ -152,11 +177,20 @@ impl Answer {
             sums: Sums::new(),
             sets: Sets::new(),
             is_moved: false,
+            above: Above::Start,
         }
     }
 
-    /// The same with lines behind the sums.
-    #[must_use]
+    /// Puts the largest rows and groups first, or last again, as far as they are ranked.
+    pub fn largest_first(mut self, is_first: bool) -> Self {
+        for part in &mut self.parts {
+            part.table.put_largest_first(is_first);
+            part.records.iter_mut().for_each(|records| records.put_largest_first(is_first));
+        }
+        self
+    }
+
+    /// Puts lines behind the sums.
     pub fn with_foot(mut self, foot: impl IntoIterator<Item = Line>) -> Self {
         if let Some(part) = self.parts.last_mut() {
             part.foot.extend(foot);
@@ -164,8 +198,7 @@ impl Answer {
         self
     }
 
-    /// The same with lines in front of the rows.
-    #[must_use]
+    /// Puts lines in front of the rows.
     pub fn with_head(mut self, head: impl IntoIterator<Item = Line>) -> Self {
         if let Some(part) = self.parts.last_mut() {
             part.head.extend(head);
@@ -173,8 +206,7 @@ impl Answer {
         self
     }
 
-    /// The same with a line in place of a table without rows.
-    #[must_use]
+    /// Puts a line in place of a table without rows.
     pub fn or_line(mut self, instead: Line) -> Self {
         if let Some(part) = self.parts.last_mut() {
             part.instead = Some(instead);
@@ -182,8 +214,7 @@ impl Answer {
         self
     }
 
-    /// The same of which people see that much.
-    #[must_use]
+    /// Says how much of it people see.
     pub fn showing(mut self, shows: Shows) -> Self {
         if let Some(part) = self.parts.last_mut() {
             part.shows = shows;
@@ -191,30 +222,37 @@ impl Answer {
         self
     }
 
-    /// The same with other rows for machines than for people.
-    #[must_use]
+    /// Gives machines other rows than people.
     pub fn with_records<R: Serialize + Send + 'static>(mut self, records: Vec<R>) -> Self {
         if let Some(part) = self.parts.last_mut() {
-            let view = const { &View::<(), R>::new(&[], |_| 0.0) };
+            let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
             part.records = Some(Box::new(Rows::new((), view, vec![records])));
         }
         self
     }
 
-    /// The same with sums behind the heading of the extract.
-    #[must_use]
+    /// Shows it to people alone, beside the table that is asked for.
+    pub fn aside(mut self) -> Self {
+        self.parts.iter_mut().for_each(|part| part.is_aside = true);
+        self
+    }
+
+    /// Puts sums behind the heading of the extract.
     pub fn with_heading(self, heading: Option<Line>) -> Self {
         Self { heading, ..self }
     }
 
-    /// The same with numbers that are summed up over all extracts.
-    #[must_use]
+    /// Gives numbers that are summed up over all extracts.
     pub fn with_sums(self, sums: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
         Self { sums: sums.into_iter().collect(), ..self }
     }
 
-    /// The same with things whose number over all extracts is told.
-    #[must_use]
+    /// Puts it below something else than start and name of the trace.
+    pub fn below(self, above: Above) -> Self {
+        Self { above, ..self }
+    }
+
+    /// Gives things whose number over all extracts is told.
     pub fn with_sets(self, sets: Sets) -> Self {
         Self { sets, ..self }
     }
@@ -225,7 +263,7 @@ impl Answer {
         self.parts.iter().any(|part| part.table.joins_extracts())
     }
 
-    /// The same for rows whose times were moved.
+    /// Says that times of its rows were moved, and to where.
     ///
     /// # Errors
     /// What the zero is cannot be asked.
@@ -235,10 +273,16 @@ impl Answer {
         Ok(self)
     }
 
+    /// Its rows of this type.
+    pub fn rows_of<Q: 'static, R: 'static>(&self) -> impl Iterator<Item = &R> {
+        let tables = self.parts.iter().filter_map(|part| part.table.as_any().downcast_ref::<Rows<Q, R>>());
+        tables.flat_map(Rows::as_slice)
+    }
+
     /// The number of rows of all tables, as machines get them.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.records().len()).sum()
+        self.parts.iter().filter(|part| !part.is_aside).map(|part| part.records().len()).sum()
     }
 
     /// Whether there are no rows.
@@ -252,7 +296,8 @@ impl Answer {
     #[must_use]
     pub fn merged(answers: Vec<Self>, recordings: &[TraceInfo], top: Top) -> Option<(Self, Vec<usize>)> {
         let table = |answer: Self| {
-            let [part] = <[Part; 1]>::try_from(answer.parts).ok()?;
+            let asked: Vec<Part> = answer.parts.into_iter().filter(|part| !part.is_aside).collect();
+            let [part] = <[Part; 1]>::try_from(asked).ok()?;
             Some(part.table)
         };
         let mut tables = answers.into_iter().map(table).collect::<Option<Vec<_>>>()?.into_iter();

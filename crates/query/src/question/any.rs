@@ -2,9 +2,14 @@
 
 use std::marker::PhantomData;
 
-use super::{Answer, Line, Opt, OptionError, Question, Request, Sums, Tagging, Values};
+use super::clock_part::ClockParts;
+use super::options::by_name;
+use super::{
+    Answer, Descriptions, Files, FilesError, Line, Opt, OptionError, Question, Request, Sums, Tagging, Values,
+};
 use crate::Session;
 use crate::dump::rows::Field;
+use crate::dump::trace::TraceInfo;
 use crate::dump::{Result, Top};
 
 /// A question of any type.
@@ -41,8 +46,11 @@ pub trait AnyRequest: Send + Sync {
     fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()>;
     /// See [`Question::compares`].
     fn compares(&self) -> bool;
-    /// See [`Question::compare`].
-    fn compare(&self, all: &mut [&mut Answer]);
+    /// See [`Question::across`].
+    ///
+    /// # Errors
+    /// None of the answers has what is asked for.
+    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>>;
     /// See [`Question::merges`].
     fn merges(&self) -> bool;
     /// See [`Question::one_table`].
@@ -51,49 +59,86 @@ pub trait AnyRequest: Send + Sync {
     fn tagging(&self) -> Tagging<'_>;
     /// See [`Question::overall`].
     fn overall(&self, all: &[Sums]) -> Vec<Line>;
-    /// Asks.
+    /// Asks; where rows are ranked by size, the largest come first.
     ///
     /// # Errors
     /// Those of [`Question::answer`].
     fn answer(&self, session: &Session) -> Result<Answer>;
+    /// See [`Question::answer_for_people`].
+    ///
+    /// # Errors
+    /// Those of [`Question::answer`].
+    fn answer_for_people(&self, session: &Session) -> Result<Answer>;
+    /// See [`Question::read_files`].
+    ///
+    /// # Errors
+    /// One of the files cannot be read, or has something else in it than it should.
+    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError>;
+    /// See [`Question::descriptions`].
+    fn descriptions(&self) -> Option<&Descriptions>;
+    /// See [`Question::notes`].
+    fn notes(&self, all: &[Sums]) -> Vec<String>;
 }
 
-impl<Q: Question> AnyRequest for Q {
+/// A request with its parts of a trace that are written as clock times.
+struct Asked<Q> {
+    request: Q,
+    clock_parts: ClockParts,
+}
+
+impl<Q: Question> AnyRequest for Asked<Q> {
     fn write(&self) -> Values {
-        Request::write(self)
+        let mut values = Request::write(&self.request);
+        values.extend(self.clock_parts.written());
+        values
     }
     fn show_sql(&self) -> String {
-        Question::show_sql(self)
+        // Where the parts lie depends on the trace.
+        format!("{}{}", self.clock_parts.comment(), Question::show_sql(&self.request))
     }
     fn fields(&self) -> Vec<Field> {
-        Question::fields(self)
+        Question::fields(&self.request)
     }
     fn top(&self) -> Top {
-        Question::top(self)
+        Question::top(&self.request)
     }
     fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()> {
-        Question::check_together(self, all)
+        Question::check_together(&self.request, all)
     }
     fn compares(&self) -> bool {
-        Question::compares(self)
+        Question::compares(&self.request)
     }
-    fn compare(&self, all: &mut [&mut Answer]) {
-        Question::compare(self, all);
+    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
+        Question::across(&self.request, all)
     }
     fn merges(&self) -> bool {
-        Question::merges(self)
+        Question::merges(&self.request)
     }
     fn one_table(&self) -> Option<&'static str> {
-        Question::one_table(self)
+        Question::one_table(&self.request)
     }
     fn tagging(&self) -> Tagging<'_> {
-        Question::tagging(self)
+        Question::tagging(&self.request)
     }
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        Question::overall(self, all)
+        Question::overall(&self.request, all)
     }
     fn answer(&self, session: &Session) -> Result<Answer> {
-        Question::answer(self, session)
+        let request = self.clock_parts.placed(&self.request, session)?;
+        Question::answer(&*request, session).map(|answer| answer.largest_first(true))
+    }
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        let request = self.clock_parts.placed(&self.request, session)?;
+        Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
+    }
+    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
+        Question::read_files(&mut self.request, files)
+    }
+    fn descriptions(&self) -> Option<&Descriptions> {
+        Question::descriptions(&self.request)
+    }
+    fn notes(&self, all: &[Sums]) -> Vec<String> {
+        Question::notes(&self.request, all)
     }
 }
 
@@ -119,8 +164,10 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         Q::options()
     }
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError> {
-        let request = Q::from_json(values)?;
+        let options = Q::options();
+        let (clock_parts, values) = ClockParts::of(&options, &by_name(&options, values)?);
+        let request = Q::from_json(&values)?;
         request.check()?;
-        Ok(Box::new(request))
+        Ok(Box::new(Asked { request, clock_parts }))
     }
 }

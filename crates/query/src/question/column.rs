@@ -63,6 +63,7 @@ pub enum Better {
 }
 
 /// A column of an answer.
+#[must_use]
 pub struct Column<Q: 'static, R: 'static> {
     /// Its name for `--column`.
     pub name: &'static str,
@@ -70,7 +71,7 @@ pub struct Column<Q: 'static, R: 'static> {
     pub title: Title<Q>,
     /// How its values are written.
     pub format: Format,
-    /// The same where it depends on the request.
+    /// How they are written, where that depends on the request.
     pub format_of: Option<fn(&Q) -> Format>,
     /// Whether it is shown.
     pub shown: Shown<Q>,
@@ -110,82 +111,85 @@ impl<Q, R> Column<Q, R> {
     }
 
     /// A moment of the trace, under the name of the format.
-    #[must_use]
     pub const fn time(name: &'static str, value: fn(&Q, &R) -> Value) -> Self {
         let column = Self::new(name, "", Format::Moment, value);
         Self { title: Title::Time, ..column }
     }
 
-    /// The same under a title that depends on the request.
-    #[must_use]
+    /// Puts words above it that depend on the request.
     pub const fn titled(self, title: fn(&Q) -> String) -> Self {
         Self { title: Title::Of(title), ..self }
     }
 
     /// A moment of the trace under these words, in a format of its own.
-    #[must_use]
     pub const fn time_in(self, format: fn(&Q) -> Option<TimeFormat>) -> Self {
         let Title::Is(words) = self.title else { return self };
         Self { title: Title::TimeIn(words, format), ..self }
     }
 
-    /// The same in a format that depends on the request.
-    #[must_use]
+    /// Writes values in a format that depends on the request.
     pub const fn formatted(self, format: fn(&Q) -> Format) -> Self {
         Self { format_of: Some(format), ..self }
     }
 
-    /// The same in one kind of text alone.
-    #[must_use]
+    /// Shows it in one kind of text alone.
     pub const fn in_style(self, style: Style) -> Self {
         Self { style, ..self }
     }
 
-    /// The same, shown on request alone.
-    #[must_use]
+    /// Shows it only if `--column` names it.
     pub const fn hidden(self) -> Self {
         Self { shown: Shown::No, ..self }
     }
 
-    /// The same, shown if the request wants it.
-    #[must_use]
+    /// Shows it if the request wants it.
     pub const fn shown_if(self, shown: fn(&Q) -> bool) -> Self {
         Self { shown: Shown::If(shown), ..self }
     }
 
-    /// The same, shown if a row has a value there and the request wants it.
-    #[must_use]
+    /// Shows it if a row has a value there and the request wants it.
     pub const fn shown_if_known(self, shown: fn(&Q) -> bool) -> Self {
         Self { shown: Shown::Known(shown), ..self }
     }
 
-    /// The same, shown in one list over several extracts if the request wants it.
-    #[must_use]
+    /// Shows it in one list over several extracts, if the request wants it.
     pub const fn shown_when_merged(self, shown: fn(&Q) -> bool) -> Self {
         Self { shown: Shown::Merged(shown), ..self }
     }
 
-    /// The same for a cost: values add up, and less is better.
-    #[must_use]
+    /// It is a cost: values add up, and less is better.
     pub const fn cost(self) -> Self {
         Self { total: Total::Sum, better: Better::Less, ..self }
     }
 
-    /// The same for a cost that does not add up.
-    #[must_use]
+    /// It is a cost that does not add up: the largest counts, and less is better.
     pub const fn worst(self) -> Self {
         Self { total: Total::Max, better: Better::Less, ..self }
     }
 
-    /// The same for values that add up.
-    #[must_use]
+    /// Its values add up.
     pub const fn sum(self) -> Self {
         Self { total: Total::Sum, ..self }
     }
 
-    /// The same with words for what is not known.
-    #[must_use]
+    /// Writes these words for what is not known.
     pub const fn or(self, missing: &'static str) -> Self {
         Self { missing, ..self }
+    }
+
+    /// The sum of its values in rows.
+    pub fn total_of<'r>(&self, request: &Q, rows: impl Iterator<Item = &'r R>) -> Value
+    where
+        R: 'r,
+    {
+        let numbers = rows.filter_map(|row| match (self.value)(request, row) {
+            Value::Number(number) => Some(number),
+            _ => None,
+        });
+        match self.total {
+            Total::None => Value::Missing,
+            Total::Sum => numbers.fold(0, i64::saturating_add).into(),
+            Total::Max => numbers.max().into(),
+        }
     }
 }

@@ -1,32 +1,40 @@
 //! A question is data: what it is called, what can be chosen, which columns its answer has.
 //!
-//! Each question is declared once, as plain values: a request ([`request!`](crate::request)), whose fields are its options; row types
-//! ([`rows!`](crate::rows)); views ([`View`]), which say what columns mean and how rows are put together. Command line and help, JSON of
-//! requests and answers, text and CSV are made from these declarations. Nothing here knows a terminal or an argument parser.
+//! Each question is declared once, as plain values: a request, whose fields are its options, and row types
+//! ([`declare!`](crate::declare)); views ([`View`]), which say what columns mean and how rows are put
+//! together. Command line and help, JSON of requests and answers, text and CSV are made from these
+//! declarations. Nothing here knows a terminal or an argument parser.
 
 mod answer;
 mod any;
+mod clock_part;
 mod column;
 #[macro_use]
+mod declare;
 mod options;
+mod files;
+mod form;
 mod schema;
 mod table;
 mod value;
 mod values;
 mod view;
 
-pub use answer::{Answer, Part, Sets, Shows, Sums};
+pub use answer::{Above, Answer, Part, Sets, Shows, Sums};
 pub use any::{AnyQuestion, AnyRequest, Of};
+pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use column::{Better, Column, Shown, Style, Title, Total};
+pub use form::Form;
 pub use options::{Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
 pub use schema::{request_schema, row_schema};
 pub use table::{AnyColumn, Heading, Table, record};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
 pub use values::{OptionValue, Parsed, Words, parsed};
-pub use view::{Merge, Source, View, largest};
+pub use view::{Cells, Merge, Ranked, Source, View, largest};
 
 use crate::Session;
 use crate::dump::rows::Field;
+use crate::dump::trace::TraceInfo;
 use crate::dump::{FromRows, Result, Top};
 
 /// Rules of stack tags beside the built-in ones, in files of the user.
@@ -66,17 +74,61 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// What it tells, in one sentence without a full stop.
     const SENTENCE: &'static str;
 
+    /// How it is asked as its options stand.
+    fn form(&self) -> Form<Self>;
+
     /// The SQL that is asked, runnable as it is.
-    fn show_sql(&self) -> String;
+    fn show_sql(&self) -> String {
+        self.form().sql
+    }
 
     /// The columns of the rows of its answer as machines get them, in the order in which they stand.
-    fn fields(&self) -> Vec<Field>;
+    fn fields(&self) -> Vec<Field> {
+        self.form().fields
+    }
+
+    /// Asks for the rows of [`Self::show_sql`] alone.
+    ///
+    /// # Errors
+    /// Those of [`Self::answer`].
+    fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
+        self.form().ask(session)
+    }
 
     /// Asks.
     ///
     /// # Errors
     /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the query fails.
-    fn answer(&self, session: &Session) -> Result<Answer>;
+    fn answer(&self, session: &Session) -> Result<Answer> {
+        self.form().answer(self, session)
+    }
+
+    /// Asks for what people see, where machines get more and that takes its time: what is left out here are
+    /// columns and rows that text has no place for.
+    ///
+    /// # Errors
+    /// Those of [`Self::answer`].
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        self.answer(session)
+    }
+
+    /// Reads the files that its options name. Front ends call it once, before they ask the first extract.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or has something else in it than it should.
+    fn read_files(&mut self, _: &dyn Files) -> std::result::Result<(), FilesError> {
+        Ok(())
+    }
+
+    /// The files that describe the events it asks for, which front ends read before they open traces.
+    fn descriptions(&self) -> Option<&Descriptions> {
+        None
+    }
+
+    /// What the reader should know of the answers of all extracts together, given the numbers of each.
+    fn notes(&self, _: &[Sums]) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What stands behind the answers of all extracts, given the numbers of each.
     fn overall(&self, _: &[Sums]) -> Vec<Line> {
@@ -91,15 +143,22 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether rows of an extract depend on the answers of the others, so that these are printed when all are known.
+    /// Whether answers depend on those of the other extracts, so that they are printed when all are known.
     fn compares(&self) -> bool {
         false
     }
 
-    /// Leaves out rows of the answers of all extracts by what the others have.
-    fn compare(&self, _: &mut [&mut Answer]) {}
+    /// Changes the answers of all extracts by what the others have, and tells what people read behind them:
+    /// an answer that stands for all extracts together, whose columns can be made of theirs.
+    ///
+    /// # Errors
+    /// None of them has what is asked for.
+    fn across(&self, _: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
+        Ok(None)
+    }
 
-    /// Whether the answers of several extracts become one list; requests with an option `merge` of their own say so.
+    /// Whether the answers of several extracts become one list; requests with an option `merge` of their own
+    /// say so.
     fn merges(&self) -> bool {
         false
     }
@@ -112,7 +171,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Where its answer is a report of several tables: how one of them is chosen, which what has columns needs.
+    /// Where its answer is a report of several tables: how one of them is chosen, which what has columns
+    /// needs.
     fn one_table(&self) -> Option<&'static str> {
         None
     }
@@ -124,6 +184,6 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
 
     /// How many of the largest rows.
     fn top(&self) -> Top {
-        Top::default()
+        self.form().top
     }
 }

@@ -60,6 +60,10 @@ pub struct Opt {
     pub excludes: &'static [&'static str],
     /// The option that it needs.
     pub requires: Option<&'static str>,
+    /// There is no answer without it.
+    pub is_required: bool,
+    /// Other words for it.
+    pub also: &'static [&'static str],
     /// What it changes.
     pub group: Group,
     /// What stands above it in help, if it belongs to some.
@@ -75,6 +79,7 @@ impl Opt {
 }
 
 /// What a declaration says of an option beside its field.
+#[must_use]
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
     pub(super) name: &'static str,
@@ -89,12 +94,13 @@ pub struct Spec {
     pub(super) all: Option<&'static str>,
     excludes: &'static [&'static str],
     requires: Option<&'static str>,
+    is_required: bool,
+    also: &'static [&'static str],
     group: Group,
     heading: Option<&'static str>,
 }
 
 /// An option whose value is called so in help.
-#[must_use]
 pub const fn option(value_name: &'static str) -> Spec {
     Spec {
         name: "",
@@ -109,104 +115,100 @@ pub const fn option(value_name: &'static str) -> Spec {
         all: None,
         excludes: &[],
         requires: None,
+        is_required: false,
+        also: &[],
         group: Group::Rows,
         heading: None,
     }
 }
 
 /// Options that several questions share.
-#[must_use]
 pub const fn group() -> Spec {
     option("")
 }
 
 impl Spec {
     /// The word, where it is not that of the field.
-    #[must_use]
     pub const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
     /// The unit of numbers that have none.
-    #[must_use]
     pub const fn unit(self, unit: Unit) -> Self {
         Self { unit, ..self }
     }
 
     /// Bounds of a whole number.
-    #[must_use]
     pub const fn between(self, least: i64, most: i64) -> Self {
         Self { between: (least, most), ..self }
     }
 
     /// Words of a flag: not set, set.
-    #[must_use]
     pub const fn either(self, no: &'static str, yes: &'static str) -> Self {
         Self { either: Some([no, yes]), ..self }
     }
 
     /// The words that a text can be.
-    #[must_use]
     pub const fn among(self, words: &'static [&'static str]) -> Self {
         Self { among: words, ..self }
     }
 
     /// It may stand without a value, which is this one then.
-    #[must_use]
     pub const fn alone(self, value: &'static str) -> Self {
         Self { alone: Some(value), ..self }
     }
 
     /// A value may stand behind a blank even where it may stand alone.
-    #[must_use]
     pub const fn apart(self) -> Self {
         Self { is_apart: true, ..self }
     }
 
     /// `all` is a word, too, which chooses nothing.
-    #[must_use]
     pub const fn or_all(self) -> Self {
         Self { all: Some("all"), ..self }
     }
 
     /// `none` is a word, too, which chooses nothing.
-    #[must_use]
     pub const fn or_none(self) -> Self {
         Self { all: Some("none"), ..self }
     }
 
     /// Options that it cannot stand with.
-    #[must_use]
     pub const fn excludes(self, options: &'static [&'static str]) -> Self {
         Self { excludes: options, ..self }
     }
 
     /// The option that it needs.
-    #[must_use]
     pub const fn requires(self, option: &'static str) -> Self {
         Self { requires: Some(option), ..self }
     }
 
+    /// There is no answer without it.
+    pub const fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+
+    /// Other words for it.
+    pub const fn also(self, words: &'static [&'static str]) -> Self {
+        Self { also: words, ..self }
+    }
+
     /// It stands below this heading in help.
-    #[must_use]
     pub const fn below(self, heading: &'static str) -> Self {
         Self { heading: Some(heading), ..self }
     }
 
     /// It changes how rows are put together, sorted or cut.
-    #[must_use]
     pub const fn shape(self) -> Self {
         Self { group: Group::Shape, ..self }
     }
 
     /// It changes how an answer is printed.
-    #[must_use]
     pub const fn output(self) -> Self {
         Self { group: Group::Output, ..self }
     }
 
-    /// The same for a field of this name and documentation.
-    #[must_use]
+    /// Names it after a field, with its documentation as sentence.
     pub fn of_field(self, field: &'static str, sentence: &'static str) -> Self {
         let name = if self.name.is_empty() { field } else { self.name };
         Self { name, sentence: sentence.trim_start(), ..self }
@@ -225,6 +227,8 @@ impl Spec {
             default,
             excludes: self.excludes,
             requires: self.requires,
+            is_required: self.is_required,
+            also: self.also,
             group: self.group,
             heading: self.heading,
         }
@@ -294,6 +298,23 @@ pub enum OptionError {
     },
 }
 
+/// Values by the names of their options, whatever words they were given by.
+pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, OptionError> {
+    let mut known = Values::new();
+    for (word, value) in values {
+        let is_it = |option: &&Opt| option.name == *word || option.also.contains(&word.as_str());
+        let Some(option) = options.iter().find(is_it) else {
+            let known = options.iter().map(|option| option.name).collect();
+            return Err(OptionError::Unknown { word: word.clone(), known });
+        };
+        if known.insert(option.name.to_owned(), value.clone()).is_some() {
+            let problem = format!("it is given twice, as {word}, too");
+            return Err(OptionError::Value { option: option.name, problem });
+        }
+    }
+    Ok(known)
+}
+
 /// A request to a question: its fields are its options.
 pub trait Request: Sized + Default {
     /// All options, in the order in which they are declared.
@@ -308,83 +329,14 @@ pub trait Request: Sized + Default {
     /// The values that differ from the defaults.
     fn write(&self) -> Values;
 
+    /// Takes parts of a trace over, by the words of their options.
+    fn place(&mut self, parts: &Values);
+
     /// The request that JSON means.
     ///
     /// # Errors
     /// As [`Request::read`]; a word that is no option.
     fn from_json(values: &Values) -> Result<Self, OptionError> {
-        let options = Self::options();
-        match values.keys().find(|word| options.iter().all(|option| option.name != *word)) {
-            None => Self::read(values),
-            Some(word) => {
-                let known = options.iter().map(|option| option.name).collect();
-                Err(OptionError::Unknown { word: word.clone(), known })
-            }
-        }
+        Self::read(&by_name(&Self::options(), values)?)
     }
-}
-
-/// Declares requests: a field is an option, its documentation the sentence of the help, behind `=` what else is to be said of it, behind
-/// `=>` its default where that is not the one of the type.
-#[macro_export]
-macro_rules! request {
-    ($( $(#[doc = $doc:literal])+ $(#[derive($($derive:ident),+)])? $vis:vis struct $name:ident {
-        $( $(#[doc = $sentence:literal])+ $field:ident: $type:ty = $spec:expr $(=> $default:expr)?, )+
-    } )+) => {$(
-        $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq $($(, $derive)+)?)]
-        $vis struct $name { $( $(#[doc = $sentence])+ pub $field: $type, )+ }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $( $field: $crate::request!(@default $($default)?), )+ }
-            }
-        }
-
-        impl $crate::question::Request for $name {
-            fn options() -> Vec<$crate::question::Opt> {
-                let default = Self::default();
-                let mut all = Vec::new();
-                $( all.extend($crate::question::OptionValue::options(
-                    &default.$field,
-                    $spec.of_field(stringify!($field), concat!($($sentence),+)),
-                )); )+
-                all
-            }
-
-            fn read(values: &$crate::question::Values) -> ::std::result::Result<Self, $crate::question::OptionError> {
-                let default = Self::default();
-                $( let spec = $spec.of_field(stringify!($field), "");
-                let $field = <$type as $crate::question::OptionValue>::read(values, &spec)?.unwrap_or(default.$field); )+
-                Ok(Self { $( $field, )+ })
-            }
-
-            fn write(&self) -> $crate::question::Values {
-                let (default, mut values) = (Self::default(), $crate::question::Values::new());
-                $( if self.$field != default.$field {
-                    let spec = $spec.of_field(stringify!($field), "");
-                    $crate::question::OptionValue::write(&self.$field, &spec, &mut values);
-                } )+
-                values
-            }
-        }
-
-        /// As a group of options that requests share.
-        impl $crate::question::OptionValue for $name {
-            fn options(&self, _: $crate::question::Spec) -> Vec<$crate::question::Opt> {
-                <Self as $crate::question::Request>::options()
-            }
-            fn read(
-                values: &$crate::question::Values,
-                _: &$crate::question::Spec,
-            ) -> ::std::result::Result<Option<Self>, $crate::question::OptionError> {
-                <Self as $crate::question::Request>::read(values).map(Some)
-            }
-            fn write(&self, _: &$crate::question::Spec, values: &mut $crate::question::Values) {
-                values.extend(<Self as $crate::question::Request>::write(self));
-            }
-        }
-    )+};
-    (@default) => { Default::default() };
-    (@default $default:expr) => { $default };
 }

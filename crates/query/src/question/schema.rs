@@ -12,12 +12,15 @@ pub fn request_schema(question: &dyn AnyQuestion) -> Value {
     let options = question.options();
     let properties: Map<String, Value> =
         options.iter().map(|option| (option.name.to_owned(), property(option))).collect();
+    let required: Vec<&str> =
+        options.iter().filter(|option| option.is_required).map(|option| option.name).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": question.name(),
         "description": question.sentence(),
         "type": "object",
         "properties": properties,
+        "required": required,
         "additionalProperties": false,
     })
 }
@@ -52,7 +55,7 @@ fn value(option: &Opt, text: &str) -> Value {
 /// The unit of numbers of a range that have none.
 const fn unit_name(unit: Unit) -> &'static str {
     match unit {
-        Unit::Seconds => "s",
+        Unit::Seconds | Unit::Moment => "s",
         Unit::Milliseconds => "ms",
         Unit::Microseconds => "us",
         Unit::Bytes => "B",

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::column::{Column, Shown, Style, Title};
 use super::value::{Format, Line, Value};
-use super::view::{Source, View, largest};
+use super::view::{Ranked, Source, View, largest};
 use crate::dump::Top;
 use crate::dump::trace::TraceInfo;
 use crate::time_format::TimeFormat;
@@ -16,18 +16,20 @@ use crate::time_format::TimeFormat;
 pub(super) const SORT_VALUE: &str = "sort_value";
 
 /// What stands above a column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Heading {
     /// These words.
     Words(String),
     /// What times are called in the format that is asked for.
     Time,
+    /// Words and values.
+    Line(Line),
     /// These words, and what times are called in that format, or else in the one that is asked for.
     TimeIn(&'static str, Option<TimeFormat>),
 }
 
 /// A column of any table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AnyColumn {
     /// Its name for `--column`.
     pub name: &'static str,
@@ -61,6 +63,8 @@ pub trait Table: Send {
     fn below(&self, row: usize) -> Vec<Line>;
     /// Whether a row is in text, too.
     fn is_listed(&self, row: usize) -> bool;
+    /// Whether a row tells of something to look at.
+    fn is_alarming(&self, row: usize) -> bool;
     /// What stands in front of each row.
     fn indent(&self) -> &'static str;
     /// Sums over all rows.
@@ -81,8 +85,14 @@ pub trait Table: Send {
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool);
     /// Whether rows of that list can be made of rows of several extracts.
     fn joins_extracts(&self) -> bool;
+    /// What is ranked by size.
+    fn ranked(&self) -> Ranked;
+    /// Puts the largest rows and groups first, or last again, as far as they are ranked.
+    fn put_largest_first(&mut self, is_first: bool);
     /// For [`Table::merged`].
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
+    /// For [`Answer::rows_of`](super::Answer::rows_of).
+    fn as_any(&self) -> &dyn Any;
 
     /// The number of rows.
     fn len(&self) -> usize {
@@ -122,6 +132,7 @@ pub(super) struct Rows<Q: 'static, R: 'static> {
     /// What stands above groups, where their rows do not tell it.
     headings: Vec<Line>,
     is_merged: bool,
+    is_largest_first: bool,
 }
 
 impl<Q, R> Rows<Q, R> {
@@ -134,16 +145,47 @@ impl<Q, R> Rows<Q, R> {
         };
         let ranges = groups.iter().map(range).collect();
         let rows = groups.into_iter().flatten().collect();
-        Self { request, view, rows, groups: ranges, headings: Vec::new(), is_merged: false }
+        Self {
+            request,
+            view,
+            rows,
+            groups: ranges,
+            headings: Vec::new(),
+            is_merged: false,
+            is_largest_first: false,
+        }
     }
 
-    /// The same with these lines above its groups.
+    /// Puts these lines above its groups.
     pub(super) fn with_headings(self, headings: Vec<Line>) -> Self {
         Self { headings, ..self }
     }
 
+    pub(super) fn as_slice(&self) -> &[R] {
+        &self.rows
+    }
+
     fn column(&self, at: usize) -> Option<&'static Column<Q, R>> {
         self.view.columns.get(at)
+    }
+
+    /// See [`View::with_sums`].
+    fn sums(&self, mut words: &str) -> Line {
+        let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
+        let mut line = Line::default();
+        while let Some((before, (name, behind))) =
+            words.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        {
+            let column = self.view.columns.iter().find(|column| column.name == name);
+            let (format, value) = match (name, column) {
+                ("", _) => (Format::Whole, rows.clone()),
+                ("#", _) => (Format::Id, rows.clone()),
+                (_, Some(column)) => (column.format, column.total_of(&self.request, self.rows.iter())),
+                (_, None) => (Format::Word, Value::Missing),
+            };
+            (line, words) = (line.words(before).value(format, value), behind);
+        }
+        if words.is_empty() { line } else { line.words(words) }
     }
 }
 
@@ -171,7 +213,17 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             },
             missing: column.missing,
         };
-        self.view.columns.iter().map(column).collect()
+        let cells = self.view.cells.iter().flat_map(|cells| {
+            (cells.titles)(&self.request).into_iter().map(|title| AnyColumn {
+                name: cells.name,
+                title: Heading::Line(title),
+                format: Format::Word,
+                style: Style::Both,
+                is_shown: true,
+                missing: "",
+            })
+        });
+        self.view.columns.iter().map(column).chain(cells).collect()
     }
 
     fn groups(&self) -> Vec<usize> {
@@ -179,9 +231,12 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
     }
 
     fn value(&self, row: usize, column: usize) -> Value {
-        match self.rows.get(row).zip(self.column(column)) {
-            Some((row, column)) => (column.value)(&self.request, row),
-            None => Value::Missing,
+        let Some(row) = self.rows.get(row) else { return Value::Missing };
+        let cell = column.checked_sub(self.view.columns.len());
+        match (self.column(column), &self.view.cells, cell) {
+            (Some(column), ..) => (column.value)(&self.request, row),
+            (None, Some(cells), Some(number)) => (cells.value)(&self.request, row, number),
+            _ => Value::Missing,
         }
     }
 
@@ -211,13 +266,19 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         self.rows.get(row).is_some_and(self.view.listed)
     }
 
+    fn is_alarming(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(self.view.alarming)
+    }
+
     fn indent(&self) -> &'static str {
         self.view.indent
     }
 
     fn total(&self) -> Vec<Line> {
         let rows: Vec<&R> = self.rows.iter().collect();
-        (self.view.total)(&self.request, &rows, self.is_merged)
+        let told = self.view.sums.filter(|(_, is_told)| is_told(&self.request, rows.len()));
+        let sums = told.map(|(words, _)| self.sums(words)).into_iter();
+        sums.chain((self.view.total)(&self.request, &rows, self.is_merged)).collect()
     }
 
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
@@ -225,14 +286,20 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
     }
 
     fn merged(
-        self: Box<Self>,
+        mut self: Box<Self>,
         others: Vec<Box<dyn Any>>,
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>) {
+        // The largest are cut off at the end.
+        let is_largest_first = self.is_largest_first;
+        self.put_largest_first(false);
         let Self { request, view, rows, .. } = *self;
         let others = others.into_iter().filter_map(|other| other.downcast::<Self>().ok());
-        let tables = std::iter::once(rows).chain(others.map(|other| other.rows));
+        let tables = std::iter::once(rows).chain(others.map(|mut other| {
+            other.put_largest_first(false);
+            other.rows
+        }));
         let source = |(rows, info): (Vec<R>, &TraceInfo)| Source {
             start_filetime: info.start_filetime,
             computer: info.computer.clone(),
@@ -243,8 +310,13 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             Some(merge) => merge(&request, sources, top),
             None => largest(sources, top, view.order),
         };
-        let (of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
-        (Box::new(Self { is_merged: true, ..Self::new(request, view, vec![rows]) }), of)
+        let (mut of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
+        let mut table = Self { is_merged: true, ..Self::new(request, view, vec![rows]) };
+        table.put_largest_first(is_largest_first);
+        if is_largest_first && table.ranked() == Ranked::Rows {
+            of.reverse();
+        }
+        (Box::new(table), of)
     }
 
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool) {
@@ -262,7 +334,85 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         self.view.joins_extracts
     }
 
+    fn ranked(&self) -> Ranked {
+        (self.view.ranked)(&self.request)
+    }
+
+    fn put_largest_first(&mut self, is_first: bool) {
+        let ranked = self.ranked();
+        if self.is_largest_first == is_first || ranked == Ranked::No {
+            return;
+        }
+        self.is_largest_first = is_first;
+        let mut groups: Vec<Vec<R>> = Vec::with_capacity(self.groups.len());
+        let mut rows = std::mem::take(&mut self.rows).into_iter();
+        for group in &self.groups {
+            groups.push(rows.by_ref().take(group.len()).collect());
+        }
+        if ranked == Ranked::Rows {
+            groups.iter_mut().for_each(|group| group.reverse());
+        }
+        groups.reverse();
+        self.headings.reverse();
+        let Self { rows, groups, .. } = Self::new(self.request.clone(), self.view, groups);
+        (self.rows, self.groups) = (rows, groups);
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Row {
+        size: i64,
+    }
+
+    const SIZES: View<Ranked, Row> = View::new(&[], |row: &Row| row.size as f64).ranking(|ranked| *ranked);
+
+    fn table(ranked: Ranked, groups: &[&[i64]]) -> Box<Rows<Ranked, Row>> {
+        let rows = |sizes: &&[i64]| sizes.iter().map(|size| Row { size: *size }).collect();
+        Box::new(Rows::new(ranked, &SIZES, groups.iter().map(rows).collect()))
+    }
+
+    fn sizes(table: &Rows<Ranked, Row>) -> (Vec<i64>, Vec<usize>) {
+        (table.rows.iter().map(|row| row.size).collect(), table.groups())
+    }
+
+    #[test]
+    fn the_largest_come_first_as_far_as_they_are_ranked() {
+        for (ranked, first, groups) in [
+            (Ranked::Rows, vec![5, 4, 3, 1], vec![2, 2]),
+            (Ranked::Groups, vec![4, 5, 1, 3], vec![2, 2]),
+            (Ranked::No, vec![1, 3, 4, 5], vec![2, 2]),
+        ] {
+            let mut table = table(ranked, &[&[1, 3], &[4, 5]]);
+            for _ in 0..2 {
+                table.put_largest_first(true);
+                assert_eq!(sizes(&table), (first.clone(), groups.clone()), "{ranked:?}");
+            }
+            table.put_largest_first(false);
+            assert_eq!(sizes(&table).0, [1, 3, 4, 5], "{ranked:?}");
+        }
+    }
+
+    #[test]
+    fn the_largest_of_several_lists_are_kept_whichever_way_these_stand() {
+        let (mut one, mut other) = (table(Ranked::Rows, &[&[1, 4]]), table(Ranked::Rows, &[&[2, 3]]));
+        one.put_largest_first(true);
+        other.put_largest_first(true);
+        let infos = [TraceInfo::default(), TraceInfo::default()];
+        let top = Top { count: Some(3), skip: 0 };
+        let (all, of) = one.merged(vec![other.into_any()], &infos, top);
+        let all = all.into_any().downcast::<Rows<Ranked, Row>>().unwrap();
+        assert_eq!((sizes(&all).0, of), (vec![4, 3, 2], vec![0, 1, 1]));
     }
 }

@@ -1,6 +1,6 @@
 //! What cells and lines hold.
 
-use crate::time_format::TimeFormat;
+use crate::time_format::{TimeFormat, TraceClock};
 
 /// What a cell holds. Times are nanoseconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +19,14 @@ pub enum Value {
     Rate(i64, i64),
     /// A moment of the trace in a format of its own.
     Moment(TimeFormat, i64),
+    /// A moment of another trace, given where its time begins.
+    MomentOf(TraceClock, i64),
+    /// Words and values.
+    Line(Line),
 }
 
-/// Rows that carry their process in columns of these names: those that [`rows!`](crate::rows) marks with `: process`.
+/// Rows that carry their process in columns of these names: those that [`declare!`](crate::declare) marks
+/// with `: process`.
 pub trait ProcessColumns {
     /// Their process.
     fn process_cell(&self) -> ProcessCell;
@@ -66,6 +71,12 @@ impl From<&str> for Value {
     }
 }
 
+impl From<Line> for Value {
+    fn from(line: Line) -> Self {
+        Self::Line(line)
+    }
+}
+
 impl<V: Into<Self>> From<Option<V>> for Value {
     fn from(value: Option<V>) -> Self {
         value.map_or(Self::Missing, Into::into)
@@ -93,6 +104,8 @@ pub enum Format {
     Microseconds,
     /// Whole microseconds.
     WholeMicroseconds,
+    /// The same with its unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
+    AmongMicroseconds,
     /// Seconds with so many digits.
     Seconds(u8),
     /// A number with so many digits.
@@ -111,7 +124,7 @@ pub enum Format {
     Throughput,
     /// A moment of the trace, as times are written.
     Moment,
-    /// The same among words, at the left.
+    /// A moment of the trace among words, at the left.
     LeftMoment,
     /// A length of time as `01:02:03.456`.
     Length,
@@ -119,7 +132,7 @@ pub enum Format {
     Word,
     /// A process by name and id.
     Process,
-    /// The same with its command line.
+    /// A process by name and id, with its command line.
     ProcessLine,
     /// A command line, unless they are not wanted.
     CommandLine,
@@ -153,6 +166,7 @@ pub enum Piece {
 }
 
 /// A line of words and values: a heading, a sum, what stands below a row.
+#[must_use]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     /// Its pieces.
@@ -163,33 +177,28 @@ pub struct Line {
 
 impl Line {
     /// A line that begins with these words.
-    #[must_use]
     pub fn new(words: impl Into<String>) -> Self {
         Self::default().words(words)
     }
 
     /// A heading that begins with these words.
-    #[must_use]
     pub fn heading(words: impl Into<String>) -> Self {
         Self { is_heading: true, ..Self::new(words) }
     }
 
-    /// The same with words behind it.
-    #[must_use]
+    /// Adds words.
     pub fn words(mut self, words: impl Into<String>) -> Self {
         self.pieces.push(Piece::Words(words.into()));
         self
     }
 
-    /// The same with a value behind it.
-    #[must_use]
+    /// Adds a value.
     pub fn value(mut self, format: Format, value: impl Into<Value>) -> Self {
         self.pieces.push(Piece::Value(format, value.into()));
         self
     }
 
-    /// The same with a whole number behind it.
-    #[must_use]
+    /// Adds a whole number.
     pub fn whole(self, number: i64) -> Self {
         self.value(Format::Whole, number)
     }

@@ -18,6 +18,9 @@ pub trait OptionValue: Sized {
 
     /// Adds its value.
     fn write(&self, spec: &Spec, values: &mut Values);
+
+    /// Takes its part of a trace over, if it is one: only a trace tells where clock times lie.
+    fn place(&mut self, _: &Spec, _: &Values) {}
 }
 
 /// An enumeration whose variants have words.
@@ -236,6 +239,11 @@ impl OptionValue for Range {
     }
     fn write(&self, spec: &Spec, values: &mut Values) {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
+    }
+    fn place(&mut self, spec: &Spec, parts: &Values) {
+        if let Ok(Some(part)) = Self::read(parts, spec) {
+            *self = part;
+        }
     }
 }
 

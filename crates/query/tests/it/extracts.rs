@@ -190,11 +190,10 @@ fn numbers_that_no_recording_has_are_named_by_dumps() {
     assert_eq!((error.to_string(), error.hint()), (said, Some("extract the trace again")));
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A row of a question that computes.
-    struct Strange {
-        /// A sum.
-        more: i64,
+    row Strange {
+        more: i64 = "A sum.",
     }
 }
 
@@ -330,10 +329,9 @@ fn answers_that_are_kept_are_bounded_by_their_bytes() {
     assert_eq!(etwkit_query::dump::ask::<Text>(&session, &sql).unwrap().len(), 20_000);
 }
 
-etwkit_query::rows! {
+etwkit_query::declare! {
     /// A text.
-    struct Text {
-        /// The text.
-        text: String,
+    row Text {
+        text: String = "The text.",
     }
 }

@@ -6,14 +6,16 @@ use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::{self, Top};
+use etwkit_query::numbers::rounded;
 use etwkit_query::question::{
-    Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Piece, Sets, Shows, Style, Sums, Table, Value,
+    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Piece, Ranked, Sets, Shows, Style,
+    Sums, Table, Value,
 };
 
 use super::args::{Common, ProcessOutput};
 use super::first_last::in_format;
 use super::output::{Answered, Columns, Lines, Record, ask_each, exit, machine_with_header};
-use super::text::{ProcessText, Text, duration, rounded};
+use super::text::{ProcessText, Text, duration};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
@@ -32,8 +34,8 @@ pub(super) struct Asking<'a> {
     pub(super) request: &'a dyn AnyRequest,
 }
 
-/// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one list over all extracts, are
-/// written when all is known.
+/// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one
+/// list over all extracts, are written when all is known.
 pub(super) fn answered(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -41,7 +43,7 @@ pub(super) fn answered(
 ) -> anyhow::Result<Exit> {
     let (common, request) = (asking.common, asking.request);
     let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
-    let mut sets = Sets::new();
+    let (mut sets, mut together) = (Sets::new(), None);
     ask_each(common, asking.command, printer, question, |printer, one| {
         one.answer.notes.iter().for_each(|note| printer.note(note));
         rows += one.answer.len();
@@ -59,7 +61,8 @@ pub(super) fn answered(
         print_one(asking, printer, &one)
     })?;
     if request.compares() {
-        request.compare(&mut kept.iter_mut().map(|one| &mut one.answer).collect::<Vec<_>>());
+        let mut all: Vec<_> = kept.iter_mut().map(|one| (&one.info, &mut one.answer)).collect();
+        together = request.across(&mut all)?;
         rows = kept.iter().map(|one| one.answer.len()).sum();
         if common.csv.is_none() && asking.merge.is_none() {
             kept.iter().try_for_each(|one| print_one(asking, printer, one))?;
@@ -78,8 +81,15 @@ pub(super) fn answered(
     } else if common.csv.is_some() || asking.merge.is_some() {
         machine_with_header(common, printer, asking.fields, kept.iter().flat_map(records))?;
     }
+    request.notes(&sums).iter().for_each(|note| printer.note(note));
     if !sets.is_empty() {
         sums.push(sets.iter().map(|(name, of)| (*name, of.len() as i64)).collect());
+    }
+    if let Some(answer) = together.filter(|_| is_text) {
+        let info = TraceInfo::default();
+        let text = first.unwrap_or_else(|| Text::with(common, asking.processes, &info));
+        let lines = &mut Lines::new(common, printer);
+        answer.parts.iter().try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
     }
     if let Some(text) = first.filter(|_| is_text) {
         written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
@@ -97,8 +107,8 @@ fn print_one(asking: &Asking<'_>, printer: &mut Printer<'_>, one: &Answered<Answ
     Ok(printer.finish()?)
 }
 
-/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns how many they are. Machines get only rows that
-/// may be made of several.
+/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns how many
+/// they are. Machines get only rows that may be made of several.
 fn print_merged(
     asking: &Asking<'_>,
     answers: Vec<Answered<Answer>>,
@@ -127,7 +137,9 @@ fn print_merged(
     let name = |of: &usize| infos.get(*of).map(|info| info.file_name.clone()).unwrap_or_default();
     let names: Vec<String> = of.iter().map(name).collect();
     let text = Text::with(asking.common, asking.processes, first);
-    print_table(asking.common, &text, part.table.as_ref(), (Traces::Each(&names), Shows::Rows), lines)?;
+    let chosen = asking.common.column.as_deref();
+    let how = How { traces: Traces::Each(&names), shows: Shows::Rows, chosen };
+    print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
     written(&text, &part.table.total(), lines)?;
     Ok(rows)
 }
@@ -136,7 +148,7 @@ fn print_merged(
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part = move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
-    answer.parts.iter().flat_map(of_part)
+    answer.parts.iter().filter(|part| !part.is_aside).flat_map(of_part)
 }
 
 /// Prints an answer: its heading, then each table.
@@ -146,9 +158,13 @@ fn print(
     one: &Answered<Answer>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let Answered { info, answer: Answer { parts, heading, is_moved, .. } } = one;
+    let Answered { info, answer: Answer { parts, heading, is_moved, above, .. } } = one;
     let heading = heading.as_ref().map(|line| line_text(text, line)).unwrap_or_default();
-    lines.file(info, text, &heading)?;
+    match above {
+        Above::Start => lines.file(info, text, &heading)?,
+        Above::Name => lines.name(info)?,
+        Above::Nothing => {}
+    }
     let text = if *is_moved { text.of_moved_times() } else { *text };
     parts.iter().try_for_each(|part| print_part(common, (&text, info), part, lines))
 }
@@ -157,7 +173,7 @@ fn print(
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    Part { title, head, table, foot, instead, shows, .. }: &Part,
+    Part { title, head, table, foot, instead, shows, is_aside, .. }: &Part,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     if !title.is_empty() {
@@ -167,8 +183,9 @@ fn print_part(
         return lines.line(&line_text(text, instead));
     }
     written(text, head, lines)?;
-    let traces = Traces::One(&info.file_name);
-    print_table(common, text, table.as_ref(), (traces, *shows), lines)?;
+    let chosen = common.column.as_deref().filter(|_| !is_aside);
+    let how = How { traces: Traces::One(&info.file_name), shows: *shows, chosen };
+    print_table(common, text, table.as_ref(), how, lines)?;
     written(text, &table.total(), lines)?;
     written(text, foot, lines)
 }
@@ -180,40 +197,118 @@ fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Resu
     })
 }
 
+/// How a table is printed.
+struct How<'a> {
+    traces: Traces<'a>,
+    shows: Shows,
+    /// The columns that are chosen by name.
+    chosen: Option<&'a str>,
+}
+
 fn print_table(
     common: &Common,
     text: &Text,
     table: &dyn Table,
-    (traces, shows): (Traces<'_>, Shows),
+    How { traces, shows, chosen }: How<'_>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let rows: Vec<usize> = (0..table.len()).filter(|row| table.is_listed(*row)).collect();
+    if shows == Shows::Sums && table.columns().is_empty() {
+        return Ok(());
+    }
+    let most = common.most_rows().filter(|_| shows.has_rows() && table.ranked() == Ranked::Rows);
+    let shown = Shown::of(table, most);
     // One table, so that columns of all groups have one width.
-    let printed = columns(common, text, table, traces)?.lines(rows.iter());
+    let columns = columns(common, text, table, (traces, chosen))?;
+    let mut columns = if shows == Shows::Untitled { columns.untitled() } else { columns };
+    let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
+    let screen = lines.screen().filter(|_| may_fit);
+    let left_out = screen.map(|width| columns.fit(width, shown.rows())).unwrap_or_default();
+    let printed = columns.lines(shown.rows());
     let mut printed = printed.iter();
     let titles = printed.next().filter(|_| shows == Shows::Rows);
     titles.map_or(Ok(()), |titles| lines.line(titles))?;
     if shows == Shows::Sums {
         return Ok(());
     }
-    let mut next = 0;
-    for (group, count) in table.groups().into_iter().enumerate() {
+    for (group, rows) in shown.groups.iter().enumerate() {
         if matches!(traces, Traces::One(_)) {
             written(text, table.heading(group).as_slice(), lines)?;
             written(text, &table.subheading(group), lines)?;
         }
-        let listed = (next..next + count).filter(|row| table.is_listed(*row));
-        for (row, line) in listed.zip(printed.by_ref()).filter(|_| shows == Shows::Rows) {
+        for (row, line) in rows.shown.iter().copied().zip(printed.by_ref()).filter(|_| shows.has_rows()) {
             written(text, &table.above(row), lines)?;
             match table.indent() {
+                "" if table.is_alarming(row) && !common.is_etwanalyzer() => lines.line(&line.alarming())?,
                 "" => lines.line(line)?,
                 indent => lines.line(&format!("{indent}{line}"))?,
             }
             written(text, &table.below(row), lines)?;
         }
-        next += count;
+        if rows.more > 0 && shown.groups.len() > 1 {
+            lines.line(&format!("{}  … {} more", table.indent(), text.int(count(rows.more))))?;
+        }
+    }
+    if shown.more() > 0 {
+        lines.line(&format!("… {} more (--top 0 shows all)", text.int(count(shown.more()))))?;
+    }
+    if !left_out.is_empty() {
+        let names = left_out.join(";+");
+        lines.line(&format!("(too narrow for: {}; --column '+{names}' shows them)", left_out.join(" ")))?;
     }
     Ok(())
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+/// The rows that are shown of a table.
+struct Shown {
+    groups: Vec<ShownGroup>,
+    /// Rows of groups of which none is shown.
+    of_others: usize,
+}
+
+/// The rows that are shown of a group.
+struct ShownGroup {
+    shown: Vec<usize>,
+    /// How many rows it has beside these.
+    more: usize,
+}
+
+impl Shown {
+    /// Groups that share the rows of a screen.
+    const GROUPS: usize = 10;
+
+    /// All rows, or so many: with groups the first ones of each of the first groups.
+    fn of(table: &dyn Table, most: Option<usize>) -> Self {
+        let (mut next, mut groups) = (0, Vec::new());
+        for count in table.groups() {
+            let shown: Vec<usize> = (next..next + count).filter(|row| table.is_listed(*row)).collect();
+            groups.push(ShownGroup { shown, more: 0 });
+            next += count;
+        }
+        let all: usize = groups.iter().map(|group| group.shown.len()).sum();
+        let Some(most) = most.filter(|most| all > *most) else { return Self { groups, of_others: 0 } };
+        let of_others = groups.iter().skip(Self::GROUPS).map(|group| group.shown.len()).sum();
+        groups.truncate(Self::GROUPS);
+        let each = (most / groups.len().max(1)).max(1);
+        for group in &mut groups {
+            group.more = group.shown.len().saturating_sub(each);
+            group.shown.truncate(each);
+        }
+        Self { groups, of_others }
+    }
+
+    /// The rows, those of each group behind those of the one before.
+    fn rows(&self) -> impl Iterator<Item = &usize> {
+        self.groups.iter().flat_map(|group| &group.shown)
+    }
+
+    /// How many are not shown.
+    fn more(&self) -> usize {
+        self.groups.iter().map(|group| group.more).sum::<usize>() + self.of_others
+    }
 }
 
 /// Of which traces the rows of a table are.
@@ -234,13 +329,13 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// The columns of a table for people, those that are asked for; in front of the words at the end the trace of each row, if rows are of
-/// several.
+/// The columns of a table for people, those that are asked for; in front of the words at the end the trace of
+/// each row, if rows are of several.
 fn columns<'a>(
     common: &Common,
     text: &'a Text,
     table: &'a dyn Table,
-    traces: Traces<'a>,
+    (traces, chosen): (Traces<'a>, Option<&str>),
 ) -> anyhow::Result<Columns<'a, usize>> {
     let (mut columns, all) = (Columns::new(), table.columns());
     let words = all.iter().rev().take_while(|column| !column.format.is_number()).count();
@@ -267,8 +362,13 @@ fn columns<'a>(
         let is_shown = is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
         let title: Cow<'_, str> = match &title {
             Heading::Words(words) if format == Format::Kilobytes => words.replace(KB, text.kb_name()).into(),
+            Heading::Words(words) if text.has_seconds() && is_moment(table, at, format) => {
+                format!("{words} s").into()
+            }
             Heading::Words(words) => words.into(),
+            Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()).into(),
             Heading::Time => text.times.title().into(),
+            Heading::Line(line) => line_text(text, line).into(),
             Heading::TimeIn(words, format) => {
                 format!("{words} {}", in_format(text.times, *format).title()).into()
             }
@@ -287,8 +387,14 @@ fn columns<'a>(
     if words == 0 {
         add_trace(&mut columns);
     }
-    columns.choose(common.column.as_deref())?;
+    columns.choose(chosen)?;
     Ok(columns)
+}
+
+/// Whether the cells of a column are times in the format that is asked for.
+fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
+    let has_own = || matches!(table.value(0, column), Value::Moment(..));
+    matches!(format, Format::Moment | Format::LeftMoment) && !has_own()
 }
 
 /// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
@@ -303,7 +409,9 @@ fn line_text(text: &Text, line: &Line) -> String {
         Piece::Words(words) => words.clone(),
         Piece::Value(format, value) => {
             behind = Some(*format);
-            value_text(text, *format, value)
+            let is_seconds = *format == Format::Moment && matches!(value, Value::Number(_));
+            let unit = if is_seconds && text.has_seconds() { " s" } else { "" };
+            value_text(text, *format, value) + unit
         }
     };
     line.pieces.iter().map(piece).collect()
@@ -317,6 +425,8 @@ fn value_text(text: &Text, format: Format, value: &Value) -> String {
         (Format::ProcessLine, Value::Process(cell)) => text.process_line(cell.into()),
         (_, Value::Process(cell)) => text.process(cell.into()),
         (_, Value::Moment(format, ns)) => text.times.with_format(*format).write(*ns),
+        (_, Value::MomentOf(clock, ns)) => text.times.with_clock(*clock).write(*ns),
+        (_, Value::Line(line)) => line_text(text, line),
         (_, Value::Rate(bytes, ns)) => text.throughput(*bytes, *ns),
         (Format::Fixed(digits), Value::Number(number)) => text.fixed(*number as f64, digits.into()),
         (Format::Fixed(digits), Value::Float(number)) => text.fixed(*number, digits.into()),
@@ -338,6 +448,7 @@ fn number_text(text: &Text, format: Format, number: i64) -> String {
         Format::FineMilliseconds => text.fine_ms(number),
         Format::Microseconds => text.us(number),
         Format::WholeMicroseconds => text.int(rounded(number, 1000)),
+        Format::AmongMicroseconds => text.among_us(number),
         Format::Seconds(digits) => text.s(number, digits),
         Format::Megabytes => text.mb(number),
         Format::Kilobytes => text.kb(number),

@@ -5,6 +5,12 @@ use etwkit_query::filter::TextFilter;
 
 use crate::printer::{Align, Table, TableLine};
 
+/// Blanks in front of a column.
+const GAP: usize = 2;
+
+/// Characters of the last column that should fit; the rest of a command line may go on in the next line.
+const LAST_WIDTH: usize = 30;
+
 /// How the cell of a row is written.
 type CellText<'a, R> = Box<dyn Fn(&R) -> String + 'a>;
 
@@ -82,8 +88,52 @@ impl<'a, R> Columns<'a, R> {
         Ok(())
     }
 
+    /// The same with nothing above columns.
+    pub(super) fn untitled(mut self) -> Self {
+        self.0.iter_mut().for_each(|column| column.title.clear());
+        self
+    }
+
+    /// Leaves columns out until a line fits, and tells their names: numbers from the right, then words from
+    /// the right, but never the first column and the last one, which tell what a row is about. Of the last
+    /// one only its begin has to fit.
+    pub(super) fn fit<'r>(&mut self, width: usize, rows: impl Iterator<Item = &'r R>) -> Vec<&'static str>
+    where
+        R: 'r,
+    {
+        let table = self.table(rows);
+        let widths = table.widths();
+        let shown: Vec<usize> =
+            (0..self.0.len()).filter(|at| self.0.get(*at).is_some_and(|it| it.shown)).collect();
+        let last = shown.len().saturating_sub(1);
+        let needed = |at: usize| {
+            let cell = widths.get(at).copied().unwrap_or_default();
+            GAP + if at == last { cell.min(LAST_WIDTH) } else { cell }
+        };
+        let mut all: usize = (0..shown.len()).map(needed).sum();
+        let mut left_out = Vec::new();
+        for align in [Align::Right, Align::Left] {
+            for at in (1..last).rev() {
+                let column = shown.get(at).and_then(|at| self.0.get_mut(*at));
+                let Some(column) = column.filter(|it| it.align == align && all > width) else { continue };
+                column.shown = false;
+                all = all.saturating_sub(needed(at));
+                left_out.push(column.name);
+            }
+        }
+        left_out.reverse();
+        left_out
+    }
+
     /// A line of titles and one of each row.
     pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<TableLine>
+    where
+        R: 'r,
+    {
+        self.table(rows).lines()
+    }
+
+    fn table<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Table
     where
         R: 'r,
     {
@@ -94,7 +144,7 @@ impl<'a, R> Columns<'a, R> {
         for row in rows {
             table.row(shown.iter().map(|column| (column.text)(row)));
         }
-        table.lines()
+        table
     }
 }
 
@@ -122,6 +172,20 @@ mod tests {
         ] {
             assert_eq!(chosen(names).unwrap(), titles, "{names}");
         }
+        let fitting = |width: usize| {
+            let mut columns: Columns<'_, ()> = Columns::new();
+            columns.number("Cpu", "cpu", true, |()| "123456".into());
+            columns.number("Wait", "wait", true, |()| "1".into());
+            columns.word("Kind", "kind", true, |()| "a kind".into());
+            columns.number("Ready", "ready", true, |()| "12".into());
+            columns.word("Process", "process", true, |()| "x".repeat(100));
+            let left_out = columns.fit(width, [()].iter());
+            (left_out, columns.lines([].iter())[0].to_string().trim().to_owned())
+        };
+        assert_eq!(fitting(80).0, [""; 0]);
+        assert_eq!(fitting(57), (vec!["Ready"], "cpu  wait  kind  process".into()));
+        assert_eq!(fitting(50), (vec!["Wait", "Ready"], "cpu  kind  process".into()));
+        assert_eq!(fitting(10), (vec!["Kind", "Wait", "Ready"], "cpu  process".into()));
         let error = chosen("+nosuch").unwrap_err().to_string();
         assert_eq!(error, "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime");
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+pub(super) use etwkit_engine::question;
+use etwkit_engine::{DiskFiles, questions};
 use etwkit_query::question::{AnyQuestion, Kind, Opt, Tagging, Values, request_schema, row_schema};
 use etwkit_trace::tags::TagSet;
 use serde_json::json;
@@ -13,12 +15,16 @@ use serde_json::json;
 use super::args::{Common, OUTPUT, ProcessOutput};
 use super::cells;
 use super::output::show_sql;
+use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::tags::TagArgs;
 
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
+
+/// Rows of a ranked list that fit a screen.
+const MOST_ROWS: usize = 40;
 
 /// The option that prints what requests and rows look like.
 const SCHEMA: &str = "show-schema";
@@ -35,6 +41,8 @@ pub(crate) struct Declared {
     show_schema: bool,
     /// Options that are given.
     values: Values,
+    /// What describes the events that are asked for.
+    pub(super) descriptions: Option<DescriptionArgs>,
 }
 
 impl std::fmt::Debug for Declared {
@@ -43,36 +51,29 @@ impl std::fmt::Debug for Declared {
     }
 }
 
-/// All declared questions.
-fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
-    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
-    all.copied()
-}
-
-/// The question of that name.
-pub(super) fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
-    questions().find(|question| question.name() == name)
-}
-
 /// All of them as commands.
 pub(super) fn commands() -> impl Iterator<Item = Command> {
     questions().map(command)
 }
 
 fn command(question: &'static dyn AnyQuestion) -> Command {
+    let command = Command::new(question.name());
+    let command = command.visible_aliases(question.aliases().iter().copied());
+    // Groups of arguments have sentences of their own, which take the place of this one.
+    arguments(question, command).about(question.sentence())
+}
+
+/// A command with the options of a question.
+pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) -> Command {
     let options = question.options();
     let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
     let merge = merge.help("One list over all extracts, which names the trace of each row");
-    let command = Command::new(question.name());
-    let command = command.visible_aliases(question.aliases().iter().copied());
     let merge = Some(merge).filter(|_| !has_option(&options, MERGE));
     let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     let all = options.iter().map(arg).chain(merge).chain([schema]);
     let command = all.fold(Common::augment_args(command), Command::arg);
-    let command = if has_processes(&options) { ProcessOutput::augment_args(command) } else { command };
-    // Groups of arguments have sentences of their own, which take the place of this one.
-    command.about(question.sentence())
+    if has_processes(&options) { ProcessOutput::augment_args(command) } else { command }
 }
 
 fn has_option(options: &[Opt], name: &str) -> bool {
@@ -90,7 +91,7 @@ fn arg(option: &Opt) -> Arg {
     let arg = match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         Kind::Text => arg
-            .allow_hyphen_values(matches!(option.value_name, "NUMBERS" | "A..B"))
+            .allow_hyphen_values(matches!(option.value_name, "NUMBERS" | "IDS" | "A..B" | "TIME"))
             .allow_negative_numbers(option.value_name == "STATUS"),
         Kind::Words(words) => arg.value_parser(PossibleValuesParser::new(words.iter().copied())),
         Kind::Several(words) => {
@@ -111,6 +112,8 @@ fn arg(option: &Opt) -> Arg {
     let arg = option.default.iter().fold(arg, |arg, default| arg.default_value(default.clone()));
     let arg = arg.conflicts_with_all(option.excludes);
     let arg = option.requires.into_iter().fold(arg, Arg::requires);
+    let arg = arg.visible_aliases(option.also.iter().copied());
+    let arg = if option.is_required { arg.required_unless_present(SCHEMA) } else { arg };
     match option.heading {
         Some(heading) => arg.help_heading(heading),
         None if option.is_output() => arg.help_heading(OUTPUT),
@@ -141,8 +144,14 @@ impl Declared {
         }
         let processes =
             has_processes(&options).then(|| ProcessOutput::from_arg_matches(matches)).transpose()?;
-        let common = Common::from_arg_matches(matches)?;
+        let mut common = Common::from_arg_matches(matches)?;
+        let is_cut = |name: &str| name.starts_with("top") || name.starts_with("skip");
+        common.most_rows =
+            (has_option(&options, "top") && !values.keys().any(|name| is_cut(name))).then_some(MOST_ROWS);
+        let request = question.read(&values).ok();
+        let described = request.as_ref().and_then(|request| request.descriptions());
         Ok(Self {
+            descriptions: described.map(DescriptionArgs::of),
             common,
             question,
             processes,
@@ -155,7 +164,12 @@ impl Declared {
 
 /// Asks and prints.
 pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let request = args.question.read(&args.values)?;
+    run_as(args, &format!("dump {}", args.question.name()), printer)
+}
+
+/// Asks and prints for the command of that name.
+pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let mut request = args.question.read(&args.values)?;
     let merge = args.merge || request.merges();
     if let Some(how) = request.one_table() {
         let options = [
@@ -173,6 +187,7 @@ pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<
         printer.block(&text)?;
         return Ok(Exit::Answered);
     }
+    request.read_files(&DiskFiles)?;
     if args.common.show_sql {
         return show_sql(printer, &request.show_sql());
     }
@@ -184,16 +199,19 @@ pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<
         }
         Tagging::Function(files) => TagArgs::of(files).sets()?.into(),
     };
+    let is_text = !args.common.json && args.common.csv.is_none();
     let asking = cells::Asking {
         common: &args.common,
         processes: args.processes.as_ref(),
-        command: &format!("dump {}", args.question.name()),
+        command,
         fields: &request.fields(),
         merge: merge.then(|| request.top()),
         request: &*request,
     };
     cells::answered(&asking, printer, |session| {
         session.use_tags(sets.clone());
-        request.answer(session)
+        let answer = if is_text { request.answer_for_people(session) } else { request.answer(session) };
+        // ETWAnalyzer has the largest at the end.
+        answer.map(|answer| if args.common.is_etwanalyzer() { answer.largest_first(false) } else { answer })
     })
 }

@@ -5,20 +5,17 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::Context;
+use etwkit_compat::csv as csv_of_etwanalyzer;
 use etwkit_query::Session;
 use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::dump::zero::ZeroTime;
-use etwkit_query::question::record;
 use etwkit_query::time_format::TimeWriter;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 pub(super) use super::columns::Columns;
-use crate::compat::csv as csv_of_etwanalyzer;
 use crate::exit::Exit;
 use crate::extracts::{SameTrace, unpacked};
 use crate::out_file::{self, OutFile, Replace};
@@ -31,22 +28,8 @@ pub(super) struct Answered<A> {
     pub(super) answer: A,
 }
 
-/// Asks all extracts, several at a time; answers come in their order. Those that hold no answer are named; with none left the answer is empty.
-pub(super) fn ask<A: Send>(
-    common: &Common,
-    command: &str,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
-) -> anyhow::Result<Vec<Answered<A>>> {
-    let mut all = Vec::new();
-    ask_each(common, command, printer, question, |_, answered| {
-        all.push(answered);
-        Ok(())
-    })?;
-    Ok(all)
-}
-
-/// Asks as [`ask`] does, and hands on each answer as soon as those in front of it are there.
+/// Asks all extracts, several at a time, and hands on each answer as soon as those in front of it are there.
+/// Those that hold no answer are named.
 pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
@@ -59,22 +42,25 @@ pub(super) fn ask_each<A: Send>(
     }
     if let Some(path) = &common.csv {
         // Before anything is computed for it.
-        out_file::check(path, common.csv_replace())?;
+        if !is_stdout(path) {
+            out_file::check(path, common.csv_replace())?;
+        }
     }
     let extracts = unpacked(common.chosen()?, printer)?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
-    let shelf = printer.shelf();
+    let context = printer.context();
     let (mut same, mut names) = (SameTrace::default(), HashSet::new());
-    let naming = Naming { with_path: common.show_full_file_name, as_asked: common.etwanalyzer_csv.is_some() };
-    ask_in_order(naming, &extracts, &shelf, &question, |asked| {
+    let naming = Naming { with_path: common.show_full_file_name, as_asked: common.guest_csv().is_some() };
+    ask_in_order(naming, &extracts, &context, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
         printer.add_gaps(asked.gaps);
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());
         let name = asked.name;
-        let answer = asked.answer.and_then(|(mut info, answer)| {
-            // Two recordings of one name are told apart by where they lie; rows for machines have a column for that.
+        let answer = asked.answer.map_err(anyhow::Error::from).and_then(|(mut info, answer)| {
+            // Two recordings of one name are told apart by where they lie; rows for machines have a column
+            // for that.
             let is_text = !common.json && common.csv.is_none();
             if info.of_several && is_text && !names.insert(info.file_name.clone()) {
                 name.clone_into(&mut info.file_name);
@@ -99,38 +85,6 @@ pub(super) fn ask_each<A: Send>(
     })
 }
 
-/// Asks as [`ask`] does, with another zero of times; what the reader should know of it becomes notes.
-pub(super) fn ask_from_zero<A: Send>(
-    common: &Common,
-    command: &str,
-    zero: &ZeroTime,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
-) -> anyhow::Result<Vec<Answered<A>>> {
-    let mut all = Vec::new();
-    ask_each_from_zero(common, command, zero, printer, question, |_, answered| {
-        all.push(answered);
-        Ok(())
-    })?;
-    Ok(all)
-}
-
-/// Asks as [`ask_each`] does, with another zero of times.
-pub(super) fn ask_each_from_zero<A: Send>(
-    common: &Common,
-    command: &str,
-    zero: &ZeroTime,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
-    mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let both = |session: &Session| Ok((zero.warning(session)?, question(session)?));
-    ask_each(common, command, printer, both, |printer, Answered { info, answer: (warning, answer) }| {
-        warning.iter().for_each(|warning| printer.note(warning));
-        on_answer(printer, Answered { info, answer })
-    })
-}
-
 /// Why there is no answer, and what would give one.
 fn explain(common: &Common, printer: &mut Printer<'_>, name: &str, why: &dump::Error) -> anyhow::Result<()> {
     let hint = why.hint().unwrap_or_default();
@@ -149,7 +103,8 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
     Ok(Exit::Answered)
 }
 
-/// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several, then the columns of the SQL.
+/// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several,
+/// then the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("trace".into(), Value::from(info.file_name.clone()));
@@ -165,100 +120,8 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
 /// A row as machines get it.
 pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
-/// The rows that extracts answered, each with its trace.
-pub(super) fn rows_of<'a, A, R: 'a, I: IntoIterator<Item = &'a R>>(
-    answers: &'a [Answered<A>],
-    rows: impl Fn(&'a A) -> I + Clone,
-) -> impl Iterator<Item = (&'a TraceInfo, &'a R)> + Clone
-where
-    I::IntoIter: Clone,
-{
-    answers.iter().flat_map(move |one| rows(&one.answer).into_iter().map(|row| (&one.info, row)))
-}
-
-/// Writes rows for machines, or text where that is not asked for, and says how the command ends.
-pub(super) fn written<'r, R: Serialize + 'r>(
-    common: &Common,
-    printer: &mut Printer<'_>,
-    rows: impl Iterator<Item = (&'r TraceInfo, &'r R)> + Clone,
-    text: impl FnOnce(&mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    let has_rows = rows.clone().next().is_some();
-    if !machine(common, printer, rows)? {
-        text(&mut Lines::new(common, printer))?;
-    }
-    Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
-}
-
-/// Asks all extracts, and writes each as soon as those in front of it are written, so that of hundreds the first rows are there at once. Only a CSV
-/// file is written when all is known.
-pub(super) fn streamed<A: Send, R: Serialize>(
-    common: &Common,
-    command: &str,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
-    rows: impl Fn(&A) -> Vec<&R>,
-    text: impl FnMut(&Answered<A>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    streamed_from_zero((common, &ZeroTime::default()), command, printer, question, rows, text)
-}
-
-/// Asks and writes as [`streamed`] does, with another zero of times.
-pub(super) fn streamed_from_zero<A: Send, R: Serialize>(
-    (common, zero): (&Common, &ZeroTime),
-    command: &str,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
-    rows: impl Fn(&A) -> Vec<&R>,
-    mut text: impl FnMut(&Answered<A>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    let (mut has_rows, mut for_file) = (false, Vec::new());
-    ask_each_from_zero(common, command, zero, printer, question, |printer, one| {
-        has_rows |= !rows(&one.answer).is_empty();
-        if common.csv.is_some() {
-            for_file.push(one);
-            return Ok(());
-        }
-        if !machine(common, printer, with_trace(&one, &rows))? {
-            text(&one, &mut Lines::new(common, printer))?;
-        }
-        Ok(printer.finish()?)
-    })?;
-    if common.csv.is_some() {
-        machine(common, printer, for_file.iter().flat_map(|one| with_trace(one, &rows)))?;
-    }
-    Ok(if has_rows { Exit::Answered } else { Exit::Nothing })
-}
-
-/// The rows of an answer, each with its trace.
-fn with_trace<'a, A, R: 'a>(
-    one: &'a Answered<A>,
-    rows: &impl Fn(&A) -> Vec<&R>,
-) -> impl Iterator<Item = (&'a TraceInfo, &'a R)> {
-    rows(&one.answer).into_iter().map(|row| (&one.info, row))
-}
-
-/// Asks for a list of rows and writes it as [`streamed`] does.
-pub(super) fn listed<R: Serialize + Send>(
-    common: &Common,
-    command: &str,
-    printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<Vec<R>> + Sync,
-    text: impl FnMut(&Answered<Vec<R>>, &mut Lines<'_, '_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Exit> {
-    streamed(common, command, printer, question, |rows| rows.iter().collect(), text)
-}
-
-/// Writes rows for machines, if that is asked for; says whether it was.
-pub(super) fn machine<'r, R: Serialize>(
-    common: &Common,
-    printer: &mut Printer<'_>,
-    rows: impl Iterator<Item = (&'r TraceInfo, R)>,
-) -> anyhow::Result<bool> {
-    machine_with_header(common, printer, &[], rows.map(|(info, row)| (info, record(&row))))
-}
-
-/// The same for rows whose columns are known, so that a file without rows has their names.
+/// Writes rows for machines, if that is asked for, and says whether it was. A file without rows has the names
+/// of columns.
 pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
@@ -266,8 +129,17 @@ pub(super) fn machine_with_header<'r>(
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<bool> {
     if let Some(path) = &common.csv {
-        if let Some(dump) = &common.etwanalyzer_csv {
-            return foreign_csv(common, dump, path, printer, rows).map(|()| true);
+        if let Some(style) = common.guest_csv() {
+            return foreign_csv(common, style, path, printer, rows).map(|()| true);
+        }
+        if is_stdout(path) {
+            let mut text = Vec::new();
+            csv_rows(&mut csv::Writer::from_writer(&mut text), fields, rows)?;
+            let text = String::from_utf8_lossy(&text).into_owned();
+            // A terminal gets no control characters out of a trace.
+            let is_terminal = printer.width().is_some();
+            if is_terminal { printer.block(&text) } else { printer.raw(&text) }?;
+            return Ok(true);
         }
         let written = csv_file(path, common.csv_replace(), fields, rows)?;
         printer.line(&format!("wrote {written} rows to {}", path.display()))?;
@@ -284,24 +156,18 @@ pub(super) fn machine_with_header<'r>(
 /// Writes rows as ETWAnalyzer does, and says so in its words.
 fn foreign_csv<'r>(
     common: &Common,
-    dump: &str,
+    style: &csv_of_etwanalyzer::Style,
     path: &Path,
     printer: &mut Printer<'_>,
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<()> {
-    let style = csv_of_etwanalyzer::Style {
-        dump,
-        line: &common.etwanalyzer_line,
-        has_separator_line: !common.no_csv_separator,
-        // Groups would make texts of them.
-        numbers: common.numbers().ungrouped(),
-    };
     let rows = rows.map(|(info, row)| {
-        let times = TimeWriter::new(common.time_format, common.time_digits, info.clock());
+        let times = TimeWriter::new(common.time_format(), common.time_digits, info.clock());
         Ok((info, object(info, row?, false), times))
     });
     let mut file = BufWriter::new(OutFile::create(path, common.csv_replace())?);
-    csv_of_etwanalyzer::write(&mut file, path, style, rows)?;
+    // Groups of digits would make texts of numbers.
+    csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
     out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
@@ -314,6 +180,26 @@ fn csv_file<'r>(
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<usize> {
     let mut writer = csv::Writer::from_writer(BufWriter::new(OutFile::create(path, replace)?));
+    let written = csv_rows(&mut writer, fields, rows)?;
+    let file = writer
+        .into_inner()
+        .map_err(csv::IntoInnerError::into_error)
+        .with_context(|| out_file::cannot(path))?;
+    out_file::keep(file, path)?;
+    Ok(written)
+}
+
+/// Whether the name of a file is that of the standard output.
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Writes rows below their titles, and tells how many.
+fn csv_rows<'r>(
+    writer: &mut csv::Writer<impl std::io::Write>,
+    fields: &[Field],
+    rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
+) -> anyhow::Result<usize> {
     let mut written = 0;
     for (info, row) in rows {
         let object = object(info, row?, true);
@@ -330,11 +216,7 @@ fn csv_file<'r>(
     if written == 0 && !fields.is_empty() {
         writer.write_record(std::iter::once("trace").chain(fields.iter().map(|field| field.name)))?;
     }
-    let file = writer
-        .into_inner()
-        .map_err(csv::IntoInnerError::into_error)
-        .with_context(|| out_file::cannot(path))?;
-    out_file::keep(file, path)?;
+    writer.flush()?;
     Ok(written)
 }
 
@@ -353,8 +235,17 @@ impl<'p, 'w> Lines<'p, 'w> {
         Self { width: if common.clip { width() } else { None }, printer }
     }
 
+    /// The width that columns should fit into, if there is a terminal.
+    pub(super) fn screen(&self) -> Option<usize> {
+        self.printer.width()
+    }
+
     pub(super) fn line(&mut self, line: &(impl Line + ?Sized)) -> anyhow::Result<()> {
-        Ok(self.printer.line_as(line.role(), &clipped(line.text(), self.width))?)
+        let text = clipped(line.text(), self.width);
+        let Some(screen) = self.screen().filter(|screen| text.chars().count() > *screen) else {
+            return Ok(self.printer.line_as(line.role(), &text)?);
+        };
+        folded(&text, screen).iter().try_for_each(|part| Ok(self.printer.line_as(line.role(), part)?))
     }
 
     pub(super) fn heading(&mut self, line: &str) -> anyhow::Result<()> {
@@ -368,10 +259,16 @@ impl<'p, 'w> Lines<'p, 'w> {
         text: &super::text::Text,
         sums: &str,
     ) -> anyhow::Result<()> {
-        let start = text.times.write(0);
+        let start = text.begin();
         let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
         let heading = format!("{start}{sums}  {}", info.file_name);
         Ok(self.printer.file(&clipped(&heading, self.width))?)
+    }
+
+    /// The heading of an extract that tells its start elsewhere.
+    pub(super) fn name(&mut self, info: &TraceInfo) -> anyhow::Result<()> {
+        let name = if info.file_name.is_empty() { "Trace" } else { &info.file_name };
+        Ok(self.printer.file(&clipped(name, self.width))?)
     }
 }
 
@@ -388,6 +285,36 @@ fn clipped(line: &str, width: Option<usize>) -> String {
     }
 }
 
+/// What stands in front of the parts of a line behind the first one, beside the indent of that.
+const HANGING: usize = 4;
+
+/// A line that is wider than the screen, in parts that end between words: a terminal itself breaks words
+/// anywhere. A word that is wider than the screen stays whole.
+fn folded(line: &str, screen: usize) -> Vec<String> {
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let hanging = " ".repeat((indent + HANGING).min(screen / 2));
+    let (mut parts, mut part, mut width) = (Vec::new(), String::new(), 0);
+    let mut rest = line;
+    while !rest.is_empty() {
+        let gap = rest.chars().take_while(|c| *c == ' ').count();
+        let (blanks, behind) = rest.split_at(gap);
+        let (word, next) = behind.split_at(behind.find(' ').unwrap_or(behind.len()));
+        let needed = word.chars().count();
+        let has_words = width > 0 && !part.trim_start().is_empty();
+        if has_words && width + gap + needed > screen {
+            parts.push(std::mem::replace(&mut part, format!("{hanging}{word}")));
+            width = hanging.len() + needed;
+        } else {
+            part.push_str(blanks);
+            part.push_str(word);
+            width += gap + needed;
+        }
+        rest = next;
+    }
+    parts.push(part);
+    parts
+}
+
 /// How a command ends that printed so many rows.
 pub(super) const fn exit(rows: usize) -> Exit {
     if rows > 0 { Exit::Answered } else { Exit::Nothing }
@@ -396,6 +323,18 @@ pub(super) const fn exit(rows: usize) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_folded_between_words() {
+        for (line, parts) in [
+            ("  ab cd ef", &["  ab cd", "    ef"][..]),
+            ("  ab      cd", &["  ab", "    cd"]),
+            ("abcdefghijklmn op", &["abcdefghijklmn", "    op"]),
+            ("ab cd", &["ab cd"]),
+        ] {
+            assert_eq!(folded(line, 8), parts, "{line}");
+        }
+    }
 
     #[test]
     fn lines_are_cut_at_the_width_of_what_is_printed() {

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::Args;
+use etwkit_engine::{is_folder, recordings};
 use etwkit_query::range::{Range, Unit};
 use etwkit_query::test_run::{Selection, TestFile};
 
 use super::args::Common;
-use super::recordings::{is_folder, recordings};
 
 /// Heading of these options.
 const TESTS: &str = "Tests";

@@ -1,15 +1,14 @@
 //! `etwkit dump test-run`: what runs of tests a folder holds.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use etwkit_query::test_run::{Test, TestFile, TestRun, TestStatus};
-use serde_json::json;
+use etwkit_engine::recordings;
+use etwkit_query::question::record;
+use etwkit_query::test_run::{RunSums, Test, TestFile, TestRow, TestRun};
 
-use super::recordings::recordings;
 use super::test_args::TestSelectionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -71,45 +70,28 @@ fn files(runs: &[TestRun]) -> impl Iterator<Item = (&TestRun, &Test, &TestFile)>
 
 fn objects(runs: &[TestRun], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.json_start("dump test-run");
-    for (run, test, file) in files(runs) {
-        let name = file.name.as_ref();
-        let status = name.and_then(|name| name.status).map(|status| match status {
-            TestStatus::Passed => "passed",
-            TestStatus::Failed => "failed",
-        });
-        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        printer.json(&json!({
-            "run": run.index,
-            "test_case": test.test_case(),
-            "performed_at": file.performed_at.format("%Y-%m-%dT%H:%M:%S").to_string(),
-            "duration_ms": test.duration_ms(),
-            "machine": file.machine(),
-            "status": status,
-            "is_valid": name.is_some(),
-            "trace": path(&file.trace),
-            "extract": path(&file.extract),
-        }))?;
+    for row in TestRow::all(runs) {
+        printer.json(&record(&row)?.into())?;
     }
     Ok(())
 }
 
 /// `dd hh:mm:ss`.
-fn length(run: &TestRun) -> String {
-    let seconds = run.end().signed_duration_since(run.start()).num_seconds();
+fn length(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     format!("{days:02} {hours:02}:{minutes:02}:{:02}", seconds % 60)
 }
 
 fn text(args: &TestRunArgs, runs: &[TestRun], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     for run in runs {
-        let cases: BTreeSet<&str> = run.tests.iter().map(Test::test_case).collect();
+        let sums = RunSums::of(std::slice::from_ref(run));
         printer.heading(&format!(
             "Run {} starts at {}, duration {}, {} test cases, {} tests",
             run.index,
             run.start(),
-            length(run),
-            cases.len(),
-            run.tests.len()
+            length(sums.seconds),
+            sums.test_cases,
+            sums.tests
         ))?;
         for test in run.tests.iter().filter(|_| args.verbose || args.print_files) {
             let bar = usize::try_from(test.duration_ms() / 200).unwrap_or(usize::MAX).min(MAX_BAR);
@@ -122,20 +104,18 @@ fn text(args: &TestRunArgs, runs: &[TestRun], printer: &mut Printer<'_>) -> anyh
             }
         }
     }
-    let machines: BTreeSet<&str> = files(runs).filter_map(|(_, _, file)| file.machine()).collect();
     let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
         printer.line("no test fits")?;
         return Ok(());
     };
+    let RunSums { tests, recordings, extracted, machines, .. } = RunSums::of(runs);
     printer.line(&format!(
-        "{} runs from {} to {}: {} tests, {} recordings, {} of them extracted, machines: {}",
+        "{} runs from {} to {}: {tests} tests, {recordings} recordings, {extracted} of them extracted, \
+         machines: {}",
         runs.len(),
         first.start(),
         last.end(),
-        runs.iter().map(|run| run.tests.len()).sum::<usize>(),
-        files(runs).count(),
-        files(runs).filter(|(_, _, file)| file.extract.is_some()).count(),
-        if machines.is_empty() { "?".to_owned() } else { machines.into_iter().collect::<Vec<_>>().join(" ") }
+        if machines.is_empty() { "?" } else { &machines }
     ))?;
     Ok(())
 }

@@ -1,16 +1,10 @@
 //! Numbers and processes as text for people.
 
-use etwkit_analysis::wait::{WaitRow, WaitSum};
-use etwkit_query::dump::cpu::CpuRow;
-use etwkit_query::dump::exception::{ExceptionRow, ThrownRow};
-use etwkit_query::dump::method::MethodRow;
 use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::dump::trace_log::{EventRow, ProviderRow};
-use etwkit_query::dump::zero::ZeroTime;
-use etwkit_query::time_format::{TimeWriter, seconds};
+use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_query::time_format::{TimeFormat, TimeWriter, seconds};
 
-use super::args::{Common, ProcessFilters, ProcessFormat, ProcessOutput};
-use crate::numbers::Numbers;
+use super::args::{Common, ProcessFormat, ProcessOutput};
 
 /// Writes numbers, times and processes of one trace as the options ask for.
 #[derive(Debug, Clone, Copy)]
@@ -35,54 +29,21 @@ pub(super) struct ProcessText<'a> {
     pub(super) command_line: Option<&'a str>,
 }
 
-/// Rows of most dumps carry their process in columns of the same names.
-macro_rules! process_of {
-    ($($row:ty),+) => {$(
-        impl<'a> From<&'a $row> for ProcessText<'a> {
-            fn from(row: &'a $row) -> Self {
-                Self {
-                    name: row.process.as_deref(),
-                    pid: row.pid,
-                    start_ns: row.process_start_ns,
-                    stop_ns: row.process_stop_ns,
-                    command_line: row.command_line.as_deref(),
-                }
-            }
-        }
-    )+};
-}
-
-process_of!(CpuRow, MethodRow, WaitSum, WaitRow, ExceptionRow, ThrownRow, ProviderRow, EventRow);
-
-/// An id as digits, without groups; nothing where it is missing.
-pub(super) fn id(id: Option<i64>) -> String {
-    id.map(|id| id.to_string()).unwrap_or_default()
-}
-
 impl Text {
-    pub(super) fn new(common: &Common, processes: Option<&ProcessFilters>, info: &TraceInfo) -> Self {
-        Self::with(common, processes.map(|processes| &processes.written), info)
-    }
-
     pub(super) fn with(common: &Common, processes: Option<&ProcessOutput>, info: &TraceInfo) -> Self {
         let process_times = processes.and_then(|processes| processes.process_format);
         let process_format = match process_times {
             Some(ProcessFormat::Times(format)) => format,
-            _ => common.time_format,
+            _ => common.time_format(),
         };
         Self {
             numbers: common.numbers(),
             is_etwanalyzer: common.is_etwanalyzer(),
-            times: TimeWriter::new(common.time_format, common.time_digits, info.clock()),
+            times: TimeWriter::new(common.time_format(), common.time_digits, info.clock()),
             process_times,
             process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
             command_lines: processes.is_none_or(|processes| !processes.no_cmdline),
         }
-    }
-
-    /// The same where times of rows were moved.
-    pub(super) fn moved(self, zero: &ZeroTime) -> Self {
-        if zero.mode.is_none() { self } else { self.of_moved_times() }
     }
 
     /// The same for times that count from another zero.
@@ -91,14 +52,33 @@ impl Text {
         Self { times, process_writer, ..self }
     }
 
+    /// When the trace started: with its distance from UTC, since seconds count from there.
+    pub(super) fn begin(&self) -> String {
+        if self.is_etwanalyzer { self.times.write(0) } else { self.times.begin() }
+    }
+
+    /// Whether times are seconds of the trace, so that words beside them have to name the unit.
+    pub(super) fn has_seconds(&self) -> bool {
+        !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds
+    }
+
+    /// The digits in front of the mark in groups, as those of whole numbers in the same table are.
+    /// ETWAnalyzer groups none of these, and times of a trace have no groups anywhere, since they are asked
+    /// for again.
+    fn grouped(&self, number: String) -> String {
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(number.len());
+        let (whole, rest) = number.split_at(end);
+        match whole.parse::<i64>() {
+            Ok(1000.. | ..=-1000) if !self.is_etwanalyzer => {
+                self.numbers.whole(whole.parse().unwrap_or_default()) + rest
+            }
+            _ => number,
+        }
+    }
+
     /// A whole number, digits in groups.
     pub(super) fn int(&self, number: i64) -> String {
         self.numbers.whole(number)
-    }
-
-    /// The number, or nothing where it is missing.
-    pub(super) fn maybe_int(&self, number: Option<i64>) -> String {
-        number.map(|number| self.int(number)).unwrap_or_default()
     }
 
     /// Nanoseconds in whole milliseconds, rounded half to even.
@@ -111,23 +91,28 @@ impl Text {
         self.numbers.thousandths(rounded(ns, 1000))
     }
 
-    pub(super) fn maybe_fine_ms(&self, ns: Option<i64>) -> String {
-        ns.map(|ns| self.fine_ms(ns)).unwrap_or_default()
-    }
-
     /// Nanoseconds in microseconds with one digit, rounded half to even.
     pub(super) fn us(&self, ns: i64) -> String {
         self.numbers.tenths(rounded(ns, 100))
     }
 
-    /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are [`moment`]s.
+    /// A length of time with its unit in a line of microseconds, where ETWAnalyzer has seconds.
+    pub(super) fn among_us(&self, ns: i64) -> String {
+        if self.is_etwanalyzer {
+            return format!("{} s", self.s(ns, 6));
+        }
+        format!("{} us", self.int(rounded(ns, 1000)))
+    }
+
+    /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are
+    /// written by `times`.
     pub(super) fn s(&self, ns: i64, digits: u8) -> String {
-        self.numbers.seconds(ns, digits)
+        self.grouped(self.numbers.seconds(ns, digits))
     }
 
     /// A number with so many digits behind the mark.
     pub(super) fn fixed(&self, number: f64, digits: usize) -> String {
-        self.numbers.fixed(number, digits)
+        self.grouped(self.numbers.fixed(number, digits))
     }
 
     /// Bytes of transfers in MB of 10⁶ bytes.
@@ -150,7 +135,8 @@ impl Text {
         self.sized(bytes, 1 << 20)
     }
 
-    /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes nothing.
+    /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes
+    /// nothing.
     fn sized(&self, bytes: i64, unit: i64) -> String {
         if self.is_etwanalyzer {
             return self.int(rounded(bytes, unit));
@@ -161,7 +147,7 @@ impl Text {
     /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
     pub(super) fn bytes(&self, bytes: i64) -> String {
         let units = if self.is_etwanalyzer { ["KB", "MB", "GB", "TB"] } else { ["KiB", "MiB", "GiB", "TiB"] };
-        self.numbers.bytes(bytes, units)
+        self.grouped(self.numbers.bytes(bytes, units))
     }
 
     /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts it to whole ones.
@@ -206,19 +192,6 @@ impl Text {
     }
 }
 
-/// A moment in seconds of the trace, which no locale changes.
-pub(super) fn moment(ns: i64, digits: u8) -> String {
-    seconds(ns, digits)
-}
-
-/// A quotient, rounded half to even.
-pub(crate) fn rounded(number: i64, unit: i64) -> i64 {
-    let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
-    let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
-    let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
-    i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
-}
-
 /// Nanoseconds as `1.02:03:04.567`, days only if there are some.
 pub(super) fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
@@ -239,20 +212,6 @@ fn arguments(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn halves_are_rounded_to_even() {
-        for (number, unit, expected) in [
-            (500, 1000, 0),
-            (1500, 1000, 2),
-            (2500, 1000, 2),
-            (2501, 1000, 3),
-            (-500, 1000, 0),
-            (-1500, 1000, -2),
-        ] {
-            assert_eq!(rounded(number, unit), expected, "{number}");
-        }
-    }
 
     #[test]
     fn command_lines_are_shown_behind_the_executable() {

@@ -1,12 +1,11 @@
 //! Which events a question means.
 
 use anyhow::bail;
-use etwkit_etl::Guid;
-use etwkit_etl::clock::Clock;
+use etwkit_etl::{Guid, Session};
 use etwkit_query::filter::Pattern;
 
 use crate::cli::EventsArgs;
-use crate::time_range;
+use crate::time_range::TimeRange;
 
 /// A list of patterns: `;` between them, `*` and `?` in them, `!` in front of those that must not match.
 ///
@@ -50,7 +49,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(args: &EventsArgs, clock: &Clock) -> anyhow::Result<Self> {
+    pub(super) fn new(args: &EventsArgs, session: &Session) -> anyhow::Result<Self> {
         for (option, text) in [("provider", &args.provider), ("name", &args.name), ("process", &args.process)]
         {
             if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
@@ -65,7 +64,7 @@ impl Filter {
             provider_guid,
             name: patterns(&args.name),
             process: patterns(&args.process),
-            range: range(args.range.as_deref(), clock)?,
+            range: range(args.range.as_deref(), session)?,
         })
     }
 
@@ -95,9 +94,9 @@ impl Filter {
 }
 
 /// The part of the trace in raw ticks, both ends included.
-fn range(text: Option<&str>, clock: &Clock) -> anyhow::Result<(i64, i64)> {
-    let range = time_range::parse(text)?;
-    let ticks = |ns: i64, open: i64| if ns == open { open } else { clock.ticks_at(ns) };
+fn range(text: Option<&str>, session: &Session) -> anyhow::Result<(i64, i64)> {
+    let range = TimeRange::parse(text)?.of(session)?;
+    let ticks = |ns: i64, open: i64| if ns == open { open } else { session.clock().ticks_at(ns) };
     Ok((ticks(range.start_ns, i64::MIN), ticks(range.end_ns, i64::MAX)))
 }
 

@@ -24,7 +24,7 @@ pub(super) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     let described = args.descriptions.read()?;
     let input = input::open(&args.traces)?;
     let session = input.session();
-    let filter = Filter::new(args, session.clock())?;
+    let filter = Filter::new(args, session)?;
     let format = if args.json { EventsFormat::Json } else { args.format };
     let (mut decoder, directory, last) = first_pass(session)?;
     decoder.give(described.descriptions().clone());

@@ -16,6 +16,8 @@ use etwkit_extract::{
     ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written,
     convert, convert_with_tags, default_target,
 };
+use etwkit_query::numbers::Numbers;
+use etwkit_trace::import::Range;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
@@ -24,9 +26,10 @@ use crate::commands::symbols::summary_line;
 use crate::exit::Exit;
 use crate::input;
 use crate::interrupt::Stoppable;
-use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::{report, symbols, time_range};
+use crate::report::{self, Failures};
+use crate::symbols;
+use crate::time_range::TimeRange;
 use plan::Job;
 use progress::Bars;
 
@@ -73,21 +76,14 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Traces that could not be extracted, while others could.
-#[derive(Debug, Default, thiserror::Error)]
-#[error("{} of {traces} traces could not be extracted", all.len())]
-pub(crate) struct Failures {
-    traces: usize,
-    /// Names of traces, and what is wrong.
-    pub(crate) all: Vec<(String, anyhow::Error)>,
-}
-
 /// Is told what became of a trace.
 type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
 
 /// Makes all extracts, and tells what became of each as soon as it is done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let jobs = plan::jobs(args)?;
+    // What is wrong with it is said before anything is read.
+    TimeRange::parse(args.range.as_deref())?;
     let sets = args.tags.sets()?;
     let described = args.descriptions.read()?;
     let options = ConvertOptions {
@@ -95,7 +91,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
             Detail::Full => Kept::Full,
             Detail::Summary => Kept::Summary,
         },
-        range: time_range::parse(args.range.as_deref())?,
+        range: Range::ALL,
         keep_whole: args.keep_whole,
         keep_payload: !args.no_payload,
         no_overwrite: args.no_overwrite,
@@ -187,7 +183,8 @@ fn one(
     let path = args.symbols.path(beside, &[]);
     let symbol_options = symbols::options(&path, false);
     let names = NameFrom { path, options: symbol_options, on_symbols: &on_symbols };
-    let options = ConvertOptions { names: Some(&names), ..options };
+    let range = TimeRange::parse(args.range.as_deref())?.of(input.session())?;
+    let options = ConvertOptions { names: Some(&names), range, ..options };
     match convert_with_tags(&input, &job.target, options, sets, &mut |progress| bar.set(progress, &stoppable))
     {
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),

@@ -8,12 +8,13 @@ mod unrecorded;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context as _, bail};
 use etwkit_query::Answer;
 
 use crate::cli::{SqlArgs, SqlFormat};
+use crate::context::Context;
 use crate::exit::Exit;
-use crate::extracts::{open_alone, open_extracts, source, unpacked};
+use crate::extracts::{open_extracts, unpacked};
 use crate::gaps::AllGaps;
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, grouped};
@@ -44,14 +45,10 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
         extracts = readable(extracts, printer)?;
     }
     let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
-    let session = match sets {
-        None => open_extracts(&extracts, printer)?,
-        Some(sets) => {
-            let session = open_alone(&extracts, printer)?;
-            session.use_tags(sets.into());
-            session.into()
-        }
-    };
+    let session = open_extracts(&extracts, printer)?;
+    if let Some(sets) = sets {
+        session.use_tags(sets.into());
+    }
     let answer = question.ask(&session)?;
     unrecorded::notes(&session, &extracts, &question.sql()).iter().for_each(|note| printer.note(note));
     let rows = match &args.out {
@@ -70,10 +67,11 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
 
 /// The extracts that can be opened; the others become errors of the command.
 fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    let (mut good, shelf) = (Vec::new(), printer.shelf());
+    let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
     for path in extracts {
         // Notes of those that can be opened come when they are opened to be asked.
-        match source(&path, &shelf, &mut Vec::new()).with_context(|| path.display().to_string()) {
+        let opened = engine.source(&asking, &path, &mut Vec::new());
+        match opened.with_context(|| path.display().to_string()) {
             Ok(_) => good.push(path),
             Err(error) => printer.failed(error),
         }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
+use etwkit_query::numbers::Numbers;
 
 use crate::exit::Exit;
 use crate::extracts::extract_of;
-use crate::numbers::NumberArgs;
 use crate::printer::Printer;
 use crate::symbols::{self, SymbolArgs};
 pub(crate) use progress::Bar;
@@ -48,8 +48,17 @@ struct LoadArgs {
     /// Print one JSON object for each symbol file
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    numbers: NumberArgs,
+    /// How numbers are written.
+    #[arg(skip)]
+    pub(crate) numbers: Numbers,
+}
+
+impl SymbolsArgs {
+    /// How numbers are written.
+    pub(crate) const fn numbers_mut(&mut self) -> &mut Numbers {
+        let SymbolsCommand::Load(args) = &mut self.command;
+        &mut args.numbers
+    }
 }
 
 pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -90,7 +99,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.json {
         report::json(path, &naming, printer)?;
     } else {
-        report::text(path, &from.path, &naming, args.numbers.numbers(), printer)?;
+        report::text(path, &from.path, &naming, args.numbers, printer)?;
     }
     Ok(naming.files.iter().any(|file| file.named > 0))
 }

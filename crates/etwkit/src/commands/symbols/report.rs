@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use etwkit_extract::{NamedFile, Naming};
+use etwkit_query::numbers::Numbers;
 use etwkit_symbols::SearchPath;
 use etwkit_symbols::search_path::{Element, Store};
 use serde_json::json;
 
-use crate::numbers::Numbers;
 use crate::printer::{Align, Printer, Table};
 
 /// Modules without a symbol file that are listed; more than these are seldom of interest.

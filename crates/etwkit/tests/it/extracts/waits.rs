@@ -123,7 +123,7 @@ fn critical_paths_are_the_truth() {
         let session = session(&Extract::of(&[&trace], &[]));
         let truth = &truth["critical_path"];
         let processes = of_process(&truth["pid"]);
-        let by_thread = PathRequest { processes, tid: truth["tid"].as_i64(), time: Range::default() };
+        let by_thread = PathRequest { processes, tid: truth["tid"].as_i64(), ..PathRequest::default() };
         let ours = path(&session, &by_thread);
         assert_time(&format!("{trace} begin"), Some(ours.from_ns), &truth["from_us"]);
         assert_time(&format!("{trace} end"), Some(ours.to_ns), &truth["to_us"]);

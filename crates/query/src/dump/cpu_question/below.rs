@@ -3,7 +3,7 @@
 use super::CpuQuestion;
 use crate::dump::core_kinds::{CoreKinds, KindUse};
 use crate::dump::ready::{Percentiles, ReadyTimes};
-use crate::question::Format::{Fixed, Milliseconds, Seconds};
+use crate::question::Format::{AmongMicroseconds, Fixed, Milliseconds, Seconds};
 use crate::question::Line;
 
 /// In front of each line.
@@ -64,7 +64,7 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
     line.words(", ").value(Seconds(3), of.duration_ns).words(" s from first to last")
 }
 
-/// `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 0.001000 s, all 0.012000 s, n 60`.
+/// `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.
 fn percentiles(title: &str, times: Percentiles) -> Line {
     let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
     let mut line = Line::new(INDENT).words(format!("ready {title}: "));
@@ -79,9 +79,9 @@ fn percentiles(title: &str, times: Percentiles) -> Line {
         };
     }
     line.words(" us; longest 1%: ")
-        .value(Seconds(6), times.longest_sum_ns)
-        .words(" s, all ")
-        .value(Seconds(6), times.sum_ns)
-        .words(" s, n ")
+        .value(AmongMicroseconds, times.longest_sum_ns)
+        .words(", all ")
+        .value(AmongMicroseconds, times.sum_ns)
+        .words(", n ")
         .whole(times.count)
 }

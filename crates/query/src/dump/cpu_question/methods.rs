@@ -8,7 +8,7 @@ use crate::dump::cpu::CpuTotal;
 use crate::dump::method::{MethodRow, total};
 use crate::dump::{Result, module_text as module};
 use crate::question::Format::{Fixed, Milliseconds, Moment, Process, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Answer, Column, Line, Shows, View};
+use crate::question::{Answer, Column, Line, Ranked, Shows, View};
 
 type Method = Column<Asked, MethodRow>;
 
@@ -22,7 +22,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
         .cost(),
         Method::new("Exclusive", "Exclusive ms", Milliseconds, |_, row| row.exclusive_ns.into())
             .cost()
-            .shown_if(|asked| asked.by.details || asked.by.by == By::Module),
+            .shown_if(|asked| asked.by.details || asked.by.by == By::Module || asked.by.is_by_exclusive()),
         Method::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .cost()
             .shown_if(|asked| asked.has_waits),
@@ -80,6 +80,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
     ],
     |row| row.sort_value,
 )
+.ranking(|asked| Ranked::rows_unless(asked.by.is_by_time()))
 .with_headings(heading)
 .with_below(|asked, row| below(&asked.by, &row.kinds, &row.ready));
 

@@ -11,15 +11,14 @@ mod trees;
 
 pub use options::{By, CpuQuestion};
 
+use super::Result;
 use super::cpu::{CpuRow, CpuSort, CpuTotal, check_waits};
 use super::cpu_source::{CpuSource, check_comparable};
 use super::method::MethodRow;
-use super::rows::Field;
 use super::stack_tree::TreeRow;
-use super::{Result, Top};
 use crate::Session;
 use crate::question::Format::Milliseconds;
-use crate::question::{Answer, Line, OptionError, Question, Sums, Tagging, fields};
+use crate::question::{Answer, Form, Line, OptionError, Question, Sums, Tagging};
 use crate::time_format::TimeFormat;
 
 /// A question, and what its answer is made of.
@@ -118,51 +117,26 @@ impl Question for CpuQuestion {
     const NAME: &'static str = "cpu";
     const SENTENCE: &'static str = "CPU, waiting and ready time of processes or methods";
 
-    fn show_sql(&self) -> String {
-        if self.asks_trees() {
-            self.tree_request().sql()
+    fn form(&self) -> Form<Self> {
+        let form = if self.asks_trees() {
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer)
         } else if self.asks_methods() {
-            self.method_request().sql()
+            Form::made::<MethodRow>(self.method_request().sql(), Self::told)
         } else {
-            self.process_request().sql()
-        }
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        if self.asks_trees() {
-            fields::<TreeRow>()
-        } else if self.asks_methods() {
-            fields::<MethodRow>()
-        } else {
-            fields::<CpuRow>()
-        }
+            Form::made::<CpuRow>(self.process_request().sql(), Self::told)
+        };
+        form.top(self.top)
     }
 
     fn check(&self) -> std::result::Result<(), OptionError> {
-        let is_of_code = matches!(self.by, By::Method | By::Module);
-        let (option, problem) = if self.asks_trees() && is_of_code && !self.is_merged {
-            ("by", "call trees are by process or by thread")
+        let (option, problem) = if self.asks_trees() && self.by == By::Method && !self.is_merged {
+            ("by", "call trees are by process, thread or module: --butterfly METHODS shows those of methods")
         } else if self.only_drivers() && !self.asks_trees() && !self.asks_methods() {
             ("show-module=driver", "drivers are modules of methods: add --methods or --by module")
         } else {
             return Ok(());
         };
         Err(OptionError::Value { option, problem: problem.to_owned() })
-    }
-
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        if self.asks_trees() {
-            return trees::answer(self, session);
-        }
-        if self.asks_waits() {
-            check_waits(session)?;
-        }
-        let answer = if self.asks_methods() {
-            methods::answer(self, session)?
-        } else {
-            processes::answer(self, session)?
-        };
-        answer.moved(&self.zero, session)
     }
 
     fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()> {
@@ -196,8 +170,15 @@ impl Question for CpuQuestion {
             files => Tagging::Derived(files),
         }
     }
+}
 
-    fn top(&self) -> Top {
-        self.top
+impl CpuQuestion {
+    /// Processes or methods.
+    fn told(&self, session: &Session) -> Result<Answer> {
+        if self.asks_waits() {
+            check_waits(session)?;
+        }
+        let answer = if self.asks_methods() { methods::answer } else { processes::answer };
+        answer(self, session)?.moved(&self.zero, session)
     }
 }

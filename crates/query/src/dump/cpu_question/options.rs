@@ -15,9 +15,9 @@ use crate::time_format::TimeFormat;
 /// Heading of the options of call trees.
 const CALL_TREES: &str = "Call trees";
 
-request! {
+declare! {
     /// Which CPU times, of what.
-    pub struct CpuQuestion {
+    pub request CpuQuestion {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest processes or trees
@@ -57,8 +57,8 @@ request! {
         include_dll: bool = option("").called("include-dll").output(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
-        /// Order
-        sort_by: CpuSort = option("ORDER").called("sort-by").shape(),
+        /// Order; without it exclusive CPU of methods and modules, CPU of other rows
+        sort_by: CpuSort = option("ORDER").called("sort-by").shape() => CpuSort::Usual,
         /// Only rows with such CPU (unit without one: ms)
         cpu: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only rows with such waiting time (ms)
@@ -70,13 +70,13 @@ request! {
         /// Only rows with so many switch-ins
         switches: Range = option("A..B").unit(Unit::Count),
         /// Only rows that are first seen then (s)
-        first: Range = option("A..B").unit(Unit::Seconds),
+        first: Range = option("A..B").unit(Unit::Moment),
         /// Only rows that are last seen then (s)
-        last: Range = option("A..B").unit(Unit::Seconds),
+        last: Range = option("A..B").unit(Unit::Moment),
         /// Only rows with so much time from first to last (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only this part of the trace (s); intervals are clipped to it
-        range: Range = option("A..B").unit(Unit::Seconds),
+        range: Range = option("A..B").unit(Unit::Moment),
         /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too; none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
         /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind of core
@@ -106,29 +106,14 @@ request! {
         /// One list over all extracts, which names the trace of each row; of call trees one of all processes
         is_merged: bool = option("").called("merge").shape(),
     }
-}
 
-/// What rows are of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum By {
-    /// Processes.
-    #[default]
-    Process,
-    /// Methods of processes.
-    Method,
-    /// Modules of processes.
-    Module,
-    /// Threads of processes.
-    Thread,
-}
-
-impl Words for By {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("process", Self::Process),
-        ("method", Self::Method),
-        ("module", Self::Module),
-        ("thread", Self::Thread),
-    ];
+    /// What rows are of.
+    pub words By {
+        "process" => Process = "Processes.",
+        "method" => Method = "Methods of processes.",
+        "module" => Module = "Modules of processes.",
+        "thread" => Thread = "Threads of processes.",
+    }
 }
 
 impl Words for Metric {
@@ -138,7 +123,9 @@ impl Words for Metric {
 
 impl Words for CpuSort {
     const WORDS: &'static [(&'static str, Self)] = &[
+        ("default", Self::Usual),
         ("cpu", Self::Cpu),
+        ("exclusive", Self::Exclusive),
         ("wait", Self::Wait),
         ("ready", Self::Ready),
         ("cpu-wait", Self::CpuWait),
@@ -168,6 +155,17 @@ impl CpuQuestion {
         // The N largest alone are those of what is asked for, which may be stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
+    }
+
+    /// Whether rows are sorted by what ran in them.
+    pub(super) fn is_by_exclusive(&self) -> bool {
+        let is_usual = self.sort_by == CpuSort::Usual && self.by != By::Thread && self.asks_names();
+        is_usual || self.sort_by == CpuSort::Exclusive
+    }
+
+    /// Whether rows stand in the order of time.
+    pub(super) fn is_by_time(&self) -> bool {
+        matches!(self.sort_by, CpuSort::First | CpuSort::Last | CpuSort::StartTime)
     }
 
     /// Whether the question is about waiting, which needs context switches.
@@ -265,6 +263,7 @@ impl CpuQuestion {
                 By::Thread => TreeBy::Thread,
                 By::Process | By::Method | By::Module => TreeBy::Process,
             },
+            by_module: self.by == By::Module,
             time: self.range,
             fold: Fold { min_percent: self.min_percent, levels: self.max_depth, children: self.top_children },
             top: self.top,

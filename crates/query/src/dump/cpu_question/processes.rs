@@ -10,7 +10,9 @@ use crate::Session;
 use crate::dump::cpu::{CpuRow, CpuTotal};
 use crate::dump::{Result, Top, module_text as module};
 use crate::question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, ProcessCell, ProcessColumns, Shows, Source, Value, View};
+use crate::question::{
+    Answer, Column, Line, ProcessCell, ProcessColumns, Ranked, Shows, Source, Value, View,
+};
 use crate::time_format::TimeFormat;
 
 /// A row, and how it differs from the newest extract.
@@ -76,6 +78,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
     ],
     |it| it.row.sort_value,
 )
+.ranking(|asked| Ranked::rows_unless(asked.by.is_by_time()))
 .with_below(|asked, it| below(&asked.by, &it.row.kinds, &it.row.ready))
 .with_merge(merged);
 

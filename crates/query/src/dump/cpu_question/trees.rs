@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Asked, CpuQuestion, cpu_word, source_line};
+use super::{Asked, By, CpuQuestion, cpu_word, source_line};
 use crate::Session;
 use crate::dump::Result;
 use crate::dump::cpu::CpuTotal;
 use crate::dump::stack_tree::{Metric, TreeGroup, TreeRow};
 use crate::question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Line, ProcessCell, Value, View};
+use crate::question::{Answer, Column, Line, ProcessCell, Ranked, Value, View};
 
 /// A node with what stands in front of its name.
 #[derive(Serialize)]
@@ -38,6 +38,7 @@ const TREES: View<Asked, Shown> = View::new(
     ],
     |it| it.row.inclusive_ns as f64,
 )
+.ranking(|_| Ranked::Groups)
 .with_headings(|_, rows| rows.first().map(|it| it.heading.clone()))
 .with_above(|asked, it, before| {
     let is_first = before.is_none_or(|before| before.row.tree != it.row.tree || it.row.id == 0);
@@ -100,7 +101,8 @@ fn branches(rows: &[TreeRow]) -> Vec<String> {
 fn name(row: &TreeRow) -> String {
     match (&row.module, &row.method) {
         _ if row.folded > 0 => format!("[{} more]", row.folded),
-        (_, None) => "(no stack)".to_owned(),
+        (Some(module), None) => module.clone(),
+        (None, None) => "(no stack)".to_owned(),
         (Some(module), Some(method)) if method.starts_with('+') => format!("{module}{method}"),
         (Some(module), Some(method)) => format!("{module}!{method}"),
         (None, Some(method)) => method.trim_start_matches('+').to_owned(),
@@ -117,8 +119,14 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         tree.rows.into_iter().zip(branches).map(node).collect()
     };
     let more = "; here that of the stays that began with the stack";
+    let is_module = |row: &TreeRow| row.folded == 0 && row.module.is_some() && row.method.is_none();
+    let has_no_names = question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);
+    let by_module = has_no_names.then(|| {
+        let how = "--min-percent 0 shows its addresses, `etwkit symbols load` gives names";
+        Line::new(format!("Code without names is told by module: {how}"))
+    });
     Ok(Answer::groups(&asked, &TREES, trees.into_iter().map(shown).collect())
-        .with_head(source_line(source, more)))
+        .with_head(source_line(source, more).into_iter().chain(by_module)))
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Exceptions of .NET programs, and marks.
 
-use std::sync::Arc;
-
 use etwkit_query::Session;
 use etwkit_query::dump::exception::{ExceptionRequest, ExceptionSort};
 use etwkit_query::dump::exception_filter::ExceptionFilters;
-use etwkit_query::dump::mark::MarkRequest;
+use etwkit_query::dump::mark::{MarkRequest, MarkRow};
 use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
+use etwkit_query::question::{NamedFile, Question};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{Exception, Frame, Mark, Method, Module, Stack, Thread};
 
@@ -91,7 +90,7 @@ fn stacks_tell_exceptions_apart_only_if_that_is_asked() {
         b"<ExceptionFilters><Filters><ExceptionFilterItem><ExceptionType>none</ExceptionType>\
           </ExceptionFilterItem></Filters></ExceptionFilters>",
     );
-    for filters in [None, Some(Arc::new(none.unwrap()))] {
+    for filters in [NamedFile::default(), none.unwrap().into()] {
         for sort in [ExceptionSort::Count, ExceptionSort::Type, ExceptionSort::Process] {
             let request = ExceptionRequest { filters: filters.clone(), sort, ..ExceptionRequest::default() };
             let mut rows = shown(&request);
@@ -152,7 +151,7 @@ fn filters() {
 fn rules_leave_exceptions_out() {
     let filters = |items: &str| {
         let file = format!("<ExceptionFilters><Filters>{items}</Filters></ExceptionFilters>");
-        Some(Arc::new(ExceptionFilters::parse("f.xml", file.as_bytes()).unwrap()))
+        NamedFile::from(ExceptionFilters::parse("f.xml", file.as_bytes()).unwrap())
     };
     let item = |conditions: &str| format!("<ExceptionFilterItem>{conditions}</ExceptionFilterItem>");
     let without = |items: &str, sort| {
@@ -207,13 +206,14 @@ fn without_exceptions_the_recording_is_named() {
         matches!(error, Error::NotRecorded { .. }) && error.hint().unwrap().contains("0x8000"),
         "{error}"
     );
-    assert!(MarkRequest::default().ask(&session).unwrap_err().is_nothing());
+    assert!(MarkRequest::default().ask::<MarkRow>(&session).unwrap_err().is_nothing());
 }
 
 #[test]
 fn marks_tell_their_distance_to_the_first_zero_mark() {
     let asked = |request: &MarkRequest| -> Vec<(i64, i64, String)> {
-        let rows = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        let rows = request.ask::<MarkRow>(&session());
+        let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
         rows.into_iter().map(|row| (row.ts_ns, row.diff_to_zero_ns, row.text)).collect()
     };
     let all = MarkRequest::default();

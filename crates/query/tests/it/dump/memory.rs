@@ -1,9 +1,11 @@
 //! Memory of processes and of the machine; power settings.
 
 use etwkit_query::Session;
-use etwkit_query::dump::memory::{MemoryRequest, MemorySort};
+use etwkit_query::dump::memory::{MachineRow, MemoryRequest, MemoryRow, MemorySort};
 use etwkit_query::dump::power::PowerRequest;
+use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::{ProcessQuery, Top};
+use etwkit_query::question::{Question, Value};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{MemoryMachine, MemorySample, PowerProfile, PowerSetting};
 
@@ -58,7 +60,8 @@ fn session() -> Session {
 
 #[track_caller]
 fn ask(request: &MemoryRequest) -> Vec<(i64, i64, i64)> {
-    let rows = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let rows = request.ask::<MemoryRow>(&session());
+    let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
     rows.iter().map(|row| (row.pid.unwrap(), row.commit_bytes / MIB, row.commit_diff_bytes / MIB)).collect()
 }
 
@@ -103,8 +106,9 @@ fn filters_on_what_is_there_at_the_end() {
 
 #[test]
 fn the_machine() {
-    let request = MemoryRequest::default();
-    let rows = request.machine(&session()).unwrap_or_else(|e| panic!("{e}\n{}", request.machine_sql()));
+    let request = MemoryRequest { total_memory: true, ..MemoryRequest::default() };
+    let rows: Vec<MachineRow> =
+        request.ask(&session()).unwrap_or_else(|e| panic!("{e}\n{}", request.machine_sql()));
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((row.commit_bytes, row.commit_diff_bytes), (Some(1200 * MIB), Some(200 * MIB)));
     assert_eq!((row.in_use_bytes, row.in_use_diff_bytes), (Some(400 * MIB), Some(-100 * MIB)));
@@ -114,13 +118,21 @@ fn the_machine() {
 #[test]
 fn each_kind_of_sample_answers_without_the_other() {
     let of = |tables| Session::from_batches(tables).unwrap();
+    let whole = MemoryRequest { total_memory: true, ..MemoryRequest::default() };
     let sample = MemorySample { pid: 4, commit_bytes: 5, ..MemorySample::default() };
     let processes = of(vec![rows(&[trace()]), rows(&[sample])]);
-    assert_eq!(MemoryRequest::default().ask(&processes).unwrap().len(), 1);
-    assert!(MemoryRequest::default().machine(&processes).unwrap_err().hint().unwrap().contains("MEMINFO"));
+    assert_eq!(MemoryRequest::default().ask::<MemoryRow>(&processes).unwrap().len(), 1);
+    assert!(whole.ask::<MachineRow>(&processes).unwrap_err().hint().unwrap().contains("MEMINFO"));
     let machine = of(vec![rows(&[trace()]), rows(&[MemoryMachine::default()])]);
-    assert_eq!(MemoryRequest::default().machine(&machine).unwrap().len(), 1);
-    assert!(MemoryRequest::default().ask(&machine).unwrap_err().hint().unwrap().contains("MEMINFO_WS"));
+    assert_eq!(whole.ask::<MachineRow>(&machine).unwrap().len(), 1);
+    assert!(
+        MemoryRequest::default()
+            .ask::<MemoryRow>(&machine)
+            .unwrap_err()
+            .hint()
+            .unwrap()
+            .contains("MEMINFO_WS")
+    );
 }
 
 #[test]
@@ -150,7 +162,7 @@ fn power_settings_of_each_moment() {
         rows(&[PowerProfile { ts_ns: 0, previous: 0, profile: 2 }]),
     ])
     .unwrap();
-    let snapshots = PowerRequest.ask(&session).unwrap();
+    let snapshots = PowerRequest::default().ask(&session).unwrap();
     let [first, second] = &snapshots[..] else { panic!("{snapshots:?}") };
     let shown = |guid: &str| {
         let row = first.value(guid).unwrap();
@@ -164,5 +176,17 @@ fn power_settings_of_each_moment() {
     );
     assert_eq!((second.ts_ns, &*second.value(boost).unwrap().value), (5, "Disabled"));
     let none = Session::from_batches(vec![rows(&[trace()])]).unwrap();
-    assert!(PowerRequest.ask(&none).unwrap_err().is_nothing());
+    assert!(PowerRequest::default().ask(&none).unwrap_err().is_nothing());
+
+    // Side by side: a column for each moment, here for what differs.
+    let asked = PowerRequest { diff: true, ..PowerRequest::default() };
+    let mut answer = asked.answer(&session).unwrap();
+    let info = TraceInfo { file_name: "a.etl".into(), ..TraceInfo::default() };
+    let beside = asked.across(&mut [(&info, &mut answer)]).unwrap().unwrap();
+    let table = &beside.parts[0].table;
+    let shown: Vec<Value> = (0..table.columns().len()).map(|column| table.value(0, column)).collect();
+    assert_eq!((table.len(), shown), (1, ["BoostMode", "Aggressive", "Disabled"].map(Value::from).to_vec()));
+    let (mut one, mut same) = (asked.answer(&session).unwrap(), asked.answer(&session).unwrap());
+    let beside = asked.across(&mut [(&info, &mut one), (&info, &mut same)]).unwrap().unwrap();
+    assert_eq!((beside.parts[0].table.columns().len(), same.parts[0].foot.len()), (3, 2));
 }

@@ -1,7 +1,7 @@
 //! A trace on one screen.
 
 use etwkit_query::Session;
-use etwkit_query::dump::overview::Overview;
+use etwkit_query::dump::overview::{Overview, OverviewRequest};
 use etwkit_trace::table::CpuMethod;
 
 use super::process;
@@ -34,9 +34,10 @@ fn modules_are_told_apart_by_their_paths() {
         method(Some("idle.dll"), Some("C:\\idle.dll"), "c", 0),
     ];
     let session = Session::from_batches(vec![rows(&[process(1, 8, "app.exe")]), rows(&methods)]).unwrap();
-    let modules = Overview::ask(&session, 10).unwrap().modules;
+    let modules = Overview::ask(&session, &OverviewRequest::default()).unwrap().modules;
+    // The largest is the last.
     let found: Vec<_> =
-        modules.iter().map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns)).collect();
+        modules.iter().rev().map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns)).collect();
     assert_eq!(
         found,
         [

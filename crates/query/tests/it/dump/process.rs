@@ -139,7 +139,11 @@ fn filters_choose_processes() {
 
 #[test]
 fn the_end_of_the_list_remains() {
-    let request = ProcessRequest { top: Top { count: Some(2), skip: 1 }, ..ProcessRequest::default() };
+    let request = ProcessRequest {
+        top: Top { count: Some(2), skip: 1 },
+        sort: ProcessSort::Name,
+        ..ProcessRequest::default()
+    };
     assert_eq!(keys(&request), [1, 0]);
     assert_eq!(ask(&request).counts.processes, 2);
 }

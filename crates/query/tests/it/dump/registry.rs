@@ -1,8 +1,11 @@
 //! The registry.
 
 use etwkit_query::Session;
-use etwkit_query::dump::registry::{RegistryBy, RegistryRequest, RegistrySort};
+use etwkit_query::dump::registry::{
+    RegistryBy, RegistryOperation, RegistryRequest, RegistryRow, RegistrySort,
+};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
+use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{RegistryIo, RegistryKey, Thread};
 
@@ -90,7 +93,7 @@ fn session() -> Session {
 
 /// Key, count, failures, duration and longest of each row.
 fn by_key(request: &RegistryRequest) -> Vec<(String, i64, i64, i64, Option<i64>)> {
-    let rows = request.ask(&session()).unwrap();
+    let rows: Vec<RegistryRow> = request.ask(&session()).unwrap();
     rows.into_iter()
         .map(|row| {
             (row.key.unwrap_or("-".into()), row.count, row.failures, row.duration_ns, row.max_duration_ns)
@@ -114,7 +117,7 @@ fn sums_of_keys_are_the_same_with_and_without_single_operations() {
 #[test]
 fn rows_sum_up_by_what_is_asked_for() {
     let session = session();
-    let ask = |request: RegistryRequest| request.ask(&session).unwrap();
+    let ask = |request: RegistryRequest| request.ask::<RegistryRow>(&session).unwrap();
     let default = RegistryRequest::default;
     let by = |by| ask(RegistryRequest { by, sort: RegistrySort::Count, ..default() });
     let processes = by(RegistryBy::Process);
@@ -165,8 +168,8 @@ fn a_depth_puts_keys_below_each_other_together() {
 fn filters_find_single_operations() {
     let session = session();
     let starts = |request: RegistryRequest| {
-        let request = RegistryRequest { sort: RegistrySort::Time, ..request };
-        let rows = request.ask_operations(&session).unwrap();
+        let request = RegistryRequest { details: true, sort: RegistrySort::Time, ..request };
+        let rows: Vec<RegistryOperation> = request.ask(&session).unwrap();
         rows.iter().map(|row| row.start_ns / MS).collect::<Vec<_>>()
     };
     let text = |text: &str| Some(text.to_owned());
@@ -193,7 +196,8 @@ fn filters_find_single_operations() {
     ] {
         assert_eq!(starts(request.clone()), want, "{request:?}");
     }
-    let first = default().ask_operations(&session).unwrap().pop().unwrap();
+    let first = RegistryRequest { details: true, sort: RegistrySort::Duration, ..default() };
+    let first: RegistryOperation = first.ask(&session).unwrap().pop().unwrap();
     assert_eq!(
         (first.tid, first.key.as_deref(), first.is_whole_key),
         (Some(101), Some(r"HKLM\SOFTWARE\Run"), true)
@@ -203,7 +207,7 @@ fn filters_find_single_operations() {
 #[test]
 fn what_is_missing_is_said() {
     let none = Session::from_batches(vec![rows::<RegistryIo>(&[]), rows::<RegistryKey>(&[])]).unwrap();
-    let error = RegistryRequest::default().ask(&none).unwrap_err();
+    let error = RegistryRequest::default().ask::<RegistryRow>(&none).unwrap_err();
     assert!(
         matches!(error, Error::NotRecorded { .. }) && error.hint().unwrap().contains("REGISTRY"),
         "{error}"
@@ -214,8 +218,9 @@ fn what_is_missing_is_said() {
         rows(&sums()),
     ])
     .unwrap();
-    assert_eq!(RegistryRequest::default().ask(&summary).unwrap().len(), 3);
+    assert_eq!(RegistryRequest::default().ask::<RegistryRow>(&summary).unwrap().len(), 3);
     let by = RegistryBy::Status;
-    let error = RegistryRequest { by, ..RegistryRequest::default() }.ask(&summary).unwrap_err();
+    let error =
+        RegistryRequest { by, ..RegistryRequest::default() }.ask::<RegistryRow>(&summary).unwrap_err();
     assert!(matches!(error, Error::NeedsRows { .. }), "{error}");
 }

@@ -1,9 +1,10 @@
 //! Recording sessions and connected standby.
 
 use etwkit_query::Session;
-use etwkit_query::dump::logger::{LoggerEventRequest, LoggerRequest, LoggerSort};
-use etwkit_query::dump::standby::{StandbyRequest, StandbySort};
+use etwkit_query::dump::logger::{LoggerEventRow, LoggerRow, LoggerSort, LoggersRequest};
+use etwkit_query::dump::standby::{StandbyRequest, StandbyRow, StandbySort};
 use etwkit_query::dump::{Error, Top};
+use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{Logger, LoggerEvent, Process, Standby, Thread};
 
@@ -46,40 +47,40 @@ fn session() -> Session {
 #[test]
 fn sessions_are_sorted_and_know_their_providers() {
     let session = session();
-    let names = |request: LoggerRequest| {
-        let rows = request.ask(&session).unwrap();
+    let names = |request: LoggersRequest| {
+        let rows: Vec<LoggerRow> = request.ask(&session).unwrap();
         rows.iter().map(|row| (row.name.clone().unwrap(), row.providers)).collect::<Vec<_>>()
     };
     let row = |name: &str, providers| (name.to_owned(), providers);
-    let by = |sort| names(LoggerRequest { sort, ..LoggerRequest::default() });
+    let by = |sort| names(LoggersRequest { sort, ..LoggersRequest::default() });
     assert_eq!(by(LoggerSort::Start), [row("Trace", 0), row("Early", 0), row("Late", 2)]);
     assert_eq!(by(LoggerSort::Lost), [row("Early", 0), row("Trace", 0), row("Late", 2)]);
     assert_eq!(by(LoggerSort::Name), [row("Early", 0), row("Late", 2), row("Trace", 0)]);
-    let only =
-        LoggerRequest { session: Some("e*".into()), ..LoggerRequest::default() }.ask(&session).unwrap();
+    let only = LoggersRequest { session: Some("e*".into()), ..LoggersRequest::default() };
+    let only: Vec<LoggerRow> = only.ask(&session).unwrap();
     assert_eq!(only[0].status_name.as_deref(), Some("ACCESS_DENIED"));
 }
 
 #[test]
 fn events_of_sessions_are_found() {
     let session = session();
-    let times = |request: LoggerEventRequest| {
-        request.ask(&session).unwrap().iter().map(|row| row.ts_ns / MS).collect::<Vec<_>>()
+    let times = |request: LoggersRequest| {
+        request.ask::<LoggerEventRow>(&session).unwrap().iter().map(|row| row.ts_ns / MS).collect::<Vec<_>>()
     };
-    let default = LoggerEventRequest::default;
+    let default = || LoggersRequest { details: true, ..LoggersRequest::default() };
     let text = |text: &str| Some(text.to_owned());
     for (request, want) in [
         (default(), vec![1, 2, 3, 4]),
-        (LoggerEventRequest { session: text("late"), ..default() }, vec![1, 2, 3]),
-        (LoggerEventRequest { provider: text("*tcp"), ..default() }, vec![3]),
-        (LoggerEventRequest { kind: text("!enable"), ..default() }, vec![4]),
-        (LoggerEventRequest { time: Range { min: 2 * MS, max: 3 * MS }, ..default() }, vec![2, 3]),
-        (LoggerEventRequest { top: Top { count: Some(1), skip: 0 }, ..default() }, vec![4]),
+        (LoggersRequest { session: text("late"), ..default() }, vec![1, 2, 3]),
+        (LoggersRequest { provider: text("*tcp"), ..default() }, vec![3]),
+        (LoggersRequest { kind: text("!enable"), ..default() }, vec![4]),
+        (LoggersRequest { time: Range { min: 2 * MS, max: 3 * MS }, ..default() }, vec![2, 3]),
+        (LoggersRequest { top: Top { count: Some(1), skip: 0 }, ..default() }, vec![4]),
     ] {
         assert_eq!(times(request.clone()), want, "{request:?}");
     }
     let none = Session::from_batches(vec![rows::<LoggerEvent>(&[]), rows::<Logger>(&[])]).unwrap();
-    assert!(matches!(default().ask(&none), Err(Error::NotRecorded { .. })));
+    assert!(matches!(default().ask::<LoggerEventRow>(&none), Err(Error::NotRecorded { .. })));
 }
 
 /// The example of `docs/numbers/standby.md`.
@@ -103,7 +104,7 @@ fn stays_have_their_part_in_the_deepest_state() {
     ])])
     .unwrap();
     let enters = |request: StandbyRequest| {
-        let rows = request.ask(&session).unwrap();
+        let rows: Vec<StandbyRow> = request.ask(&session).unwrap();
         rows.iter().map(|row| row.enter_ns.unwrap() / MS).collect::<Vec<_>>()
     };
     let default = StandbyRequest::default;
@@ -112,8 +113,9 @@ fn stays_have_their_part_in_the_deepest_state() {
     assert_eq!(enters(StandbyRequest { sort: StandbySort::NonDrips, ..default() }), [90, 10, 50]);
     assert_eq!(enters(StandbyRequest { time: Range { min: 60 * MS, max: 95 * MS }, ..default() }), [50, 90]);
     assert_eq!(enters(StandbyRequest { duration: Range { min: 1, max: i64::MAX }, ..default() }), [10, 50]);
-    let ratios: Vec<_> = default().ask(&session).unwrap().iter().map(|row| row.drips_ratio).collect();
+    let ratios: Vec<_> =
+        default().ask::<StandbyRow>(&session).unwrap().iter().map(|row| row.drips_ratio).collect();
     assert_eq!(ratios, [Some(0.9), Some(0.0), None]);
     let none = Session::from_batches(vec![rows::<Standby>(&[])]).unwrap();
-    assert!(matches!(default().ask(&none), Err(Error::NotRecorded { .. })));
+    assert!(matches!(default().ask::<StandbyRow>(&none), Err(Error::NotRecorded { .. })));
 }

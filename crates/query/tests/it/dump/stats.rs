@@ -2,7 +2,9 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::stats::{StatsRequest, is_known};
+use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
+use etwkit_query::question::Question;
 use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
 use super::{MS, process, trace};
@@ -98,7 +100,7 @@ fn properties_with_a_value_are_listed() {
 #[test]
 fn properties_are_chosen_by_name() {
     let names = |filter: &str| -> Vec<String> {
-        let request = StatsRequest { properties: Some(filter.into()) };
+        let request = StatsRequest { properties: Some(filter.into()), ..Default::default() };
         request.ask(&session()).unwrap().into_iter().map(|property| property.name).collect()
     };
     assert_eq!(names("machine,Session*"), ["Machine", "SessionStart", "SessionEnd", "SessionDurationS"]);
@@ -197,7 +199,7 @@ fn properties_of_machines_are_named_alike_whoever_tells_them() {
     ];
     let session = Session::from_batches(vec![rows(&facts), rows(&[trace()])]).unwrap();
     let ask = |names: &str| -> Vec<(String, String)> {
-        let request = StatsRequest { properties: Some(names.into()) };
+        let request = StatsRequest { properties: Some(names.into()), ..Default::default() };
         let rows = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
         rows.into_iter().map(|row| (row.name, row.value)).collect()
     };
@@ -215,4 +217,20 @@ fn properties_of_machines_are_named_alike_whoever_tells_them() {
     );
     assert_eq!(ask("UsedExtractOptions"), []);
     assert!(is_known("UsedExtractOptions") && is_known("AdDomain") && !is_known("NoSuch"));
+}
+
+/// What a trace tells of a name that is none, and of one that others have.
+#[test]
+fn a_name_that_no_trace_has_is_a_mistake() {
+    let session = session();
+    let across = |names: &str| {
+        let request = StatsRequest { properties: Some(names.into()), ..Default::default() };
+        let mut answer = request.answer(&session).unwrap();
+        let info = TraceInfo::default();
+        request.across(&mut [(&info, &mut answer)]).map(|_| answer.len())
+    };
+    assert_eq!(across("Machine").unwrap(), 1);
+    assert_eq!(across("WinSatOSName").unwrap(), 0);
+    let error = across("NoSuch").unwrap_err().to_string();
+    assert!(error.starts_with("--properties: no such property: \"NoSuch\"; there are: "), "{error}");
 }

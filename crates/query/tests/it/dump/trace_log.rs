@@ -1,7 +1,6 @@
 //! Events that describe themselves.
 
 use etwkit_query::Session;
-use etwkit_query::dump::providers::Providers;
 use etwkit_query::dump::trace_log::{TraceLogRequest, TraceLogSort};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{GenericEvent, Thread};
@@ -38,7 +37,7 @@ fn session() -> Session {
 }
 
 fn providers(list: &str) -> TraceLogRequest {
-    TraceLogRequest { providers: Some(Providers::parse(list)), ..TraceLogRequest::default() }
+    TraceLogRequest { providers: Some(list.to_owned()), ..TraceLogRequest::default() }
 }
 
 #[track_caller]

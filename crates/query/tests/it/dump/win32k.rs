@@ -2,11 +2,12 @@
 
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
-use etwkit_query::dump::focus::{FocusRequest, FocusSort};
-use etwkit_query::dump::gdi_user::{GdiUserBy, GdiUserRequest, GdiUserSort};
-use etwkit_query::dump::ui_delay::{UiDelayRequest, UiDelaySort};
-use etwkit_query::dump::user_lock::{UserLockRequest, UserLockSort};
+use etwkit_query::dump::focus::{FocusRequest, FocusRow, FocusSort, FocusStay};
+use etwkit_query::dump::gdi_user::{GdiUserBy, GdiUserObjectRow, GdiUserRequest, GdiUserRow, GdiUserSort};
+use etwkit_query::dump::ui_delay::{UiDelayEvent, UiDelayRequest, UiDelayRow, UiDelaySort};
+use etwkit_query::dump::user_lock::{UserLockEvent, UserLockRequest, UserLockRow, UserLockSort};
 use etwkit_query::dump::{Error, ProcessQuery, Top};
+use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
@@ -177,10 +178,10 @@ fn session(is_summary: bool) -> Session {
 
 #[track_caller]
 fn locks(request: &UserLockRequest, is_summary: bool) -> Vec<String> {
-    let answer =
-        request.ask(&session(is_summary)).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let answer = request.ask(&session(is_summary));
+    let answer = answer.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
     let ms = |ns: Option<i64>| ns.map_or_else(|| "-".into(), |ns| (ns / MS).to_string());
-    let row = |row: &etwkit_query::dump::user_lock::UserLockRow| {
+    let row = |row: &UserLockRow| {
         let waits = format!("{} {}", row.wait_ns / MS, ms(row.max_wait_ns));
         let holds = format!("{} {} {}", row.released, row.hold_ns / MS, ms(row.max_hold_ns));
         let counts = format!("{}={}+{} slow {}", row.acquisitions, row.exclusive, row.shared, row.slow);
@@ -223,13 +224,18 @@ fn acquisitions_are_chosen_before_they_are_added_up() {
     assert_eq!(locks(&early, false).len(), 2);
     let clicked = UserLockRequest { stack: Some("button1_*".into()), ..UserLockRequest::default() };
     assert_eq!(locks(&clicked, false), ["200 2=2+0 slow 1 wait 964 864 hold 1 3 3 only 0"]);
-    assert!(matches!(long.ask(&session(true)), Err(Error::NeedsRows { .. })));
+    assert!(matches!(long.ask::<UserLockRow>(&session(true)), Err(Error::NeedsRows { .. })));
 }
 
 #[test]
 fn single_acquisitions_have_their_stacks() {
-    let request = UserLockRequest { stacks: true, sort: UserLockSort::Time, ..UserLockRequest::default() };
-    let rows = request.ask_events(&session(false)).unwrap();
+    let request = UserLockRequest {
+        details: true,
+        stacks: true,
+        sort: UserLockSort::Time,
+        ..UserLockRequest::default()
+    };
+    let rows = request.ask::<UserLockEvent>(&session(false)).unwrap();
     let times: Vec<_> = rows.iter().map(|row| (row.acquire_ns.map(|ns| ns / MS), row.tid)).collect();
     assert_eq!(
         times,
@@ -243,15 +249,15 @@ fn single_acquisitions_have_their_stacks() {
     );
     assert!(rows[4].is_slow && rows[4].stack.as_deref().unwrap().contains("button1_Click"));
     assert_eq!((rows[0].mode.as_deref(), rows[0].stack.as_deref()), (None, None));
-    assert!(matches!(request.ask_events(&session(true)), Err(Error::NeedsRows { .. })));
+    assert!(matches!(request.ask::<UserLockEvent>(&session(true)), Err(Error::NeedsRows { .. })));
 }
 
 #[track_caller]
 fn objects(request: &GdiUserRequest, is_summary: bool) -> Vec<String> {
-    let answer =
-        request.ask(&session(is_summary)).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let answer = request.ask(&session(is_summary));
+    let answer = answer.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
     let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".into());
-    let row = |row: &etwkit_query::dump::gdi_user::GdiUserRow| {
+    let row = |row: &GdiUserRow| {
         let pid = row.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
         let counts =
             format!("{} {} {} {}", row.created, row.destroyed, row.destroyed_preexisting, row.outstanding);
@@ -296,7 +302,8 @@ fn stacks_that_created_what_is_left() {
         class: Some("user".into()),
         ..GdiUserRequest::default()
     };
-    let rows = request.ask(&session(false)).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let rows = request.ask::<GdiUserRow>(&session(false));
+    let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
     let last = rows.last().unwrap();
     assert_eq!((last.pid, last.outstanding, last.stack_id), (Some(100), 2, Some(0)));
     assert!(last.stack.as_deref().unwrap().contains("button1_Click"));
@@ -305,15 +312,15 @@ fn stacks_that_created_what_is_left() {
         objects(&filtered, false),
         ["100 user Menu 0 0 1 0 0", "200 user Window 2 0 0 1 0", "100 user Window 2 0 0 2 0"]
     );
-    assert!(matches!(request.ask(&session(true)), Err(Error::NeedsRows { .. })));
+    assert!(matches!(request.ask::<GdiUserRow>(&session(true)), Err(Error::NeedsRows { .. })));
 }
 
 #[test]
 fn single_objects_and_their_lifetimes() {
     let handles = |request: &GdiUserRequest| -> Vec<String> {
-        let rows = request
-            .ask_objects(&session(false))
-            .unwrap_or_else(|error| panic!("{error}\n{}", request.objects_sql()));
+        let request = GdiUserRequest { details: true, ..request.clone() };
+        let rows = request.ask::<GdiUserObjectRow>(&session(false));
+        let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.objects_sql()));
         rows.into_iter().map(|row| row.handle).collect()
     };
     let long = Range { min: 5 * MS, max: 9 * MS };
@@ -332,7 +339,8 @@ fn single_objects_and_their_lifetimes() {
     assert_eq!(handles(&leaked), ["0x102", "0x103", "0x106", "0x108"]);
     let time = Range { min: 2 * MS, max: 3 * MS };
     assert_eq!(handles(&GdiUserRequest { time, ..GdiUserRequest::default() }), ["0x102", "0x103"]);
-    let rows = GdiUserRequest { stacks: true, ..leaked }.ask_objects(&session(false)).unwrap();
+    let rows = GdiUserRequest { details: true, stacks: true, ..leaked };
+    let rows = rows.ask::<GdiUserObjectRow>(&session(false)).unwrap();
     assert_eq!(
         (rows[2].pid, rows[2].create_process.as_deref(), rows[2].create_tid),
         (Some(200), Some("editor.exe"), Some(10))
@@ -343,7 +351,7 @@ fn single_objects_and_their_lifetimes() {
 #[track_caller]
 fn delays(request: &UiDelayRequest) -> Vec<String> {
     let answer = request.ask(&session(true)).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    let row = |row: &etwkit_query::dump::ui_delay::UiDelayRow| {
+    let row = |row: &UiDelayRow| {
         let times = format!("{} {} {}", row.union_ns / MS, row.duration_ns / MS, row.max_duration_ns / MS);
         format!("{} {} {} {times}", row.pid.unwrap(), row.kind, row.count)
     };
@@ -366,9 +374,9 @@ fn delays_at_the_same_time_count_once() {
     let long =
         UiDelayRequest { duration: Range { min: 301 * MS, max: i64::MAX }, ..UiDelayRequest::default() };
     assert_eq!(delays(&long), [cursor]);
-    let rows = UiDelayRequest { stacks: true, sort: UiDelaySort::Time, ..UiDelayRequest::default() }
-        .ask_events(&session(true))
-        .unwrap();
+    let rows =
+        UiDelayRequest { details: true, stacks: true, sort: UiDelaySort::Time, ..UiDelayRequest::default() };
+    let rows = rows.ask::<UiDelayEvent>(&session(true)).unwrap();
     assert_eq!(rows.iter().map(|row| row.start_ns / MS).collect::<Vec<_>>(), [0, 100, 100, 300]);
     assert!(rows[1].stack.is_some() && rows[1].tid == Some(10));
 }
@@ -377,7 +385,7 @@ fn delays_at_the_same_time_count_once() {
 fn the_focus_is_added_up_by_threads_where_they_were_recorded() {
     let sums = |request: &FocusRequest| -> Vec<String> {
         let rows = request.ask(&session(true)).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-        let row = |row: &etwkit_query::dump::focus::FocusRow| {
+        let row = |row: &FocusRow| {
             let ends = format!("{}..{}", row.first_ns / S, row.last_ns / S);
             format!(
                 "{} {} {} {} {ends}",
@@ -398,9 +406,8 @@ fn the_focus_is_added_up_by_threads_where_they_were_recorded() {
     let processes = ProcessQuery { process: Some("conhost".into()), ..ProcessQuery::default() };
     assert_eq!(sums(&FocusRequest { processes, ..FocusRequest::default() }), [all[0]]);
     let top = Top { count: Some(1), skip: 0 };
-    let stays = FocusRequest { sort: FocusSort::Time, top, ..FocusRequest::default() }
-        .ask_stays(&session(true))
-        .unwrap();
+    let stays = FocusRequest { details: true, sort: FocusSort::Time, top, ..FocusRequest::default() };
+    let stays = stays.ask::<FocusStay>(&session(true)).unwrap();
     let [stay] = &stays[..] else { panic!("{stays:?}") };
     assert_eq!((stay.ts_ns, stay.end_ns, stay.duration_ns), (Some(6 * S), None, Some(4 * S)));
     assert_eq!((stay.pid, stay.tid, stay.session_id, &*stay.level), (Some(100), Some(10), Some(1), "thread"));
@@ -410,10 +417,10 @@ fn the_focus_is_added_up_by_threads_where_they_were_recorded() {
 fn what_was_not_recorded_is_named() {
     let nothing = Session::from_batches(vec![]).unwrap();
     let errors = [
-        (UserLockRequest::default().ask(&nothing).unwrap_err(), "0x10000000"),
-        (GdiUserRequest::default().ask(&nothing).unwrap_err(), "0x30000000000"),
-        (UiDelayRequest::default().ask(&nothing).unwrap_err(), "0x42000"),
-        (FocusRequest::default().ask(&nothing).unwrap_err(), "0x2000"),
+        (UserLockRequest::default().ask::<UserLockRow>(&nothing).unwrap_err(), "0x10000000"),
+        (GdiUserRequest::default().ask::<GdiUserRow>(&nothing).unwrap_err(), "0x30000000000"),
+        (UiDelayRequest::default().ask::<UiDelayRow>(&nothing).unwrap_err(), "0x42000"),
+        (FocusRequest::default().ask::<FocusRow>(&nothing).unwrap_err(), "0x2000"),
     ];
     for (error, keyword) in errors {
         let hint = error.hint().unwrap();

@@ -113,7 +113,8 @@ impl Trace {
                     } else {
                         &options[..]
                     };
-                super::printed::table(&dumped(dump, &[options, &[full]].concat()))
+                // All rows, of which text shows a screenful unless it is asked for more.
+                super::printed::table(&dumped(dump, &[options, &["--top", "0", full]].concat()))
             }
             From::Overview(heading) => {
                 let text = answered(&["dump", "overview", "--top", "1000000", full]);

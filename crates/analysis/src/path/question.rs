@@ -1,0 +1,228 @@
+//! The critical path as a question: what stands above its rows, and how much of it people see.
+
+use etwkit_query::Session;
+use etwkit_query::dump::{Error, Top};
+use etwkit_query::question::Format::FineMilliseconds;
+use etwkit_query::question::{Answer, Form, Line, Question, fields};
+use etwkit_query::time_format::seconds;
+
+use super::rows::{Node, ProcessShare, Segment, Share};
+use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
+use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
+use crate::Result;
+use crate::stacks::StackText;
+use crate::stay::question;
+use crate::threads::Thread;
+use crate::wait_question::Stacks;
+
+/// Rows that people see if they do not ask for another number: with what stands above them about a screenful.
+const SHOWN: usize = 20;
+
+/// Rows of what the time went to where other rows stand below them.
+const SHOWN_ABOVE: usize = 8;
+
+/// Processes that are listed where several fit.
+const LISTED: usize = 20;
+
+impl Question for PathRequest {
+    const NAME: &'static str = "critical-path";
+    const SENTENCE: &'static str = "What a process or thread spent its time on, \
+                                    with each wait replaced by what the thread did that ended it";
+
+    fn form(&self) -> Form<Self> {
+        // The SQL is that of the switches that a path is followed along, from row to row.
+        let sql = question(&[self.time]);
+        // Machines get all rows, unless it is asked for a number of them.
+        let answer = |asked: &Self, session: &Session| {
+            Self { top: asked.top.or(Some(0)), ..asked.clone() }.answer_for_people(session)
+        };
+        let form = if self.by_process {
+            Form::made::<ProcessShare>(sql, answer)
+        } else if self.sums {
+            Form::made::<Share>(sql, answer)
+        } else if self.tree {
+            Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
+        } else {
+            Form::made::<Segment>(sql, answer).with_fields(fields::<Stacks>())
+        };
+        form.top(Top { count: self.top, skip: 0 })
+    }
+
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        match PathRequest::ask(self, session)? {
+            PathAnswer::Path(path) => self.told(*path, &StackText::new(session)?),
+            PathAnswer::Several(threads) => Err(several(&threads)),
+            PathAnswer::None => {
+                let nothing = "no thread that fits ran in this part of the trace";
+                let none = Answer::rows(&Shown { has_unknown: false }, &SEGMENTS, Vec::new());
+                Ok(none.or_line(Line::new(nothing)))
+            }
+        }
+    }
+}
+
+/// Several processes have no path together.
+fn several(threads: &[Thread]) -> Error {
+    let name = |thread: &Thread| who(thread.process.as_deref().or(Some("?")), thread.pid.or(Some(-1)), None);
+    let names: Vec<String> = threads.iter().take(LISTED).map(name).collect();
+    let message = format!("{} processes fit, and a path is that of one: {}", threads.len(), names.join(" "));
+    Error::TooWide { message, how: "name one of them by its id: --process ID" }
+}
+
+impl PathRequest {
+    fn told(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
+        let head = head(&path);
+        let shown = Shown { has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0) };
+        if self.by_process {
+            let more = self.cut(&mut path.processes, |row| row.total_ns);
+            return Ok(Answer::rows(&shown, &PROCESSES, path.processes).with_head(head).with_foot(more));
+        }
+        if self.sums {
+            let more = self.cut(&mut path.shares, |row| row.duration_ns);
+            return Ok(Answer::rows(&shown, &SHARES, path.shares).with_head(head).with_foot(more));
+        }
+        let more = cut(&mut path.shares, SHOWN_ABOVE, |row| row.duration_ns);
+        let more = more.map(|line| line.words(" (--sums shows more)"));
+        let above = Answer::rows(&shown, &SHARES, path.shares).with_head(head);
+        let above = above.with_foot(more.into_iter().chain([Line::default()])).aside();
+        let below = if self.tree {
+            let more = self.cut_tree(&mut path.tree);
+            let of = |row: &Node| (row.stack_id, row.readying_stack_id);
+            Answer::rows(&shown, &TREE, self.with_stacks(path.tree, stacks, of)).with_foot(more)
+        } else {
+            let more = self.cut_segments(&mut path.segments);
+            let of = |row: &Segment| (row.stack_id, row.readying_stack_id);
+            Answer::rows(&shown, &SEGMENTS, self.with_stacks(path.segments, stacks, of)).with_foot(more)
+        };
+        Ok(Answer::report([("", String::new(), above), ("", String::new(), below)]))
+    }
+
+    fn with_stacks<R>(
+        &self,
+        rows: Vec<R>,
+        stacks: &StackText,
+        ids: impl Fn(&R) -> (Option<i64>, Option<i64>),
+    ) -> Vec<WithStacks<R>> {
+        let told = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
+        rows.into_iter().map(told).collect()
+    }
+
+    /// How many rows are told.
+    fn most(&self) -> usize {
+        match self.top {
+            Some(0) => usize::MAX,
+            top => top.unwrap_or(SHOWN),
+        }
+    }
+
+    /// Leaves out rows behind the first ones, the largest; tells how many, unless it was asked for a number
+    /// of them.
+    fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
+        let more = cut(rows, self.most(), duration);
+        more.filter(|_| self.top.is_none()).map(|line| line.words(ALL))
+    }
+
+    /// Leaves out all but the longest segments; tells how many, unless it was asked for a number of them.
+    fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
+        let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
+        keep_largest(segments, self.most(), |row| row.duration_ns);
+        let left_out = before.saturating_sub(segments.len());
+        let rest = whole.saturating_sub(sum(segments, |row| row.duration_ns));
+        (left_out > 0 && self.top.is_none()).then(|| more(left_out, rest).words(ALL))
+    }
+
+    /// Leaves out all but the threads with most time, of which none is without the one above it: that has
+    /// more, and stands in front of it.
+    fn cut_tree(&self, tree: &mut Vec<Node>) -> Option<Line> {
+        let before = tree.len();
+        keep_largest(tree, self.most(), |row| row.total_ns);
+        let left_out = before.saturating_sub(tree.len());
+        let line = || Line::new("… ").whole(count(left_out)).words(" more").words(ALL);
+        (left_out > 0 && self.top.is_none()).then(line)
+    }
+}
+
+/// How all rows are shown.
+const ALL: &str = " (--top 0 shows all)";
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+/// How many rows are left out, and their time.
+fn more(left_out: usize, duration_ns: i64) -> Line {
+    let line = Line::new("… ").whole(count(left_out)).words(" more, ");
+    line.value(FineMilliseconds, duration_ns).words(" ms")
+}
+
+fn sum<R>(rows: &[R], of: fn(&R) -> i64) -> i64 {
+    rows.iter().map(of).fold(0, i64::saturating_add)
+}
+
+fn cut<R>(rows: &mut Vec<R>, count: usize, duration: fn(&R) -> i64) -> Option<Line> {
+    let rest = rows.split_off(count.min(rows.len()));
+    (!rest.is_empty()).then(|| more(rest.len(), sum(&rest, duration)))
+}
+
+/// Keeps so many of the largest rows, in their order; of equal ones the first.
+fn keep_largest<R>(rows: &mut Vec<R>, count: usize, size: fn(&R) -> i64) {
+    let mut sizes: Vec<(i64, usize)> = rows.iter().map(size).zip(0..).collect();
+    sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
+    let mut kept: Vec<usize> = sizes.into_iter().take(count).map(|(_, number)| number).collect();
+    kept.sort_unstable();
+    let mut numbers = 0..;
+    rows.retain(|_| numbers.next().is_some_and(|number: usize| kept.binary_search(&number).is_ok()));
+}
+
+/// Whose path it is and why, other threads that fit, and what the thread waited for when the trace ended.
+fn head(path: &CriticalPath) -> Vec<Line> {
+    let CriticalPath { thread, from_ns, to_ns, .. } = path;
+    let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
+    let (from, to) = (seconds(*from_ns, 6), seconds(*to_ns, 6));
+    let heading = Line::heading(format!("Critical path of {of} from {from} to {to} s: "));
+    let heading = heading.value(FineMilliseconds, to_ns.saturating_sub(*from_ns)).words(" ms");
+    let since = path.open_wait.as_ref().filter(|(since, _)| since >= to_ns).map(|(since, reason)| {
+        let (since, reason) = (seconds(*since, 6), reason.as_deref().unwrap_or("unknown reason"));
+        Line::new(format!("Since {since} s it waits ({reason}), and did when the trace ended"))
+    });
+    std::iter::once(heading).chain(others(path)).chain(since).collect()
+}
+
+/// Why the path is that of this thread, where others fit, and which of these ran longest.
+fn others(path: &CriticalPath) -> Vec<Line> {
+    if path.others == 0 {
+        return Vec::new();
+    }
+    let rule = match path.chosen {
+        Chosen::First => "It is the first thread of its process",
+        Chosen::Longest => "It is the thread that ran longest",
+    };
+    let (threads, listed) =
+        (if path.others == 1 { "thread fits" } else { "threads fit" }, path.best_others.len());
+    let which = if listed < path.others { ", those that ran longest" } else { "" };
+    let line = Line::new(format!("{rule}; ")).whole(count(path.others));
+    let line = line.words(format!(" other {threads}, --thread names one{which}:"));
+    let told = |(thread, run_ns): &(Thread, i64)| {
+        let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
+        Line::new(format!("  {of} ran ")).value(FineMilliseconds, *run_ns).words(" ms")
+    };
+    std::iter::once(line).chain(path.best_others.iter().map(told)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_rows_stay_in_their_order() {
+        let kept = |count| {
+            let mut rows = vec![3, 9, 1, 9, 5];
+            keep_largest(&mut rows, count, |row| *row);
+            rows
+        };
+        assert_eq!(kept(9), [3, 9, 1, 9, 5]);
+        assert_eq!(kept(3), [9, 9, 5]);
+        assert_eq!(kept(1), [9]);
+        assert!(kept(0).is_empty());
+    }
+}

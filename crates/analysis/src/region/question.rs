@@ -1,0 +1,165 @@
+//! Regions as a question: how sums and instances are shown.
+
+use etwkit_query::Session;
+use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
+use etwkit_query::question::{
+    Answer, Column, Descriptions, Files, FilesError, Form, Line, ProcessCell, Question, Ranked, Value, View,
+};
+
+use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
+use crate::Result;
+
+/// Levels by which instances are indented, at most.
+const MOST_INDENTED: usize = 40;
+
+/// What the columns of sums depend on: those without any number are not shown.
+#[derive(Clone)]
+struct Sums {
+    sort: RegionSort,
+    has_names: bool,
+    has_open_starts: bool,
+    has_open_stops: bool,
+}
+
+type Sum = Column<Sums, RegionRow>;
+
+const SUMS: View<Sums, RegionRow> = View::new(
+    &[
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Sum::new("Min", "Min ms", FineMilliseconds, |_, row| row.min_duration_ns.into()),
+        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
+            row.mean_duration_ns.map(|ns| ns.round() as i64).into()
+        })
+        .worst(),
+        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("First", "First", Moment, |_, row| row.first_start_ns.into()),
+        Sum::new("Last", "Last", Moment, |_, row| row.last_stop_ns.into()),
+        Sum::new("Names", "Names", Whole, |_, row| row.names.into()).shown_if(|asked| asked.has_names),
+        Sum::new("OpenStart", "No end", Whole, |_, row| row.open_starts.into())
+            .sum()
+            .shown_if(|asked| asked.has_open_starts),
+        Sum::new("OpenStop", "No begin", Whole, |_, row| row.open_stops.into())
+            .sum()
+            .shown_if(|asked| asked.has_open_stops),
+        Sum::new("Region", "Region", Word, |_, row| title(&row.region, row.friendly_name.as_deref()).into()),
+        Sum::new("Guid", "GUID", Word, |_, row| row.region_guid.clone().into()).hidden(),
+    ],
+    |row| row.duration_ns as f64,
+)
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegionSort::Time | RegionSort::Name)));
+
+/// What the columns of instances depend on: those without any value are not shown.
+#[derive(Clone)]
+struct Instances {
+    sort: RegionSort,
+    has_names: bool,
+    /// Some ended in another process than they began in.
+    ends_elsewhere: bool,
+}
+
+type One = Column<Instances, RegionInstance>;
+
+const INSTANCES: View<Instances, RegionInstance> = View::new(
+    &[
+        One::time("Start", |_, row| row.start_ns.into()),
+        One::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
+        One::new("Duration", "ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        One::new("Id", "Id", Id, |_, row| row.id.into()).hidden(),
+        One::new("Parent", "Parent", Whole, |_, row| row.parent_id.into()).hidden(),
+        One::new("Region", "Region", Word, |_, row| {
+            let depth = usize::try_from(row.depth).unwrap_or_default().min(MOST_INDENTED);
+            format!("{}{}", "  ".repeat(depth), title(&row.region, row.friendly_name.as_deref())).into()
+        }),
+        One::new("Instance", "Instance", Word, |_, row| row.instance.clone().into())
+            .shown_if(|asked| asked.has_names),
+        One::new("Process", "Process", Process, |_, row| process(row.start_process.as_ref(), row.start_pid)),
+        One::new("Tid", "Tid", Id, |_, row| row.start_tid.into()),
+        One::new("StopProcess", "Stop process", Process, |_, row| {
+            process(row.stop_process.as_ref(), row.stop_pid)
+        })
+        .shown_if(|asked| asked.ends_elsewhere),
+        One::new("StopTid", "Stop tid", Id, |_, row| row.stop_tid.into()).hidden(),
+        One::new("Provider", "Provider", Word, |_, row| row.provider.clone().into()).hidden(),
+        One::new("StartEvent", "Start event", Word, |_, row| row.start_event.clone().into()).hidden(),
+        One::new("StopEvent", "Stop event", Word, |_, row| row.stop_event.clone().into()).hidden(),
+        One::new("StartFields", "Start fields", Word, |_, row| row.start_fields.clone().into()).hidden(),
+        One::new("StopFields", "Stop fields", Word, |_, row| row.stop_fields.clone().into()).hidden(),
+        One::new("Metadata", "Metadata", Word, |_, row| row.metadata.clone().into()).hidden(),
+    ],
+    |row| row.start_ns as f64,
+)
+.ranking(|asked| {
+    Ranked::rows_unless(matches!(asked.sort, RegionSort::Usual | RegionSort::Time | RegionSort::Name))
+});
+
+/// The name for people, else the name.
+fn title(name: &str, friendly_name: Option<&str>) -> String {
+    friendly_name.filter(|name| !name.is_empty()).unwrap_or(name).to_owned()
+}
+
+fn process(name: Option<&String>, pid: Option<i64>) -> Value {
+    if name.is_none() && pid.is_none() {
+        return Value::Missing;
+    }
+    Value::Process(ProcessCell { name: name.cloned(), pid, ..ProcessCell::default() })
+}
+
+impl RegionRequest {
+    /// Regions, or single instances.
+    fn told(&self, session: &Session) -> Result<Answer> {
+        let (answer, missing) = if self.details {
+            let RegionAnswer { rows, missing } = self.ask_instances(session)?;
+            let ended = |row: &RegionInstance| row.stop_ns.is_some();
+            let shown = Instances {
+                sort: self.sort,
+                has_names: rows.iter().any(|row| row.instance.is_some()),
+                ends_elsewhere: rows
+                    .iter()
+                    .any(|row| ended(row) && row.stop_process_key != row.start_process_key),
+            };
+            (Answer::rows(&shown, &INSTANCES, rows), missing)
+        } else {
+            let RegionAnswer { rows, missing } = self.ask(session)?;
+            let shown = Sums {
+                sort: self.sort,
+                has_names: rows.iter().any(|row| row.names > 0),
+                has_open_starts: rows.iter().any(|row| row.open_starts > 0),
+                has_open_stops: rows.iter().any(|row| row.open_stops > 0),
+            };
+            (Answer::rows(&shown, &SUMS, rows), missing)
+        };
+        // What the file names and the extract does not have.
+        let told = |event: String| Line::new(format!("not in the extract: {event}"));
+        Ok(answer.with_foot(missing.into_iter().map(told)))
+    }
+}
+
+impl Question for RegionRequest {
+    const NAME: &'static str = "region";
+    const ALIASES: &'static [&'static str] = &["regions"];
+    const SENTENCE: &'static str = "Regions of interest: what lasted from which event to which, \
+                                    as a file of Windows Performance Analyzer defines it";
+
+    fn form(&self) -> Form<Self> {
+        // The SQL is that of the events; instances are found in them.
+        let form = if self.details {
+            Form::made::<RegionInstance>(self.sql(), Self::told)
+        } else {
+            Form::made::<RegionRow>(self.sql(), Self::told)
+        };
+        form.top(self.top)
+    }
+
+    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
+        self.manifest.load(files, None, Manifest::parse)?;
+        match self.manifest.content {
+            Some(_) => Ok(()),
+            None => Err(FilesError::Missing { option: "regions", what: "a file that defines regions" }),
+        }
+    }
+
+    fn descriptions(&self) -> Option<&Descriptions> {
+        Some(&self.descriptions)
+    }
+}

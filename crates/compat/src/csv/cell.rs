@@ -1,0 +1,404 @@
+//! What stands in a cell.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_query::dump::path::WHOLE_PATH;
+use etwkit_query::dump::power_catalog::scheme_guid;
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::nt_status;
+use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_query::test_run::{TestName, stem};
+use etwkit_query::time_format::{TimeFormat, TimeWriter};
+use serde_json::{Map, Value};
+
+use super::machine;
+
+/// A row, as `--json` has it, with what is around it.
+pub(crate) struct Row<'a> {
+    pub(crate) trace: &'a TraceInfo,
+    pub(crate) values: &'a Map<String, Value>,
+    pub(crate) times: TimeWriter,
+    pub(crate) numbers: Numbers,
+    /// What the line wants beside rows: formats of first and last times, or the level of folders.
+    pub(crate) words: [&'a str; 2],
+    /// The command line, in the first row only.
+    pub(crate) line: &'a str,
+    /// Whether no row in front of it is of the same connection, or has the same stack.
+    pub(crate) is_first: bool,
+}
+
+/// Where a cell comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cell {
+    /// The command line.
+    Line,
+    /// The test case, else the name of the trace without its ending.
+    TestCase,
+    /// How long the test took, in milliseconds; 0 where the name does not tell.
+    TestTime,
+    /// Name of what was asked, extract or trace, without its ending.
+    FileName,
+    /// Path of what was asked.
+    Source,
+    /// Folder of what was asked.
+    Directory,
+    /// Version of the main module of the product, which extracts of ETWAnalyzer can tell.
+    Baseline,
+    /// The recorded machine.
+    Machine,
+    /// When the test was, or the recording began.
+    Date,
+    /// A column as it is.
+    Is(&'static str),
+    /// A column as it is, which a row may lack.
+    Maybe(&'static str),
+    /// A number, 0 where it is missing.
+    OrZero(&'static str),
+    /// The first column, else the second one.
+    Either(&'static str, &'static str),
+    /// `True` or `False`.
+    Bool(&'static str),
+    /// `True` where a number is larger.
+    More(&'static str, i64),
+    /// `True` where the column has this text.
+    Equals(&'static str, &'static str),
+    /// A word for each text.
+    Named(&'static str, &'static [(&'static str, &'static str)]),
+    /// Another cell where a column is true.
+    If(&'static str, &'static Cell),
+    /// Another cell in the first row of several, 0 in the others.
+    Once(&'static Cell),
+    /// Nanoseconds as milliseconds, rounded half to even.
+    Ms(&'static str),
+    /// Nanoseconds as microseconds, cut.
+    Us(&'static str),
+    /// The sum of both, in microseconds.
+    UsOfBoth(&'static str, &'static str),
+    /// A length of time in nanoseconds as seconds, with four digits.
+    Seconds(&'static str),
+    /// A length of time in nanoseconds as seconds, with all its digits.
+    S(&'static str),
+    /// A moment in nanoseconds as seconds of the trace: a time, which no locale changes.
+    Moment(&'static str),
+    /// The first or last time that a row was seen, in the format that the line names for it, else as seconds
+    /// with four digits.
+    CallTime(&'static str, usize),
+    /// Seconds between two times.
+    Between(&'static str, &'static str),
+    /// Nanoseconds as minutes, cut.
+    Minutes(&'static str),
+    /// Nanoseconds since the start as a time.
+    Time(&'static str),
+    /// Bytes as whole MiB.
+    Mib(&'static str),
+    /// A rate in bytes as MiB with three digits.
+    Mebi(&'static str),
+    /// The first column in percent of the second one, cut.
+    Percent(&'static str, &'static str),
+    /// Name and id of the process, which are in these columns.
+    Process(&'static str, &'static str),
+    /// A path if rows are files, else nothing.
+    FileAtLevel(&'static str),
+    /// The folder that rows are of: that of a path if rows are files.
+    FolderAtLevel(&'static str),
+    /// The folder of a path, cut to the level of folders.
+    FolderTo(&'static str),
+    /// The folder of a path.
+    FolderOf(&'static str),
+    /// The last part of a path.
+    NameOf(&'static str),
+    /// A command line without the executable.
+    Arguments(&'static str),
+    /// Frames of a stack, a line for each.
+    Frames(&'static str),
+    /// Number of a stack, and its frames where it stands first; the columns of both.
+    Stack(&'static str, &'static str),
+    /// Versions, product, description and folder of the module of a row, whose path is in this column.
+    Module(&'static str),
+    /// Vendor and category of a well-known driver, then [`Cell::Module`].
+    Driver(&'static str),
+    /// An exit code, or the name of the error that it is.
+    ReturnCode(&'static str),
+    /// A number, rounded to a whole one, half away from zero.
+    Rounded(&'static str),
+    /// Facts of all parts of the machine of these kinds, which have one of these names.
+    Facts(&'static [&'static str], &'static [&'static str]),
+    /// 1 if the column has a value, else 0.
+    Has(&'static str),
+    /// The first column divided by e to the power of the second one.
+    Depth(&'static str, &'static str),
+    /// Bytes per microsecond, which is MB per second.
+    Rate(&'static str, &'static str),
+    /// By how much an event changes the references of an object.
+    References,
+    /// Seconds that an object lived, 9999 if it still does.
+    Lifetime,
+    /// A power setting, whose unit the title tells.
+    Setting(&'static str),
+    /// The name of a power scheme.
+    SchemeName(&'static str),
+    /// Its GUID.
+    SchemeGuid(&'static str),
+    /// Nothing: no trace tells it.
+    Empty,
+}
+
+impl Cell {
+    pub(crate) fn of(self, row: &Row<'_>) -> String {
+        match self {
+            Self::Line => row.line.to_owned(),
+            Self::TestCase => row.test_case(),
+            Self::TestTime => row.test().map_or(0, |test| test.duration_ms).to_string(),
+            Self::FileName => without_ending(&row.file()).to_owned(),
+            Self::Baseline => row.trace.baseline.clone().unwrap_or_default(),
+            Self::Source => row.source().display().to_string(),
+            Self::Directory => row.source().parent().unwrap_or(Path::new("")).display().to_string(),
+            Self::Machine => row.trace.computer.clone().unwrap_or_default(),
+            Self::Date => row.date(),
+            Self::Is(name) => row.text(name),
+            Self::Maybe(name) => row.maybe(name),
+            Self::Either(name, other) => {
+                Some(row.text(name)).filter(|text| !text.is_empty()).unwrap_or_else(|| row.text(other))
+            }
+            Self::Equals(name, text) => truth(row.text(name) == text),
+            Self::Named(name, words) => {
+                let text = row.text(name);
+                words.iter().find(|(from, _)| *from == text).map_or(text, |(_, word)| (*word).to_owned())
+            }
+            Self::If(name, cell) if row.get(name).and_then(Value::as_bool) == Some(true) => cell.of(row),
+            Self::Once(cell) if row.is_first => cell.of(row),
+            Self::Once(_) => "0".to_owned(),
+            Self::Process(name, pid) => match row.text(pid) {
+                pid if pid.is_empty() => row.text(name),
+                pid => format!("{}({pid})", row.text(name)),
+            },
+            Self::FileAtLevel(name) if row.is_of_files() => row.text(name),
+            Self::FolderAtLevel(name) if row.is_of_files() => machine::folder(&row.text(name), 0).to_owned(),
+            Self::FolderAtLevel(name) => row.text(name),
+            Self::FolderTo(name) => machine::folder(&row.text(name), row.level()).to_owned(),
+            Self::FolderOf(name) => machine::folder(&row.text(name), 0).to_owned(),
+            Self::NameOf(name) => file_name(&row.text(name)).to_owned(),
+            Self::Module(path) => row.module(path),
+            Self::Driver(path) => row.driver(path),
+            Self::Facts(topics, names) => machine::facts(row.values, topics, names).join(";"),
+            Self::Arguments(name) => arguments(&row.text(name)).to_owned(),
+            Self::Frames(name) => row.text(name).replace(" < ", "\n"),
+            Self::Stack(id, frames) => row.stack(id, frames),
+            Self::Setting(guid) => row.setting(guid),
+            Self::SchemeName(guid) => first_word(&row.setting(guid)).to_owned(),
+            Self::SchemeGuid(guid) => row.scheme(guid),
+            _ => self.computed(row).unwrap_or_default(),
+        }
+    }
+
+    /// What is computed from numbers; nothing where one of them is missing.
+    fn computed(self, row: &Row<'_>) -> Option<String> {
+        let number = |name| row.number(name);
+        let seconds = |name| Some(row.number(name)? as f64 / 1e9);
+        let fraction = |name| row.get(name)?.as_f64();
+        Some(match self {
+            Self::OrZero(name) => number(name).unwrap_or_default().to_string(),
+            Self::Bool(name) => truth(row.get(name)?.as_bool()?),
+            Self::More(name, least) => truth(number(name).is_some_and(|number| number > least)),
+            Self::Has(name) => u8::from(number(name).is_some()).to_string(),
+            Self::Ms(name) => rounded(number(name)?, 1_000_000).to_string(),
+            Self::Us(name) => (number(name)? / 1000).to_string(),
+            Self::UsOfBoth(name, other) => (number(name)?.saturating_add(number(other)?) / 1000).to_string(),
+            Self::Seconds(name) => row.numbers.fixed(seconds(name)?, 4),
+            Self::S(name) => row.numbers.all_digits(seconds(name)?),
+            Self::Moment(name) => seconds(name)?.to_string(),
+            Self::Between(from, to) => {
+                row.numbers.all_digits(number(to)?.saturating_sub(number(from)?) as f64 / 1e9)
+            }
+            Self::Minutes(name) => (number(name)? / 60_000_000_000).to_string(),
+            Self::Time(name) => row.times.write(number(name)?),
+            Self::CallTime(name, word) => row.call_time(number(name)?, word),
+            Self::Mib(name) => (number(name)? >> 20).to_string(),
+            Self::Mebi(name) => row.numbers.fixed(fraction(name)? / 1_048_576.0, 3),
+            Self::Rounded(name) => fraction(name)?.round().to_string(),
+            Self::Percent(part, whole) => {
+                let (part, whole) = (number(part).unwrap_or(0), number(whole).unwrap_or(0));
+                part.saturating_mul(100).checked_div(whole).unwrap_or(0).to_string()
+            }
+            Self::Depth(cost, depth) => {
+                row.numbers.all_digits(number(cost)? as f64 / 1e6 / fraction(depth)?.exp())
+            }
+            Self::Rate(bytes, ns) => match (number(bytes)?, number(ns)?) {
+                (bytes, ns) if ns > 0 => (i128::from(bytes) * 1000 / i128::from(ns)).to_string(),
+                _ => "0".to_owned(),
+            },
+            Self::ReturnCode(name) => {
+                let code = number(name)?;
+                let name = i32::try_from(code).ok().and_then(nt_status::error_name);
+                name.map_or_else(|| code.to_string(), str::to_owned)
+            }
+            Self::References => match row.text("event").as_str() {
+                "reference" => number("count").unwrap_or(0).to_string(),
+                "dereference" => number("count").unwrap_or(0).saturating_neg().to_string(),
+                _ => return None,
+            },
+            Self::Lifetime => match seconds("lifetime_ns") {
+                Some(seconds) => row.numbers.all_digits(seconds),
+                None if number("destroyed_ns").is_none() => "9999".to_owned(),
+                None => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl Row<'_> {
+    /// The value of a column, which every row of the sub command has.
+    fn get(&self, name: &str) -> Option<&Value> {
+        debug_assert!(self.values.contains_key(name), "there is no column {name}");
+        self.values.get(name)
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.get(name)?.as_i64()
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.get(name).map(|value| self.written(value)).unwrap_or_default()
+    }
+
+    /// The text of a column, which a row may lack.
+    fn maybe(&self, name: &str) -> String {
+        self.values.get(name).map(|value| self.written(value)).unwrap_or_default()
+    }
+
+    /// Fractions have the mark of the locale; what is a text already stays as it is.
+    fn written(&self, value: &Value) -> String {
+        match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => self.numbers.json(number),
+            other => other.to_string(),
+        }
+    }
+
+    /// The name of the file that was asked, else of the trace.
+    fn file(&self) -> String {
+        let path = self.trace.extract_path.as_deref().unwrap_or(&self.trace.file_name);
+        file_name(path.trim_end_matches(['/', '\\'])).to_owned()
+    }
+
+    /// What the name of the file tells of a test.
+    fn test(&self) -> Option<TestName> {
+        TestName::parse(&self.file())
+    }
+
+    fn test_case(&self) -> String {
+        self.test().map_or_else(|| without_ending(&self.file()).to_owned(), |test| test.test_case)
+    }
+
+    /// Folders below the drive that tell rows apart.
+    fn level(&self) -> usize {
+        let [level, _] = self.words;
+        level.parse().unwrap_or(0)
+    }
+
+    /// Whether rows are files instead of folders.
+    fn is_of_files(&self) -> bool {
+        self.level() >= WHOLE_PATH as usize
+    }
+
+    fn call_time(&self, ns: i64, word: usize) -> String {
+        match self.words.get(word).and_then(|format| format.parse().ok()) {
+            None | Some(TimeFormat::Seconds) => format!("{:.4}", ns as f64 / 1e9),
+            Some(format) => self.times.with_format(format).write(ns),
+        }
+    }
+
+    /// Versions of a module; what a row does not have is not known of it.
+    fn module(&self, path: &str) -> String {
+        let (text, path) = (|name| self.maybe(name), self.maybe(path));
+        let folder = machine::folder(&path, 0);
+        let (version, product) = (text("file_version"), text("product_name"));
+        machine::module(&version, &text("product_version"), &product, &text("description"), folder)
+    }
+
+    fn driver(&self, path: &str) -> String {
+        let (vendor, category) = (self.text("driver_vendor"), self.text("driver_category"));
+        let module = self.module(path);
+        if vendor.is_empty() {
+            module
+        } else {
+            format!("Vendor: {vendor} {category} {module}").trim_end().to_owned()
+        }
+    }
+
+    /// To the second, on the clock of the recorded machine.
+    fn date(&self) -> String {
+        match self.test().and_then(|test| test.performed_at) {
+            Some(at) => at.format("%Y-%m-%d %H:%M:%S").to_string(),
+            None => TimeWriter::new(TimeFormat::Local, 0, self.trace.clock()).write(0),
+        }
+    }
+
+    /// The whole path of the extract.
+    fn source(&self) -> PathBuf {
+        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
+        let whole = if path.has_root() { None } else { std::path::absolute(path).ok() };
+        whole.unwrap_or_else(|| path.to_owned())
+    }
+
+    fn stack(&self, id: &str, frames: &str) -> String {
+        let id = self.text(id);
+        if id.is_empty() {
+            return id;
+        }
+        let frames = if self.is_first { self.text(frames).replace(" < ", "\n") } else { String::new() };
+        format!("StackId: {id} {frames}").trim_end().to_owned()
+    }
+
+    /// The value of a power setting without a unit; switches are true or false.
+    fn setting(&self, guid: &str) -> String {
+        let value = self.maybe(guid);
+        match value.as_str() {
+            "on" => truth(true),
+            "off" => truth(false),
+            number => match number.split_once(' ') {
+                Some((number, _)) if number.bytes().all(|b| b.is_ascii_digit()) => number.to_owned(),
+                _ => value,
+            },
+        }
+    }
+
+    /// The GUID of a power scheme: known by its name, or written behind it.
+    fn scheme(&self, guid: &str) -> String {
+        let value = self.setting(guid);
+        match value.split_once(' ') {
+            Some((_, guid)) => guid.to_owned(),
+            None => scheme_guid(&value).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// The last part of a path of any system.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn without_ending(name: &str) -> &str {
+    stem(name).unwrap_or_else(|| name.rsplit_once('.').map_or(name, |(stem, _)| stem))
+}
+
+/// As .NET writes it.
+fn truth(is: bool) -> String {
+    if is { "True" } else { "False" }.to_owned()
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(' ').next().unwrap_or(text)
+}
+
+/// What stands behind the executable; all of it if that has no `.exe`.
+fn arguments(command_line: &str) -> &str {
+    let at = command_line.to_ascii_lowercase().find(".exe");
+    let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));
+    behind.map_or(command_line, |text| text.strip_prefix('"').unwrap_or(text).trim_start())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! CSV files as ETWAnalyzer writes them: its columns in its order, `;` between them, and its replacements.
+
+mod cell;
+mod columns;
+mod machine;
+mod rows;
+mod shape;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::numbers::Numbers;
+use etwkit_query::time_format::TimeWriter;
+use serde_json::{Map, Value};
+
+use crate::switch::{Native, value_of};
+use cell::{Cell, Row};
+pub(crate) use rows::rows;
+
+/// How a line of ETWAnalyzer wants its file.
+#[derive(Debug, Clone)]
+pub struct Style {
+    /// Sub command of ours.
+    dump: &'static str,
+    /// What titles and cells depend on: formats of first and last times, or the level of folders.
+    words: [String; 2],
+    /// The whole command line, for the first column.
+    line: String,
+    /// Whether the first line tells Excel the separator.
+    has_separator_line: bool,
+}
+
+impl Style {
+    /// The style of a line that became these arguments of a sub command.
+    pub(crate) fn new(dump: &'static str, native: &Native, line: String, has_separator_line: bool) -> Self {
+        let of = |option| value_of(native, option);
+        let words = match dump {
+            "cpu" => of("--first-last").filter(|formats| formats != "none").unwrap_or_default(),
+            "disk" | "file" => of("--dir-level").unwrap_or_else(|| "0".to_owned()),
+            _ => String::new(),
+        };
+        let (first, second) = words.split_once(';').unwrap_or((&words, ""));
+        Self { dump, words: [first, second].map(str::to_owned), line, has_separator_line }
+    }
+
+    /// A title with the words that it depends on.
+    fn title(&self, title: &str) -> String {
+        let [first, second] = self.words.each_ref().map(|word| match self.dump {
+            "cpu" => abbreviated(word),
+            _ => word,
+        });
+        title.replace("{0}", first).replace("{1}", second)
+    }
+}
+
+/// The name of a time format in titles.
+fn abbreviated(format: &str) -> &'static str {
+    match format.to_ascii_lowercase().as_str() {
+        "local" | "localtime" => "Local",
+        "utc" | "utctime" => "UTC",
+        "here" | "heretime" => "Here",
+        _ => "s",
+    }
+}
+
+/// Whether the columns of a sub command are known.
+pub(crate) fn is_known(dump: &str) -> bool {
+    columns::of(dump, &Map::new()).is_some()
+}
+
+/// A row that a question answered: its trace, its columns, how its times are written.
+pub type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
+
+/// Writes rows. Returns how many.
+///
+/// # Errors
+///
+/// A row cannot be had, or the file cannot be written.
+pub fn write<'r>(
+    file: &mut impl Write,
+    path: &Path,
+    style: &Style,
+    numbers: Numbers,
+    rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
+) -> anyhow::Result<usize> {
+    let context = || format!("cannot write {}", path.display());
+    let (rows, fields) = shape::shaped(style.dump, rows)?;
+    let (mut rows, none) = (rows.peekable(), Map::new());
+    let columns = match rows.peek() {
+        Some(Ok((_, values, _))) => columns::of(style.dump, values),
+        _ => columns::of(style.dump, &none),
+    };
+    let columns: Vec<(&str, Cell)> = columns.unwrap_or_default().iter().copied().flatten().copied().collect();
+    writeln!(file, "{}", titles(style, &columns, fields)).with_context(context)?;
+    let words = style.words.each_ref().map(String::as_str);
+    let (mut written, mut seen) = (0, shape::Seen::default());
+    for row in rows {
+        let (trace, values, times) = row?;
+        let line = if written == 0 { &*style.line } else { "" };
+        let is_first = seen.is_first(style.dump, trace, &values);
+        let row = Row { trace, values: &values, times, numbers, words, line, is_first };
+        let mut cells: Vec<String> = columns.iter().map(|(_, cell)| value(&cell.of(&row))).collect();
+        if fields > 0 {
+            let mut of_event = shape::fields(&values);
+            of_event.resize(fields, String::new());
+            cells.extend(of_event.iter().map(|text| value(text)));
+        }
+        writeln!(file, "{}", cells.join(";")).with_context(context)?;
+        written += 1;
+    }
+    file.flush().with_context(context)?;
+    Ok(written)
+}
+
+/// The lines above the rows.
+fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
+    let own = columns.iter().map(|(title, _)| style.title(title));
+    let titles: Vec<String> = own.chain((1..=fields).map(|n| format!("Field{n}"))).collect();
+    let separator = if style.has_separator_line { "sep = ;\n" } else { "" };
+    format!("{separator}{}", titles.join(";"))
+}
+
+/// A value in a line: separators and quotes become `_`, and a value of several lines is quoted.
+fn value(text: &str) -> String {
+    let text = text.replace([';', '"'], "_");
+    if text.contains(['\n', '\r']) { format!("\"{text}\"") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_break_a_line() {
+        assert_eq!(value("a;b\"c"), "a_b_c");
+        assert_eq!(value("a\r\nb"), "\"a\r\nb\"");
+    }
+
+    #[test]
+    fn titles_depend_on_words() {
+        for (dump, option, expected) in [
+            ("cpu", "", "First Call time in s, s"),
+            ("cpu", "--first-last=s", "First Call time in s, s"),
+            ("cpu", "--first-last=localtime;UTC", "First Call time in Local, UTC"),
+            ("disk", "--dir-level=2", "First Call time in 2, "),
+        ] {
+            let style = Style::new(dump, &vec![option.into()], String::new(), true);
+            assert_eq!(style.title("First Call time in {0}, {1}"), expected, "{dump} {option}");
+        }
+    }
+
+    #[test]
+    fn titles_stand_once_in_a_table() {
+        for dump in crate::tables::DUMPS.iter().map(|dump| dump.native).filter(|dump| is_known(dump)) {
+            for kind in ["kind", "retransmission_ns", "module", "pid"] {
+                let row = Map::from_iter([(kind.to_owned(), Value::from("x"))]);
+                let tables = columns::of(dump, &row).unwrap();
+                let mut titles: Vec<&str> =
+                    tables.iter().flat_map(|table| table.iter()).map(|(t, _)| *t).collect();
+                let all = titles.len();
+                titles.sort_unstable();
+                titles.dedup();
+                assert_eq!(titles.len(), all, "{dump} {kind}");
+            }
+        }
+    }
+}

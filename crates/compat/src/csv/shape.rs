@@ -1,0 +1,171 @@
+//! Rows that are not those of our questions: several of ours become one, or fields become columns.
+
+use std::collections::HashSet;
+
+use etwkit_query::dump::trace::TraceInfo;
+use serde_json::{Map, Value};
+
+use super::Answer;
+
+type Rows<'r, 'i> = Box<dyn Iterator<Item = anyhow::Result<Answer<'r>>> + 'i>;
+
+/// The rows of a sub command in the shape in which ETWAnalyzer writes them, and how many columns the fields
+/// of events need.
+pub(crate) fn shaped<'r: 'i, 'i>(
+    dump: &str,
+    rows: impl Iterator<Item = anyhow::Result<Answer<'r>>> + 'i,
+) -> anyhow::Result<(Rows<'r, 'i>, usize)> {
+    let not_released = |row: &anyhow::Result<Answer<'r>>| match row {
+        Ok((_, values, _)) => values.get("outstanding_bytes").and_then(Value::as_i64) != Some(0),
+        Err(_) => true,
+    };
+    Ok(match dump {
+        // Single allocations: those that were given back are not there. Sums of processes are all written.
+        "virtual-alloc" => (
+            Box::new(rows.filter(move |row| {
+                let is_sum = row.as_ref().is_ok_and(|(_, values, _)| !values.contains_key("kind"));
+                is_sum || not_released(row)
+            })),
+            0,
+        ),
+        "power" => (turned(rows, ("setting_guid", "value"), Some("snapshot"))?, 0),
+        "stats" => (turned(rows, ("name", "value"), None)?, 0),
+        "tracelog" => {
+            let all: Vec<Answer<'r>> = rows.collect::<anyhow::Result<_>>()?;
+            let most = all.iter().map(|(_, values, _)| fields(values).len()).max().unwrap_or(0);
+            (Box::new(all.into_iter().map(Ok)), most)
+        }
+        _ => (Box::new(rows), 0),
+    })
+}
+
+/// Rows that stand together become one, with a column for each of them: its name and its value are in these
+/// columns.
+fn turned<'r: 'i, 'i>(
+    rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
+    (name, value): (&str, &str),
+    group: Option<&str>,
+) -> anyhow::Result<Rows<'r, 'i>> {
+    let mut all: Vec<Answer<'r>> = Vec::new();
+    let mut before = None;
+    for row in rows {
+        let (trace, mut values, times) = row?;
+        let key = (std::ptr::from_ref(trace), group.and_then(|group| values.get(group)).cloned());
+        if before.as_ref() != Some(&key) {
+            all.push((trace, Map::new(), times));
+            before = Some(key);
+        }
+        let Some((_, one, _)) = all.last_mut() else { continue };
+        if let (Some(Value::String(name)), Some(value)) = (values.remove(name), values.remove(value)) {
+            // Several values of one name, such as networks, are lines of one cell.
+            let value = match (one.get(&name).and_then(Value::as_str), value.as_str()) {
+                (Some(known), Some(value)) if group.is_none() => Value::String(format!("{known}\n{value}")),
+                _ => value,
+            };
+            one.insert(name, value);
+        }
+    }
+    Ok(Box::new(all.into_iter().map(Ok)))
+}
+
+/// The values of the fields of an event, those of structures in their place, lists behind the others.
+pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
+    let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
+    let all: Value = serde_json::from_str(text).unwrap_or_default();
+    let mut flat = Vec::new();
+    flatten(&all, &mut flat);
+    let (lists, single): (Vec<&Value>, Vec<&Value>) = flat.into_iter().partition(|value| value.is_array());
+    let lists = lists.into_iter().filter_map(Value::as_array).map(|list| {
+        let items: Vec<String> = list.iter().map(plain).collect();
+        format!("[{}]", items.join("; "))
+    });
+    single.into_iter().map(plain).chain(lists).collect()
+}
+
+/// How deep structures go is bounded by who read the text.
+fn flatten<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|field| flatten(field, into)),
+        other => into.push(other),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Stacks and connections that were written.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
+
+impl Seen {
+    /// Whether the stack or the connection of a row was not written before.
+    pub(crate) fn is_first(&mut self, dump: &str, trace: &TraceInfo, values: &Map<String, Value>) -> bool {
+        let name = if dump == "tcp" { "connection_id" } else { "stack_id" };
+        let id = values.get(name).and_then(Value::as_i64);
+        id.is_none_or(|id| self.0.insert((std::ptr::from_ref(trace), id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_query::time_format::{TimeFormat, TimeWriter};
+    use serde_json::json;
+
+    use super::*;
+
+    fn shape(dump: &str, rows: &[Value]) -> (Vec<Value>, usize) {
+        let trace = TraceInfo::default();
+        let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
+        let rows = rows.iter().map(|row| Ok((&trace, row.as_object().unwrap().clone(), times)));
+        let (rows, fields) = shaped(dump, rows).unwrap();
+        (rows.map(|row| Value::Object(row.unwrap().1)).collect(), fields)
+    }
+
+    #[test]
+    fn settings_of_a_moment_are_one_row() {
+        let row = |snapshot: i64, guid: &str, value: &str| json!({"snapshot": snapshot, "setting_guid": guid, "value": value});
+        let (rows, _) = shape("power", &[row(0, "a", "1"), row(0, "b", "2"), row(1, "a", "3")]);
+        assert_eq!(rows, [json!({"a": "1", "b": "2"}), json!({"a": "3"})]);
+        let (rows, _) = shape("stats", &[json!({"name": "OSName", "value": "x"})]);
+        assert_eq!(rows, [json!({"OSName": "x"})]);
+        let network = |value: &str| json!({"name": "Network", "value": value});
+        assert_eq!(shape("stats", &[network("a"), network("b")]).0, [json!({"Network": "a\nb"})]);
+    }
+
+    #[test]
+    fn fields_become_columns() {
+        let fields_of = |text: &str| json!({"fields": text});
+        let (rows, most) =
+            shape("tracelog", &[fields_of(r#"{"list":[1,"b"],"z":"text","s":{"a":5}}"#), fields_of("{}")]);
+        assert_eq!((rows.len(), most), (2, 3));
+        assert_eq!(fields(rows[0].as_object().unwrap()), ["text", "5", "[1; b]"]);
+    }
+
+    #[test]
+    fn allocations_that_were_given_back_are_left_out() {
+        let rows = [
+            json!({"kind": "commit", "outstanding_bytes": 0}),
+            json!({"kind": "commit", "outstanding_bytes": 1}),
+            json!({"commits": 1, "outstanding_bytes": 0}),
+        ];
+        assert_eq!(shape("virtual-alloc", &rows).0, rows[1..]);
+    }
+
+    #[test]
+    fn stacks_are_seen_once() {
+        let (trace, other) = (TraceInfo::default(), TraceInfo::default());
+        let mut seen = Seen::default();
+        let row = |id: Value| json!({"stack_id": id, "connection_id": 1}).as_object().unwrap().clone();
+        let mut first = |dump: &str, trace: &TraceInfo, id: Value| seen.is_first(dump, trace, &row(id));
+        assert!(first("exception", &trace, json!(5)));
+        assert!(!first("exception", &trace, json!(5)));
+        assert!(first("exception", &other, json!(5)));
+        assert!(first("exception", &trace, Value::Null));
+        assert!(first("tcp", &trace, json!(5)) && !first("tcp", &trace, json!(6)));
+    }
+}

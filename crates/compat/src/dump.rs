@@ -1,0 +1,147 @@
+//! `-dump`: a line becomes arguments of `etwkit dump`.
+
+use anyhow::bail;
+
+use crate::line::{Line, Word};
+use crate::read::read;
+use crate::switch::{Native, find, has, pair, without};
+use crate::tables::{self, Dump};
+use crate::{Find, Step, chosen, csv, reconcile};
+
+/// Translates the words behind the name of the program.
+pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
+    let (dump, rest) = sub_command(words)?;
+    let mut step = Step::new(["dump".into(), dump.native.into()].into());
+    let mut has_separator_line = true;
+    let said = read(&format!("dump {}", dump.native), &rest, dump.switches, |word, line, said| {
+        let Word::Switch(name) = word else { return Ok(false) };
+        match name.as_str() {
+            "csv" => {
+                let file = crate::drive::local(&line.required(name)?);
+                pair(&mut said.native, "--csv", &file.display().to_string());
+            }
+            "nocsvseparator" if csv::is_known(dump.native) => has_separator_line = false,
+            "debug" => step.shows_line = true,
+            _ => step.notes.push(idle(name, dump, line)?),
+        }
+        Ok(true)
+    })?;
+    let (mut native, notes) = (said.native, &mut step.notes);
+    last_of_each(&mut native);
+    reconcile::reconcile(dump.native, &mut native, notes);
+    chosen::columns(dump.native, &mut native, notes);
+    defaults(dump, &mut native);
+    if has(&native, "--csv") {
+        if csv::is_known(dump.native) {
+            let style = csv::Style::new(dump.native, &native, words.join(" "), has_separator_line);
+            step.guest.csv = Some(style);
+            csv::rows(dump.native, &mut native, notes);
+        } else {
+            without(&mut native, &["--csv"]);
+            notes.push(format!("-csv means nothing to -dump {}", dump.native));
+        }
+    }
+    step.args.extend(native);
+    step.args.push("--".into());
+    step.args.extend(said.queries.found(find)?.into_iter().map(Into::into));
+    Ok(step)
+}
+
+/// What is said of a switch that ETWAnalyzer takes for any sub command and does nothing with for this one.
+fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
+    if !tables::KNOWN.split_whitespace().any(|known| known == name) {
+        bail!("there is no switch -{name}{}", similar(name));
+    }
+    while line.value().is_some() {}
+    Ok(format!("-{name} means nothing to -dump {}", dump.native))
+}
+
+/// The sub command, and the words without it and without `-dump`.
+fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)> {
+    let is_dump = |word: &&String| word.eq_ignore_ascii_case("-dump");
+    let at = words.iter().position(|word| is_dump(&word)).map(|at| at + 1);
+    let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
+    // It may stand anywhere.
+    let found =
+        behind.or_else(|| words.iter().enumerate().find_map(|(at, word)| Some((at, tables::dump(word)?))));
+    let Some((at, dump)) = found else {
+        let all: Vec<&str> = tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied().collect();
+        match at.and_then(|at| words.get(at)).filter(|word| !word.starts_with('-')) {
+            Some(word) => bail!("-dump {word}: there is no such sub command; there are: {}", all.join(" ")),
+            None => bail!("-dump needs a sub command: {}", all.join(" ")),
+        }
+    };
+    let rest = words.iter().enumerate().filter(|(place, word)| *place != at && !is_dump(word));
+    Ok((dump, rest.map(|(_, word)| word.clone()).collect()))
+}
+
+/// Adds what ETWAnalyzer does without being asked, and we do not.
+fn defaults(dump: &Dump, native: &mut Native) {
+    // It calls processes as rules do.
+    if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
+        pair(native, "--rename-rules", "default");
+    }
+    // Its list of processes is one of names, also where only some are asked for.
+    if dump.native == "process" && !has(native, "--sort-by") {
+        pair(native, "--sort-by", "name");
+    }
+    if dump.native == "cpu" && !has(native, "--sort-by") {
+        pair(native, "--sort-by", "cpu");
+    }
+    // A file belongs to all processes that used it. Where nothing depends on that, extracts are asked
+    // together.
+    let by_process = [
+        "--process",
+        "--cmdline",
+        "--new-process",
+        "--session",
+        "--user",
+        "--per-process",
+        "--operation",
+        "--csv",
+    ];
+    if dump.native == "disk" && by_process.iter().any(|option| has(native, option)) {
+        native.push("--shared".into());
+    }
+    // It lists methods of the idle process, and leaves only sums of it out.
+    let methods = ["--methods", "--top-methods", "--stack-tags"];
+    if dump.native == "cpu" && methods.iter().any(|option| has(native, option)) {
+        native.push("--idle".into());
+    }
+}
+
+/// Of an option that stands several times the last one counts, as it does in ETWAnalyzer.
+fn last_of_each(native: &mut Native) {
+    let name = |arg: &std::ffi::OsString| {
+        let arg = arg.to_string_lossy();
+        arg.split('=').next().filter(|name| name.starts_with("--")).map(str::to_owned)
+    };
+    let names: Vec<Option<String>> = native.iter().map(name).collect();
+    let mut place = 0;
+    native.retain(|_| {
+        let (of, behind) = (names.get(place), names.get(place + 1..).unwrap_or_default());
+        place += 1;
+        of.is_none_or(|of| of.is_none() || !behind.contains(of))
+    });
+}
+
+/// A switch that was perhaps meant.
+fn similar(name: &str) -> String {
+    let begins = |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
+    // The longest one that begins the same says most.
+    let found = tables::KNOWN.split_whitespace().filter(begins).max_by_key(|known| known.len());
+    found.map(|known| format!("; there is -{known}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_several_counts() {
+        let mut native: Native =
+            ["dump", "cpu", "--top=1", "--details", "--top=2", "--details"].map(Into::into).into();
+        last_of_each(&mut native);
+        assert_eq!(native, ["dump", "cpu", "--top=2", "--details"]);
+    }
+}

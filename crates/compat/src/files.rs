@@ -1,0 +1,323 @@
+//! `-fd`: which traces and extracts a query means.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
+use etwkit_query::filter::TextFilter;
+
+use crate::drive::local;
+use crate::line::Line;
+use crate::{Find, Wrong};
+
+/// Endings of what may be asked, longest first; extracts are folders or packed folders.
+const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
+const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
+/// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
+const JSON: [&str; 2] = [".json7z", ".json"];
+/// The folder beside traces that ETWAnalyzer writes extracts into.
+pub(crate) const EXTRACT_FOLDER: &str = "Extract";
+
+/// What a line says of the files that it means.
+#[derive(Debug, Default)]
+pub(crate) struct Queries {
+    pub(crate) all: Vec<String>,
+    pub(crate) is_recursive: bool,
+}
+
+impl Queries {
+    /// Takes a switch that says something of files; whether it was one.
+    pub(crate) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
+        match name {
+            "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
+            "recursive" => self.is_recursive = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Traces, as `-extract` reads them.
+    pub(crate) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
+        traces(&self.all, self.is_recursive)
+    }
+
+    /// Extracts and traces of the disk.
+    pub(crate) fn extracts(&self) -> anyhow::Result<Vec<PathBuf>> {
+        extracts(&self.all, self.is_recursive)
+    }
+
+    /// What is asked, found in that way.
+    pub(crate) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
+        find(&self.all, self.is_recursive)
+    }
+}
+
+/// The files of the disk that queries name; without any those of the current folder.
+///
+/// # Errors
+///
+/// There is none, or a folder cannot be read.
+pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let here = [".".to_owned()];
+    let queries = if queries.is_empty() { &here } else { queries };
+    let extracts = extracts(queries, is_recursive)?;
+    if extracts.is_empty() {
+        return Err(Wrong::new(
+            format!("no file fits -fd {}", queries.join(" -fd ")),
+            "a query is compared with whole paths: begin it with *",
+        )
+        .into());
+    }
+    Ok(extracts)
+}
+
+/// The name of a file without folder and ending.
+pub(crate) fn stem(path: &Path) -> String {
+    let name = file_name(path);
+    ending(&name).and_then(|ending| strip_ending(&name, ending)).unwrap_or(&name).to_owned()
+}
+
+fn is_extract(path: &Path) -> bool {
+    EXTRACTS.iter().any(|ending| file_name(path).to_lowercase().ends_with(ending)) || is_json_extract(path)
+}
+
+/// Traces of queries, as `-extract` reads them: extracts are left out.
+fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = all(queries, is_recursive)?;
+    found.retain(|path| !is_extract(path));
+    // An archive holds the trace of the same name.
+    let archived: BTreeSet<PathBuf> = found
+        .iter()
+        .filter(|path| !has_ending(path, ".etl"))
+        .map(|path| path.with_extension("etl"))
+        .collect();
+    found.retain(|path| !archived.contains(path));
+    Ok(found)
+}
+
+/// What queries ask: the extract of each trace that has one, else the trace; by the start of the recording.
+pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut seen = BTreeSet::new();
+    let mut dated = Vec::new();
+    for found in all(queries, is_recursive)? {
+        let path = extract_of(&found).unwrap_or(found);
+        if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            dated.push((start(&path), path));
+        }
+    }
+    // Traces without an extract tell their start only when they are read: they come last.
+    dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
+    Ok(dated.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Start of the recording of an extract, in units of 100 ns since 1601.
+fn start(path: &Path) -> Option<i64> {
+    Some(manifest_of(path).ok()?.clock.start_filetime)
+}
+
+/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. The
+/// latter gives way to ours, too.
+fn extract_of(path: &Path) -> Option<PathBuf> {
+    let is_json = is_json_extract(path);
+    if is_extract(path) && !is_json {
+        return None;
+    }
+    let folder = path.parent()?;
+    let stem = &stem(path);
+    let endings = EXTRACTS.iter().chain(if is_json { &[] } else { JSON.as_slice() });
+    [folder.join(EXTRACT_FOLDER), folder.to_owned()]
+        .iter()
+        .filter(|of| !is_json || of.as_path() == folder)
+        .flat_map(|folder| endings.clone().map(move |ending| folder.join(format!("{stem}{ending}"))))
+        .find(|extract| extract.exists())
+}
+
+fn all(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for query in queries {
+        found.extend(one(query, is_recursive).with_context(|| format!("-fd {query}"))?);
+    }
+    Ok(found)
+}
+
+fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    if query.contains(['*', '?', ';', '!']) {
+        return matching(query, is_recursive);
+    }
+    let path = local(query);
+    if let Some(file) = named(&path) {
+        return Ok(vec![file]);
+    }
+    if path.is_dir() {
+        let mut found = Vec::new();
+        list(&path, is_recursive, &mut found)?;
+        return Ok(found);
+    }
+    // A name without folder and wildcards may be a part of names: `win10` means all of this folder that have
+    // it.
+    if !query.contains(['\\', '/', ':']) {
+        let part = query.to_lowercase();
+        let mut found = Vec::new();
+        list(Path::new("."), is_recursive, &mut found)?;
+        found.retain(|path| file_name(path).to_lowercase().contains(&part));
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    if let Some((letter, _)) = crate::drive::drive_letter(query).filter(|_| !cfg!(windows)) {
+        let hint = format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means");
+        return Err(Wrong::new("was not found", hint).into());
+    }
+    bail!("was not found: name a file, a folder or a query such as *Serial*")
+}
+
+/// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
+pub(crate) fn named(path: &Path) -> Option<PathBuf> {
+    let name = file_name(path);
+    let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
+    let same = Some(path.to_owned()).filter(is_file);
+    let own = |stem: &str| EXTRACTS.map(|ending| path.with_file_name(format!("{stem}{ending}")));
+    let of_json = JSON.iter().find_map(|ending| strip_ending(&name, ending)).map(own);
+    same.or_else(|| of_json.into_iter().flatten().find(is_file)).or_else(|| {
+        let endings = EXTRACTS.iter().chain(&JSON).chain(&TRACES);
+        endings.map(|ending| path.with_file_name(format!("{name}{ending}"))).find(is_file)
+    })
+}
+
+/// All files of the folder of the query whose paths fit its last part.
+fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let parts: Vec<&str> = query.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let of = |part: &str| part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
+    let folder = parts.first().map_or("", |first| first[..of(first)].trim_start_matches('!'));
+    let filters: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            format!(
+                "{}{}",
+                if part.starts_with('!') { "!" } else { "" },
+                part[of(part)..].trim_start_matches('!')
+            )
+        })
+        .collect();
+    let filter = TextFilter::parse(&filters.join(";"));
+    let folder = local(folder);
+    if !folder.is_dir() {
+        bail!("there is no folder {}", folder.display());
+    }
+    let mut found = Vec::new();
+    list(&folder, is_recursive, &mut found)?;
+    found.retain(|path| fits(&filter, path));
+    Ok(found)
+}
+
+/// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
+pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let aliases = EXTRACTS.iter().find_map(|ending| strip_ending(&full, ending)).into_iter();
+    let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
+    std::iter::once(full.clone()).chain(aliases).any(|name| filter.matches(Some(&name)))
+}
+
+/// Files that may be asked in a folder, by name; those of folders in it, too, if that is wanted.
+fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {
+            // Windows writes `dir\name` for what lies in the current folder, without `.\`.
+            found.push(path.strip_prefix(".").map_or(path.clone(), Path::to_owned));
+        } else if is_recursive && path.is_dir() && !path.is_symlink() {
+            list(&path, is_recursive, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_extract_folder(path: &Path) -> bool {
+    has_ending(path, ".etwx") && path.is_dir()
+}
+
+/// Whether a file of a folder may be asked. Folders have other files of JSON, and parts of extracts.
+fn is_asked(path: &Path) -> bool {
+    ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
+}
+
+/// The ending of a name that may be asked.
+fn ending(name: &str) -> Option<&'static str> {
+    EXTRACTS.iter().chain(&TRACES).chain(&JSON).find(|ending| strip_ending(name, ending).is_some()).copied()
+}
+
+fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0)?;
+    let (stem, end) = name.split_at_checked(at)?;
+    end.eq_ignore_ascii_case(ending).then_some(stem)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    strip_ending(&file_name(path), ending).is_some()
+}
+
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of what a query finds in a folder with these files; names that end with `.etwx` are folders.
+    fn found(files: &[&str], query: &str, is_recursive: bool) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if file.ends_with(".etwx") {
+                std::fs::create_dir_all(path).unwrap();
+            } else {
+                std::fs::write(path, "").unwrap();
+            }
+        }
+        let query = format!("{}/{query}", folder.path().display());
+        let names = |path: &Path| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        let all = extracts(&[query], is_recursive).map_err(|error| format!("{error:#}"))?;
+        Ok(all.iter().map(|path| names(path)).collect())
+    }
+
+    #[test]
+    fn queries_find_what_they_name() {
+        let files = [
+            "a_serial.etl",
+            "a_parallel.etl",
+            "Extract/a_serial.etwx",
+            "Extract/Test.10-06-2022.19-46-16.etwx",
+            "b_serial.7z",
+            "notes.txt",
+            "WithAV/c_serial.etwx",
+        ];
+        for (query, is_recursive, expected) in [
+            (".", false, &["Extract/a_serial.etwx", "a_parallel.etl", "b_serial.7z"][..]),
+            ("*serial*", false, &["Extract/a_serial.etwx", "b_serial.7z"]),
+            ("*serial*", true, &["Extract/a_serial.etwx", "WithAV/c_serial.etwx", "b_serial.7z"]),
+            ("*serial*;!*WithAV*", true, &["Extract/a_serial.etwx", "b_serial.7z"]),
+            ("Extract/*_SERIAL.json", false, &["Extract/a_serial.etwx"]),
+            ("Extract/a_serial.json", false, &["Extract/a_serial.etwx"]),
+            ("Extract/a_serial.json7z", false, &["Extract/a_serial.etwx"]),
+            ("Extract/Test.10-06-2022.19-46-16", false, &["Extract/Test.10-06-2022.19-46-16.etwx"]),
+            ("a_serial", false, &["Extract/a_serial.etwx"]),
+            ("a_parallel.etl", false, &["a_parallel.etl"]),
+            ("*nothing*", false, &[]),
+        ] {
+            let mut all = found(&files, query, is_recursive).unwrap();
+            all.sort();
+            assert_eq!(all, expected, "{query}");
+        }
+        let error = found(&files, "no.json", false).unwrap_err();
+        assert!(error.contains("was not found"), "{error}");
+    }
+}

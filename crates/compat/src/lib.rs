@@ -1,0 +1,277 @@
+//! Command lines of ETWAnalyzer, as people have them in scripts: `-dump cpu -pn cmd;explorer -MinMaxWaitMs
+//! 10`.
+//!
+//! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. [`plan`]
+//! says what is to be done for it: our own commands, with what these have no words for. The tables in
+//! `tables` say what switches become; no number is computed, nothing is run and nothing is printed here.
+//! [`csv`] writes rows into files as ETWAnalyzer has them.
+
+#![forbid(unsafe_code)]
+
+mod chosen;
+pub mod console;
+mod convert;
+pub mod csv;
+mod drive;
+mod dump;
+mod extract;
+mod files;
+mod help;
+mod line;
+mod locale;
+mod read;
+mod reconcile;
+mod small;
+mod switch;
+mod tables;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use etwkit_query::nearest;
+use etwkit_query::numbers::Numbers;
+
+pub use extract::{Extraction, Progress};
+pub use files::on_disk;
+
+/// Words that choose a command; the last one in a line counts.
+const COMMANDS: [(&str, Command); 10] = [
+    ("-extract", Command::Extract),
+    ("-dump", Command::Dump),
+    ("-loadsymbol", Command::LoadSymbol),
+    ("-converttime", Command::ConvertTime),
+    ("-convert", Command::Convert),
+    ("-console", Command::Console),
+    ("-mcp", Command::Mcp),
+    ("-analyze", Command::Analyze),
+    ("-help", Command::Help),
+    ("-h", Command::Help),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Extract,
+    Dump,
+    LoadSymbol,
+    ConvertTime,
+    Convert,
+    Console,
+    Mcp,
+    Analyze,
+    Help,
+}
+
+/// What is to be done for a line.
+#[derive(Debug)]
+pub enum Plan {
+    /// This text is printed.
+    Text(String),
+    /// Commands of ours are run, one after the other.
+    Steps(Vec<Step>),
+    /// Traces become extracts.
+    Extract(Box<Extraction>),
+}
+
+/// A command of ours.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its arguments, the name of the program not among them.
+    pub args: Vec<OsString>,
+    /// What it has no arguments for.
+    pub guest: Guest,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// Whether the line wants to be shown in our own words, too: those of [`shell_line`].
+    pub shows_line: bool,
+    /// Whether the line ends as this command does; else only its errors count.
+    pub decides: bool,
+}
+
+impl Step {
+    fn new(args: Vec<OsString>) -> Self {
+        Self { args, guest: Guest::default(), notes: Vec::new(), shows_line: false, decides: true }
+    }
+}
+
+impl From<Step> for Plan {
+    fn from(step: Step) -> Self {
+        Self::Steps(vec![step])
+    }
+}
+
+/// How a line wants its answer, for what our own command lines have no words.
+#[derive(Debug, Clone)]
+pub struct Guest {
+    /// How numbers are written.
+    pub numbers: Numbers,
+    /// How a file of rows is written.
+    pub csv: Option<csv::Style>,
+}
+
+/// With the numbers of whoever reads the answer, ours where nothing is known of them.
+impl Default for Guest {
+    fn default() -> Self {
+        Self { numbers: locale::of_reader().unwrap_or_default(), csv: None }
+    }
+}
+
+/// Something in a line is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Wrong {
+    message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+/// Finds what the queries of `-fd` name, of the current folder if there are none; with `true` in folders of
+/// folders, too.
+pub type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
+
+/// Whether a command line, its first item being the name of the program, is one of ETWAnalyzer, or was meant
+/// to be one.
+#[must_use]
+pub fn is_line(args: &[OsString]) -> bool {
+    let Some((program, words)) = args.split_first() else { return false };
+    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let begins = words.first().is_some_and(|word| {
+        let word = word.to_string_lossy();
+        word.starts_with('-') && !word.starts_with("--") && word.len() > 2
+    });
+    let meant = || words.first().and_then(|word| similar_command(&word.to_string_lossy())).is_some();
+    stem == "etwanalyzer"
+        || (begins && (words.iter().any(|word| command(&word.to_string_lossy()).is_some()) || meant()))
+}
+
+/// The words of a line behind the name of the program.
+#[must_use]
+pub fn words(args: &[OsString]) -> Vec<String> {
+    args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether a line wants no colours; errors in the line itself follow that, too.
+#[must_use]
+pub fn is_plain(words: &[String]) -> bool {
+    has_word(words, "-nocolor")
+}
+
+fn has_word(words: &[String], wanted: &str) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(wanted))
+}
+
+/// The command that a word with a dash was perhaps meant to be.
+fn similar_command(word: &str) -> Option<&'static str> {
+    let known: Vec<&'static str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    nearest(&word.to_lowercase(), &known)
+}
+
+fn command(word: &str) -> Option<Command> {
+    COMMANDS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, command)| *command)
+}
+
+/// What is to be done for the words of a line, over files that `find` chooses.
+///
+/// # Errors
+///
+/// What is wrong with the line, [`Wrong`] where there is something to do about it.
+pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
+    let last = words.iter().filter_map(|word| command(word)).next_back();
+    if words.is_empty() || has_word(words, "-help") {
+        return Ok(Plan::Text(help::text(words)));
+    }
+    Ok(match last {
+        None => return Err(no_command(words).into()),
+        Some(Command::Help) => Plan::Text(help::text(words)),
+        Some(Command::Mcp) => {
+            return Err(Wrong::new(
+                "-mcp: there is no server for agents",
+                "agents can run the commands themselves: etwkit dump WHAT --json writes one object for each row",
+            )
+            .into());
+        }
+        Some(Command::Analyze) => {
+            return Err(Wrong::new(
+                "-analyze: there is no such command, as there is none in ETWAnalyzer, which only has the word",
+                "-dump asks extracts; -help lists the commands",
+            )
+            .into());
+        }
+        Some(Command::Extract) => Plan::Extract(Box::new(Extraction::read(words)?)),
+        Some(Command::Dump) => dump::translate(words, find)?.into(),
+        Some(Command::LoadSymbol) => small::LOAD_SYMBOLS.step(words, find, true)?.into(),
+        Some(Command::ConvertTime) => small::CONVERT_TIMES.step(words, find, true)?.into(),
+        Some(Command::Convert) => Plan::Steps(convert::steps(words)?),
+        Some(Command::Console) => bail!("this is a console already"),
+    })
+}
+
+/// A line without a command.
+fn no_command(words: &[String]) -> Wrong {
+    let first = words.iter().find(|word| word.starts_with('-')).or(words.first());
+    let first = first.map_or("", String::as_str);
+    // A sub command alone, as in the console.
+    let sub_command = words.iter().find(|word| tables::dump(word).is_some());
+    match (similar_command(first), sub_command) {
+        (Some(meant), _) => {
+            Wrong::new(format!("{first}: there is no such command"), format!("did you mean {meant}?"))
+        }
+        (None, Some(sub)) => Wrong::new("the line has no command", format!("did you mean -dump {sub}?")),
+        (None, None) => Wrong::new(
+            format!("{first}: the line has no command"),
+            "the commands are -extract -dump -convert -converttime -loadsymbol -console; see -help",
+        ),
+    }
+}
+
+/// Arguments of ours as a line that a shell takes.
+#[must_use]
+pub fn shell_line(args: &[OsString]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    let quoted = args.iter().map(|arg| {
+        let arg = arg.to_string_lossy();
+        if arg.chars().all(is_plain) { arg.into_owned() } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+    });
+    format!("etwkit {}", quoted.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_by_the_dash_or_the_name() {
+        for (line, expected) in [
+            ("etwkit -dump cpu", true),
+            ("etwkit -fd x -DUMP version", true),
+            ("/usr/bin/ETWAnalyzer -dump cpu", true),
+            ("EtwAnalyzer.exe", true),
+            ("etwkit dump cpu --process -dump x", false),
+            ("etwkit --help", false),
+            ("etwkit -h", false),
+            ("etwkit -V", false),
+            ("etwkit", false),
+            ("etwkit -fd x", false),
+            ("etwkit -dmp cpu", true),
+            ("etwkit -convrt -fd x", true),
+            ("etwkit -mcp", true),
+            ("etwkit -Analyze", true),
+            ("etwkit -vvv", false),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            assert_eq!(is_line(&args), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_are_quoted_for_a_shell() {
+        let args = ["dump", "cpu", "--process=cmd;explorer", "it's"].map(OsString::from);
+        assert_eq!(shell_line(&args), r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'");
+    }
+}

@@ -1,0 +1,141 @@
+//! The words of a command line: switches, and the values behind them.
+
+use std::collections::VecDeque;
+
+use anyhow::bail;
+
+/// Words that were not looked at yet.
+#[derive(Debug)]
+pub(crate) struct Line {
+    words: VecDeque<String>,
+}
+
+/// What stands next in a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// A switch without its dash, in lower case.
+    Switch(String),
+    /// Anything else.
+    Plain(String),
+}
+
+impl Line {
+    pub(crate) fn new(words: impl IntoIterator<Item = String>) -> Self {
+        Self { words: words.into_iter().collect() }
+    }
+
+    /// The next word, whatever it is.
+    pub(crate) fn next(&mut self) -> Option<Word> {
+        let word = self.words.pop_front()?;
+        Some(match switch(&word) {
+            Some(name) => Word::Switch(name),
+            None => Word::Plain(word),
+        })
+    }
+
+    /// The next word if it is no switch.
+    pub(crate) fn value(&mut self) -> Option<String> {
+        self.words.pop_front_if(|word| switch(word).is_none())
+    }
+
+    /// The value of a switch that needs one.
+    pub(crate) fn required(&mut self, name: &str) -> anyhow::Result<String> {
+        match (self.value(), self.words.front()) {
+            (Some(value), _) => Ok(value),
+            (None, Some(next)) => bail!("-{name} needs a value, but {next:?} stands behind it"),
+            (None, None) => bail!("-{name} needs a value, but the line ends behind it"),
+        }
+    }
+
+    /// The next word if it is one of a number or range.
+    pub(crate) fn number(&mut self) -> Option<String> {
+        self.words.pop_front_if(|word| starts_number(word))
+    }
+}
+
+/// The name of a switch: it begins with a dash, and something else than digits and separators stands behind
+/// it, so that `-5` and `-0.5` are values.
+fn switch(word: &str) -> Option<String> {
+    // Texts of mail programs and word processors turn the dash into a longer one.
+    let name = word.strip_prefix(['-', '\u{2013}'])?;
+    // A range of two numbers can begin with a dash, too.
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+        && name.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-'));
+    (!name.is_empty() && !is_number).then(|| name.to_lowercase())
+}
+
+fn starts_number(word: &str) -> bool {
+    word.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+        && switch(word).is_none()
+}
+
+/// `min max`, `min-max` or `min`, as our options write ranges: `A..B` or `A..`.
+pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
+    let first = line.required(name)?;
+    let (min, max) = match split_dash(&first) {
+        Some((min, max)) => (min.to_owned(), Some(max.to_owned())),
+        None => (first.clone(), line.number()),
+    };
+    Ok(format!("{}..{}", point(&min), max.as_deref().map(point).unwrap_or_default()))
+}
+
+/// Both sides of the dash between two numbers; a dash in front of a number is its sign.
+pub(crate) fn split_dash(text: &str) -> Option<(&str, &str)> {
+    let at = text.get(1..)?.find('-')? + 1;
+    let (min, max) = text.split_at(at);
+    Some((min, max.get(1..)?))
+}
+
+/// A decimal comma becomes a point; a number with a point is left as it is.
+pub(crate) fn point(number: &str) -> String {
+    if number.contains('.') { number.replace(',', "") } else { number.replacen(',', ".", 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> Line {
+        Line::new(words.iter().map(|word| (*word).to_owned()))
+    }
+
+    #[test]
+    fn dashes_in_front_of_numbers_are_signs() {
+        let mut words = line(&["-Dump", "-5", "-0.5", "-1,5", "-", "-5x", "\u{2013}help", "a-b"]);
+        let all: Vec<Word> = std::iter::from_fn(|| words.next()).collect();
+        let (switch, plain) = (|s: &str| Word::Switch(s.to_owned()), |s: &str| Word::Plain(s.to_owned()));
+        let expected = [
+            switch("dump"),
+            plain("-5"),
+            plain("-0.5"),
+            plain("-1,5"),
+            plain("-"),
+            switch("5x"),
+            switch("help"),
+            plain("a-b"),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn ranges_are_one_or_two_words() {
+        for (words, expected, left) in [
+            (&["10"][..], "10..", 0),
+            (&["10", "20"], "10..20", 0),
+            (&["1300-2000"], "1300..2000", 0),
+            (&["50s-51s", "-pn"], "50s..51s", 1),
+            (&["115s"], "115s..", 0),
+            (&["-5", "-1"], "-5..-1", 0),
+            (&["1,5", "2,5ms"], "1.5..2.5ms", 0),
+            (&["1,000.5"], "1000.5..", 0),
+            (&["0", "0"], "0..0", 0),
+            (&["10", "cpu"], "10..", 1),
+        ] {
+            let mut words = line(words);
+            assert_eq!(range("x", &mut words).unwrap(), expected);
+            assert_eq!(words.words.len(), left, "{expected}");
+        }
+        let error = range("minmaxcpums", &mut line(&["-pn"])).unwrap_err().to_string();
+        assert_eq!(error, "-minmaxcpums needs a value, but \"-pn\" stands behind it");
+    }
+}

@@ -1,0 +1,45 @@
+//! The words of a line, which all commands read in the same way: switches of tables, queries of files, and
+//! what only one command takes.
+
+use anyhow::bail;
+
+use crate::files::Queries;
+use crate::line::{Line, Word};
+use crate::switch::{Native, Switch, find};
+
+/// What the words of a line say.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// Which files are meant.
+    pub(crate) queries: Queries,
+    /// Arguments that switches became.
+    pub(crate) native: Native,
+}
+
+/// Reads the words of a line of that command. Words that its tables do not have are given to `other`, which
+/// says whether it knows them; it may change what is said, too.
+pub(crate) fn read(
+    command: &str,
+    words: &[String],
+    tables: &[&[Switch]],
+    mut other: impl FnMut(&Word, &mut Line, &mut Said) -> anyhow::Result<bool>,
+) -> anyhow::Result<Said> {
+    let mut said = Said::default();
+    let mut line = Line::new(words.iter().cloned());
+    while let Some(word) = line.next() {
+        let switch = match &word {
+            Word::Switch(name) if name == command || said.queries.take(name, &mut line)? => continue,
+            Word::Switch(name) => find(tables, name).map(|switch| (name, switch)),
+            Word::Plain(_) => None,
+        };
+        match switch {
+            Some((name, switch)) => switch.apply(name, &mut line, &mut said.native)?,
+            None if other(&word, &mut line, &mut said)? => {}
+            None => match word {
+                Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
+                Word::Switch(name) => bail!("there is no switch -{name} of -{command}"),
+            },
+        }
+    }
+    Ok(said)
+}

@@ -1,0 +1,158 @@
+//! Switches that ETWAnalyzer takes together and our options do not: one of them counts, or one changes what
+//! another means.
+
+use super::switch::{Native, has, last_place, pair, value_of, without};
+
+/// An option that means nothing beside another one, or without it.
+struct Idle {
+    dump: &'static str,
+    /// The option that is left out, and the switch that it came from.
+    option: &'static str,
+    switch: &'static str,
+    when: When,
+}
+
+enum When {
+    /// One of these is there.
+    With(&'static [&'static str]),
+    /// None of these is there.
+    Without(&'static [&'static str]),
+}
+use When::{With, Without};
+
+const METHODS: &[&str] = &["--methods", "--top-methods", "--stack-tags"];
+
+const IDLE: &[Idle] = &[
+    Idle { dump: "cpu", option: "--merge", switch: "-merge", when: With(METHODS) },
+    Idle { dump: "cpu", option: "--normalize", switch: "-normalize", when: With(&["--no-frequency"]) },
+    Idle { dump: "cpu", option: "--normalize", switch: "-normalize", when: Without(&["--details"]) },
+    Idle { dump: "disk", option: "--top-processes", switch: "-topnprocesses", when: Without(PER_PROCESS) },
+    Idle { dump: "disk", option: "--skip-processes", switch: "", when: Without(PER_PROCESS) },
+    Idle { dump: "file", option: "--top-processes", switch: "-topnprocesses", when: Without(PER_PROCESS) },
+    Idle { dump: "file", option: "--skip-processes", switch: "", when: Without(PER_PROCESS) },
+    Idle { dump: "tcp", option: "--group-by", switch: "-groupby", when: With(ISSUE) },
+    Idle { dump: "tcp", option: "--show-retransmit", switch: "-showretransmit", when: With(ISSUE) },
+];
+
+const PER_PROCESS: &[&str] = &["--per-process"];
+const ISSUE: &[&str] = &["--issue"];
+
+/// Changes arguments that do not go together to what ETWAnalyzer makes of them.
+pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
+    for idle in IDLE.iter().filter(|idle| idle.dump == dump) {
+        let is_idle = match idle.when {
+            With(options) => options.iter().any(|option| has(native, option)),
+            Without(options) => !options.iter().any(|option| has(native, option)),
+        };
+        if is_idle && has(native, idle.option) {
+            without(native, &[idle.option]);
+            let (beside, options) = match idle.when {
+                With(options) => ("beside", options),
+                Without(options) => ("without", options),
+            };
+            if !idle.switch.is_empty() {
+                let options: Vec<String> = options.iter().map(|option| as_switch(option)).collect();
+                notes.push(format!("{} means nothing {beside} {}", idle.switch, options.join(" or ")));
+            }
+        }
+    }
+    only_drivers(dump, native, notes);
+    match dump {
+        "file" => by_count(native, notes),
+        "version" => last_mode(native),
+        _ => {}
+    }
+}
+
+/// The switch that an option of ours came from, as far as these tables need it.
+fn as_switch(option: &str) -> String {
+    match option {
+        "--top-methods" => "-topnmethods".to_owned(),
+        _ => format!("-{}", option.trim_start_matches('-').replace('-', "")),
+    }
+}
+
+/// `-ShowModuleInfo Driver` says of methods which well-known driver they are of. An executable is none: rows
+/// stay as they are.
+fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
+    let value = value_of(native, "--show-module").unwrap_or_default();
+    let has_methods = dump == "cpu" && METHODS.iter().any(|option| has(native, option));
+    if value.eq_ignore_ascii_case("driver") && !has_methods {
+        without(native, &["--show-module"]);
+        notes.push(
+            "-showmoduleinfo Driver: no executable is a driver; -dump cpu -methods lists their code"
+                .to_owned(),
+        );
+    }
+}
+
+/// Operations that move no bytes have no sizes: they are ordered by how many there were.
+fn by_count(native: &mut Native, notes: &mut Vec<String>) {
+    const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
+    const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];
+    let operation = value_of(native, "--operation").unwrap_or_default();
+    let sort = value_of(native, "--sort-by");
+    if !NO_BYTES.contains(&operation.as_str()) || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort)) {
+        return;
+    }
+    if sort.is_some() {
+        notes.push(format!("-sortby: {operation} moves no bytes; the order is that of their number"));
+    }
+    without(native, &["--sort-by"]);
+    pair(native, "--sort-by", "count");
+}
+
+/// `-dll`, `-versionfilter` and `-missingpdb` choose what is listed: the last one counts.
+fn last_mode(native: &mut Native) {
+    let of = |option| last_place(native, option);
+    match (of("--missing-pdb"), of("--dll").max(of("--version"))) {
+        (Some(pdbs), Some(modules)) if pdbs > modules => without(native, &["--dll", "--version"]),
+        (Some(_), Some(_)) => without(native, &["--missing-pdb"]),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_go_together_is_left_out_and_told() {
+        for (dump, line, expected, note) in [
+            ("cpu", "--merge --methods=*", "--methods=*", "-merge means nothing beside -methods or"),
+            ("cpu", "--merge", "--merge", ""),
+            ("cpu", "--normalize", "", "-normalize means nothing without -details"),
+            ("cpu", "--normalize --details", "--normalize --details", ""),
+            (
+                "disk",
+                "--top-processes=3 --skip-processes=1",
+                "",
+                "-topnprocesses means nothing without -perprocess",
+            ),
+            ("file", "--top-processes=3 --per-process", "--top-processes=3 --per-process", ""),
+            ("cpu", "--show-module=Driver", "", "-showmoduleinfo Driver: no executable is a driver"),
+            ("cpu", "--show-module=Driver --methods=*", "--show-module=Driver --methods=*", ""),
+            ("memory", "--show-module=driver", "", "-showmoduleinfo Driver: no executable is a driver"),
+            ("tcp", "--group-by=x --issue=post", "--issue=post", "-groupby means nothing beside -issue"),
+            ("file", "--operation=open", "--operation=open --sort-by=count", ""),
+            (
+                "file",
+                "--operation=set-security --sort-by=read-size",
+                "--operation=set-security --sort-by=count",
+                "-sortby: set-security moves no bytes",
+            ),
+            ("file", "--operation=open --sort-by=total-time", "--operation=open --sort-by=total-time", ""),
+            ("file", "--operation=read --sort-by=read-size", "--operation=read --sort-by=read-size", ""),
+            ("version", "--dll=a --missing-pdb=*", "--missing-pdb=*", ""),
+            ("version", "--missing-pdb=* --version=a", "--version=a", ""),
+        ] {
+            let mut native: Native = line.split(' ').map(Into::into).collect();
+            let mut notes = Vec::new();
+            reconcile(dump, &mut native, &mut notes);
+            let changed: Vec<_> = native.iter().map(|arg| arg.to_string_lossy()).collect();
+            assert_eq!(changed.join(" "), expected, "{dump} {line}");
+            assert_eq!(notes.is_empty(), note.is_empty(), "{dump} {line}: {notes:?}");
+            assert!(notes.iter().all(|told| told.starts_with(note)), "{notes:?}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Asks extracts, several at a time and many together; answers come in their order.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use etwkit_query::dump::{self, trace::TraceInfo};
+use etwkit_query::{Known, Session, Source};
+
+use crate::in_order::in_order;
+use crate::open::use_tags;
+use crate::{Asking, Engine, Error, Gaps, Result, gaps};
+
+/// Extracts that one worker asks together, at most.
+const MOST_TOGETHER: usize = 64;
+/// Bytes of extracts that are asked together: those that are larger have enough to read for a plan of their
+/// own.
+const BYTES_TOGETHER: u64 = 64 << 20;
+
+/// What became of the question to an extract.
+#[derive(Debug)]
+pub struct Asked<A> {
+    /// The trace or extract, as it was named.
+    pub name: String,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// Hash of its trace, as far as it was opened for this.
+    pub hash: Option<String>,
+    /// What its trace lacks.
+    pub gaps: Vec<Gaps>,
+    /// Its trace, and the answer; an error if it cannot be asked.
+    pub answer: Result<(TraceInfo, dump::Result<A>)>,
+}
+
+impl<A> Asked<A> {
+    /// One that cannot be opened.
+    fn failed(name: String, notes: Vec<String>, error: Error) -> Self {
+        let answer = Err(error.of(&name));
+        Self { name, notes, hash: None, gaps: Vec::new(), answer }
+    }
+}
+
+/// What answers tell of their extracts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Naming {
+    /// They are called by their whole paths.
+    pub with_path: bool,
+    /// They are called by what was asked, not by what it became in the cache, and tell the version of the
+    /// main module.
+    pub as_asked: bool,
+}
+
+impl Engine {
+    /// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of
+    /// it are there; the first one is asked alone, so that its rows are there at once.
+    ///
+    /// # Errors
+    /// The first error of `take`: nothing more is asked then. What is wrong with an extract is handed to
+    /// `take`.
+    pub fn ask_each<A: Send, E>(
+        &self,
+        asking: &Asking,
+        naming: Naming,
+        extracts: &[PathBuf],
+        question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
+        mut take: impl FnMut(Asked<A>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let (of_several, mut done) = (extracts.len() > 1, 0_usize);
+        let known = Arc::new(Known::default());
+        let ask = |paths: &&[PathBuf], sessions: usize| {
+            let group = Group { engine: self, asking, naming, of_several, sessions, known: &known, question };
+            group.ask(paths)
+        };
+        in_order(&groups(extracts, workers), ask, |asked| {
+            done = done.saturating_add(asked.len());
+            asking.progress.asked(done, extracts.len());
+            asked.into_iter().try_for_each(&mut take)
+        })
+    }
+}
+
+/// Groups that grow from a single extract on, and stay so small that all workers have several.
+fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
+    let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
+    let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
+    while !rest.is_empty() {
+        let (group, behind) = rest.split_at(size.min(rest.len()));
+        groups.push(group);
+        (rest, size) = (behind, (size * 2).min(most));
+    }
+    groups
+}
+
+/// How a group of extracts is asked.
+struct Group<'g, Q> {
+    engine: &'g Engine,
+    asking: &'g Asking,
+    naming: Naming,
+    /// There are other extracts, in this group or another one.
+    of_several: bool,
+    /// How many are asked at a time.
+    sessions: usize,
+    known: &'g Arc<Known>,
+    question: &'g Q,
+}
+
+/// Opened extracts that are asked together.
+#[derive(Default)]
+struct Together {
+    sources: Vec<Source>,
+    bytes: u64,
+    of: Vec<Opened>,
+}
+
+/// What is known of an extract that was opened.
+struct Opened {
+    name: String,
+    notes: Vec<String>,
+    hash: Option<String>,
+}
+
+impl<Q> Group<'_, Q> {
+    fn ask<A>(&self, paths: &[PathBuf]) -> Vec<Asked<A>>
+    where
+        Q: Fn(&Session) -> dump::Result<A>,
+    {
+        let mut asked = Vec::with_capacity(paths.len());
+        let mut together = Together::default();
+        for path in paths {
+            let (name, mut notes) = (path.display().to_string(), Vec::new());
+            if self.asking.cancel.is_asked() {
+                asked.extend(self.ask_together(&mut together));
+                asked.push(Asked::failed(name, notes, etwkit_query::Error::Cancelled.into()));
+            } else if self.engine.pool().keeps(path) {
+                // One that stays open is asked by itself.
+                asked.extend(self.ask_together(&mut together));
+                let only = std::slice::from_ref(path);
+                asked.push(match self.engine.open_share(self.asking, only, self.sessions, &mut notes) {
+                    Ok(session) => self.ask_one(&session, Opened { name, notes, hash: None }),
+                    Err(error) => Asked::failed(name, notes, error),
+                });
+            } else {
+                match self.engine.source(self.asking, path, &mut notes) {
+                    Ok((source, hash)) => {
+                        if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
+                            asked.extend(self.ask_together(&mut together));
+                        }
+                        together.bytes = together.bytes.saturating_add(source.size_bytes());
+                        together.sources.push(source);
+                        together.of.push(Opened { name, notes, hash });
+                    }
+                    Err(error) => {
+                        asked.extend(self.ask_together(&mut together));
+                        asked.push(Asked::failed(name, notes, error));
+                    }
+                }
+            }
+        }
+        asked.extend(self.ask_together(&mut together));
+        asked
+    }
+
+    /// Asks those that have come together, and begins anew.
+    fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
+    where
+        Q: Fn(&Session) -> dump::Result<A>,
+    {
+        let Together { sources, of, .. } = std::mem::take(together);
+        let sessions = self.known.sessions(sources, &self.engine.options(self.asking, self.sessions));
+        let ask = |(session, opened): (&Session, Opened)| {
+            use_tags(self.asking, session);
+            self.ask_one(session, opened)
+        };
+        sessions.iter().zip(of).map(ask).collect()
+    }
+
+    fn ask_one<A>(&self, session: &Session, Opened { name, notes, hash }: Opened) -> Asked<A>
+    where
+        Q: Fn(&Session) -> dump::Result<A>,
+    {
+        let answer = self.info(session, &name).map_err(|error| Error::from(error).of(&name));
+        let answer = answer.map(|info| (info, (self.question)(session).map_err(|error| error.of(session))));
+        let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
+        let gaps = gaps::of_session(session, Some(&name), shows_methods);
+        Asked { name, notes, hash, gaps, answer }
+    }
+
+    /// The trace of an extract, called as is wanted.
+    fn info(&self, session: &Session, name: &str) -> dump::Result<TraceInfo> {
+        let mut info = TraceInfo::ask(session)?;
+        info.of_several = self.of_several;
+        if self.naming.with_path {
+            name.clone_into(&mut info.file_name);
+        }
+        if self.naming.as_asked {
+            info.extract_path = Some(name.to_owned());
+            info = info.with_baseline(session)?;
+        }
+        Ok(info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_grow_and_leave_work_for_all() {
+        let sizes = |extracts: usize| {
+            let paths = vec![PathBuf::new(); extracts];
+            groups(&paths, 2).iter().map(|group| group.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(0), Vec::<usize>::new());
+        assert_eq!(sizes(3), [1, 1, 1]);
+        assert_eq!(sizes(16), [1, 2, 4, 4, 4, 1]);
+        assert_eq!(sizes(600), [1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64, 64, 64, 25]);
+    }
+}

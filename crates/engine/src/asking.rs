@@ -1,0 +1,60 @@
+//! What belongs to one question.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use etwkit_extract::Described;
+use etwkit_query::Cancel;
+use etwkit_query::rename::RenameRules;
+use etwkit_trace::import;
+use etwkit_trace::tags::TagSet;
+
+/// What belongs to one question, and travels with it. Copies have the same switch and tell the same listener.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// What processes are called; without rules they have the names of their executables.
+    pub process_names: Option<Arc<RenameRules>>,
+    /// What describes the events of traces that have to be extracted first.
+    pub described: Described,
+    /// Sets of stack tags that the function `stack_tag` knows; without any it knows the built-in one.
+    pub tags: Arc<[TagSet]>,
+    /// Gives the question up, and no other one.
+    pub cancel: Cancel,
+    /// Who is told how far it is.
+    pub progress: Arc<dyn Progress>,
+}
+
+impl Default for Asking {
+    fn default() -> Self {
+        Self {
+            process_names: None,
+            described: Described::default(),
+            tags: Arc::new([]),
+            cancel: Cancel::default(),
+            progress: Arc::new(Silent),
+        }
+    }
+}
+
+/// Hears of the steps of an extraction, and whether it goes on.
+pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
+
+/// Who is told how far a question is.
+pub trait Progress: fmt::Debug + Send + Sync {
+    /// So many of all extracts have been asked: their answers are taken next, on the same thread.
+    fn asked(&self, _done: usize, _of: usize) {}
+
+    /// A trace is turned into an extract before it can be asked. What is returned hears of the steps, and is
+    /// dropped when that is done.
+    fn extracting(&self, _trace: &Path) -> Extracting {
+        Box::new(|_| ControlFlow::Continue(()))
+    }
+}
+
+/// Nobody is told.
+#[derive(Debug)]
+struct Silent;
+
+impl Progress for Silent {}

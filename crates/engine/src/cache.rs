@@ -1,0 +1,298 @@
+//! Extracts of traces that were asked without being extracted first.
+//!
+//! They lie in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace file.
+//! Together they take at most 20 GB: those that were asked longest ago go first.
+//!
+//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last
+//! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
+//! not be answered from the half copy ever after.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{
+    ConvertError, ConvertOptions, Described, Extract, Input, JsonInput, convert, default_target, derive_into,
+    derived_in, import_json, is_current,
+};
+use etwkit_query::Cancel;
+
+use crate::{Asking, Engine, Error, Result, symbols};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Bytes that extracts of the cache take together.
+const MAX_BYTES: u64 = 20_000_000_000;
+
+/// How often a question that waits for what another one makes looks whether it was given up.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// An extract of the cache.
+#[derive(Debug)]
+pub(crate) struct Cached {
+    pub(crate) path: PathBuf,
+    /// Whether it was made just now.
+    pub(crate) is_new: bool,
+    /// What whoever asks should know of it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What is being made at the moment: several questions at once to one trace extract it once.
+#[derive(Debug, Default)]
+pub(crate) struct InTheMaking {
+    targets: Mutex<BTreeSet<PathBuf>>,
+    done: Condvar,
+}
+
+impl InTheMaking {
+    /// Waits until nobody makes that any more, and lets the caller make it while what is returned lives.
+    fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
+        let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        while targets.contains(target) {
+            if cancel.is_asked() {
+                return Err(etwkit_query::Error::Cancelled.into());
+            }
+            let waited = self.done.wait_timeout(targets, LOOK).unwrap_or_else(PoisonError::into_inner);
+            targets = waited.0;
+        }
+        targets.insert(target.to_owned());
+        Ok(Making { all: self, target })
+    }
+}
+
+/// Something that is made while this lives.
+struct Making<'m> {
+    all: &'m InTheMaking,
+    target: &'m Path,
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        self.all.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(self.target);
+        self.all.done.notify_all();
+    }
+}
+
+/// A source that becomes an extract.
+struct Wanted<'w> {
+    source: &'w Path,
+    /// Hash of its content.
+    hash: String,
+    described: &'w Described,
+    detail: Detail,
+}
+
+impl Engine {
+    /// The extract of a trace: the one that is there, else a new one.
+    pub(crate) fn cached_extract(&self, asking: &Asking, trace: &Path, input: &Input) -> Result<Cached> {
+        let described = &asking.described;
+        let wanted = Wanted { source: trace, hash: input.source_hash()?, described, detail: Detail::Full };
+        self.cached(asking, &wanted, &|target| {
+            let mut extracting = asking.progress.extracting(trace);
+            let mut progress = |progress| {
+                if asking.cancel.is_asked() { std::ops::ControlFlow::Break(()) } else { extracting(progress) }
+            };
+            let names = symbols::names_beside(self.settings(), trace, &|_, _| {});
+            let options = ConvertOptions {
+                names: Some(&names),
+                described: Some(described),
+                ..ConvertOptions::default()
+            };
+            convert(input, target, options, &mut progress).map(|_| ())
+        })
+    }
+
+    /// What an extract of ETWAnalyzer becomes: the extract that is there, else a new one.
+    pub(crate) fn cached_import(&self, asking: &Asking, json: &Path, input: &JsonInput) -> Result<Cached> {
+        let described = &Described::default();
+        let wanted = Wanted { source: json, hash: input.source_hash()?, described, detail: Detail::Summary };
+        self.cached(asking, &wanted, &|target| import_json(input, target, false).map(|_| ()))
+    }
+
+    fn cached(
+        &self,
+        asking: &Asking,
+        wanted: &Wanted<'_>,
+        make: &dyn Fn(&Path) -> std::result::Result<(), ConvertError>,
+    ) -> Result<Cached> {
+        let Wanted { source, hash, described, detail } = wanted;
+        let folder = self.settings().cache()?;
+        fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
+        let state = state(source);
+        let path = folder.join(name(source, &key(&described.with_source(hash), &state)));
+        let making = self.making().begin(&path, &asking.cancel)?;
+        let mut notes = Vec::new();
+        if Extract::same_source_as(&path, hash, *detail, described.hash()).is_some() {
+            touch(&path);
+            drop(making);
+            return Ok(Cached { path, is_new: false, notes });
+        }
+        if let Some(problem) = remove_unusable(&path)? {
+            notes.push(format!("{} could not be used and is made again: {problem}", path.display()));
+        }
+        make(&path)?;
+        if self::state(source) != state {
+            notes.push(format!(
+                "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
+                 writes to it any more",
+                source.display()
+            ));
+        }
+        make_room(folder, &path, MAX_BYTES);
+        drop(making);
+        Ok(Cached { path, is_new: true, notes })
+    }
+
+    /// The derived tables of an extract that nothing can be added to.
+    pub(crate) fn cached_derived(&self, asking: &Asking, extract: &Extract) -> Result<PathBuf> {
+        let folder = self.settings().cache()?;
+        fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
+        let stem = extract.path().with_extension("");
+        let stem = stem.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let target = folder.join(format!("{stem}.derived-{}-{VERSION}.etwx", extract.fingerprint()));
+        let making = self.making().begin(&target, &asking.cancel)?;
+        if derived_in(&target).is_ok_and(|derived| is_current(&derived)) {
+            touch(&target);
+        } else {
+            derive_into(extract, &target)?;
+            make_room(folder, &target, MAX_BYTES);
+        }
+        drop(making);
+        Ok(target)
+    }
+}
+
+/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
+/// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
+fn remove_unusable(path: &Path) -> Result<Option<String>> {
+    let Err(problem) = Extract::open(path) else { return Ok(None) };
+    let Ok(found) = path.symlink_metadata() else { return Ok(None) };
+    let removed = if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.map_err(|source| {
+        let doing = format!("cannot remove {}, which is damaged", path.display());
+        Error::System { doing, source }
+    })?;
+    Ok(Some(problem.to_string()))
+}
+
+/// Which file a trace is, and when it was last changed.
+fn state(source: &Path) -> Vec<u8> {
+    let Ok(file) = fs::metadata(source) else { return Vec::new() };
+    let since = |time: std::io::Result<SystemTime>| {
+        let since = time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_nanos())
+    };
+    let mut state = Vec::new();
+    state.extend(since(file.modified()).to_le_bytes());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // The time of change cannot be set back, which copying programs do with that of modification.
+        let numbers =
+            [file.dev(), file.ino(), file.ctime().cast_unsigned(), file.ctime_nsec().cast_unsigned()];
+        numbers.iter().for_each(|number| state.extend(number.to_le_bytes()));
+    }
+    #[cfg(not(unix))]
+    state.extend(since(file.created()).to_le_bytes());
+    state
+}
+
+/// 16 hexadecimal digits of the content and the state of a trace.
+fn key(hash: &str, state: &[u8]) -> String {
+    etwkit_extract::digest(&[hash.as_bytes(), state])
+}
+
+/// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
+fn name(trace: &Path, key: &str) -> String {
+    let target = default_target(trace);
+    let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    format!("{stem}-{key}-{VERSION}.etwx")
+}
+
+/// Says that an extract was asked now. Where that cannot be written it is only forgotten earlier.
+fn touch(extract: &Path) {
+    if let Ok(file) = fs::File::options().append(true).open(extract.join("manifest.json")) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+/// Deletes the extracts that were asked longest ago, as long as all take too much. Other programs may do the
+/// same meanwhile.
+fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
+    let mut extracts: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let asked = fs::metadata(path.join("manifest.json")).and_then(|manifest| manifest.modified());
+        if let Ok(asked) = asked
+            && is_of_cache(&path)
+        {
+            extracts.push((asked, size(&path), path));
+        }
+    }
+    extracts.sort();
+    let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
+    for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {
+        if total <= max_bytes {
+            return;
+        }
+        if fs::remove_dir_all(path).is_ok() {
+            total = total.saturating_sub(*bytes);
+        }
+    }
+}
+
+/// Whether a folder has the name of an extract of the cache, of whatever version. Others that lie there are
+/// not ours to delete.
+fn is_of_cache(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(name) = name.strip_suffix(".etwx") else { return false };
+    let mut parts = name.rsplit('-');
+    let (version, hash) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_hash = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    is_hash && version.split('.').count() == 3 && parts.next().is_some()
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let one = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(one).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extracts_that_were_asked_longest_ago_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |name: &str| format!("{name}-0123456789abcdef-0.1.0.etwx");
+        for (age, own) in [(30, "old"), (20, "new"), (40, "oldest"), (50, "kept"), (60, "")] {
+            // What has another name was not made by the cache.
+            let extract =
+                folder.path().join(if own.is_empty() { "foreign.etwx".to_owned() } else { name(own) });
+            fs::create_dir(&extract).unwrap();
+            fs::write(extract.join("table"), [0; 90]).unwrap();
+            let manifest = fs::File::create(extract.join("manifest.json")).unwrap();
+            manifest.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        }
+        make_room(folder.path(), &folder.path().join(name("kept")), 200);
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(
+            left,
+            ["foreign.etwx".to_owned(), name("kept"), name("new")].map(std::ffi::OsString::from)
+        );
+    }
+
+    #[test]
+    fn an_extract_of_the_cache_is_named_by_trace_and_content() {
+        assert_eq!(name(Path::new("a/slow.etl.zip"), "01ab"), format!("slow-01ab-{VERSION}.etwx"));
+    }
+}

@@ -1,0 +1,65 @@
+//! What all questions of a program share.
+
+use std::sync::Arc;
+
+use etwkit_query::Options;
+
+use crate::cache::InTheMaking;
+use crate::{Asking, SessionPool, Settings};
+
+/// Opens and asks traces and extracts. Copies are the same engine; any number of threads may ask at once.
+#[derive(Debug, Clone)]
+pub struct Engine(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    pool: SessionPool,
+    making: InTheMaking,
+}
+
+/// One with the settings of the environment.
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new(Settings::from_environment())
+    }
+}
+
+impl Engine {
+    /// An engine that keeps what it makes in these places. Nothing is created before it is needed.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let (pool, making) = (SessionPool::default(), InTheMaking::default());
+        Self(Arc::new(Shared { settings, pool, making }))
+    }
+
+    /// Where it keeps what it makes.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// Extracts that stay open between questions; none do unless they are wanted.
+    #[must_use]
+    pub fn pool(&self) -> &SessionPool {
+        &self.0.pool
+    }
+
+    /// What is being made in the cache at the moment.
+    pub(crate) fn making(&self) -> &InTheMaking {
+        &self.0.making
+    }
+
+    /// Options of one of so many sessions that are asked at a time: each has its share of processors and
+    /// memory.
+    pub(crate) fn options(&self, asking: &Asking, sessions: usize) -> Options {
+        let all = Options {
+            temp_dir: self.settings().temp_dir.clone(),
+            cancel: asking.cancel.clone(),
+            process_names: asking.process_names.clone(),
+            ..Options::default()
+        };
+        let share = |whole: usize| (whole / sessions.max(1)).max(1);
+        Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }
+    }
+}

@@ -1,0 +1,136 @@
+//! Why a trace or extract could not be opened or asked.
+
+use std::io;
+use std::path::Path;
+
+use etwkit_extract::{ConvertError, DescribeError, StoreError};
+use etwkit_query::question::FilesError;
+use etwkit_query::xml;
+use etwkit_trace::tags::TagFileError;
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a trace or extract could not be opened or asked. Texts of files stand in messages as they are, to be
+/// escaped for a terminal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Something is wrong with one of several things.
+    #[error("{name}")]
+    Of {
+        /// What it is of: a trace, an extract, a file.
+        name: String,
+        /// What is wrong.
+        source: Box<Self>,
+    },
+    /// The system refuses something.
+    #[error("{doing}")]
+    System {
+        /// What cannot be done.
+        doing: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no folder for what can be made again.
+    #[error("there is no folder for extracts of the cache: set {variable}, or extract the trace first")]
+    NoCache {
+        /// The variable of the environment that names one.
+        variable: &'static str,
+    },
+    /// An extract is named twice: whatever is summed up would count twice.
+    #[error("named twice: {path}")]
+    Twice {
+        /// The extract.
+        path: String,
+    },
+    /// Two files with rules for stacks have one name.
+    #[error("there is a set of stack tags {name} already: files need different names")]
+    SameTagSet {
+        /// The name.
+        name: String,
+    },
+    /// An extract has no rows that could be tagged.
+    #[error(
+        "{path} keeps the tags that it was made with: it is a summary or packed; \
+         extract the trace again with --stack-tag-file"
+    )]
+    KeepsTags {
+        /// The extract.
+        path: String,
+    },
+    /// A trace or archive cannot be opened.
+    #[error(transparent)]
+    Trace(#[from] etwkit_extract::Error),
+    /// A trace cannot become an extract, or tables cannot be computed.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    /// An extract cannot be opened.
+    #[error(transparent)]
+    Extract(#[from] StoreError),
+    /// A session cannot be set up, or SQL is not answered.
+    #[error(transparent)]
+    Query(#[from] etwkit_query::Error),
+    /// A question is not answered.
+    #[error(transparent)]
+    Question(#[from] etwkit_query::dump::Error),
+    /// A file that a question names is of no use.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    /// A file of rules is of no use.
+    #[error(transparent)]
+    Rules(#[from] xml::FileError),
+    /// A file of stack tags is of no use.
+    #[error(transparent)]
+    Tags(#[from] TagFileError),
+    /// A file that describes events is of no use.
+    #[error(transparent)]
+    Description(#[from] DescribeError),
+}
+
+impl Error {
+    /// The same error, with what it is of.
+    #[must_use]
+    pub fn of(self, name: impl Into<String>) -> Self {
+        Self::Of { name: name.into(), source: Box::new(self) }
+    }
+
+    /// An error of the system at a path: `cannot read slow.etl`.
+    pub(crate) fn system(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let doing = format!("cannot {doing} {}", path.display());
+        move |source| Self::System { doing, source }
+    }
+
+    /// What the user can do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Of { source, .. } => source.hint(),
+            Self::System { .. } | Self::NoCache { .. } => None,
+            Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
+            Self::Twice { .. } => Some("name each extract once"),
+            Self::Trace(error) => error.hint(),
+            Self::Convert(error) => error.hint(),
+            Self::Extract(error) => error.hint(),
+            Self::Query(error) => error.hint(),
+            Self::Question(error) => error.hint(),
+            Self::Files(error) => error.hint(),
+            Self::Rules(error) => Some(error.hint()),
+            Self::Tags(error) => Some(error.hint()),
+            Self::Description(error) => Some(error.hint()),
+        }
+    }
+
+    /// Whether the question was given up by its own switch.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        use etwkit_query::{Error as Query, dump};
+        match self {
+            Self::Of { source, .. } => source.is_cancelled(),
+            Self::Convert(ConvertError::Interrupted)
+            | Self::Query(Query::Cancelled)
+            | Self::Question(dump::Error::Query(Query::Cancelled)) => true,
+            _ => false,
+        }
+    }
+}

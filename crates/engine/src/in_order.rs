@@ -1,0 +1,115 @@
+//! Work on several things at a time, whose results are taken in their order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+
+/// Results that may wait for one in front of them, for each worker.
+const AHEAD: usize = 16;
+
+/// Does `work` with each item, on as many threads as there are processors, and takes the results in the order
+/// of the items as soon as they are there. `work` is also told how many items are worked on at a time. Ends
+/// with the first error of `take`; what was begun is finished first.
+pub(crate) fn in_order<I: Sync, R: Send, E>(
+    items: &[I],
+    work: impl Fn(&I, usize) -> R + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    if workers < 2 {
+        return items.iter().try_for_each(|item| take(work(item, 1)));
+    }
+    let (next, taken) = (AtomicUsize::new(0), Gate::default());
+    thread::scope(|scope| {
+        let (send, receive) = sync_channel(workers);
+        for _ in 0..workers {
+            let (send, next, taken, work) = (send.clone(), &next, &taken, &work);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { return };
+                    if !taken.wait_until(at.saturating_sub(AHEAD * workers))
+                        || send.send((at, work(item, workers))).is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let (mut waiting, mut wanted) = (BTreeMap::new(), 0);
+        for (at, result) in receive {
+            waiting.insert(at, result);
+            while let Some(result) = waiting.remove(&wanted) {
+                wanted += 1;
+                if let Err(error) = take(result) {
+                    taken.set(usize::MAX);
+                    return Err(error);
+                }
+                taken.set(wanted);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How many results were taken, for those who wait for it.
+#[derive(Default)]
+struct Gate {
+    /// `usize::MAX` when no more are taken.
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn set(&self, count: usize) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = count;
+        self.changed.notify_all();
+    }
+
+    /// Waits until that many were taken. Returns whether it goes on.
+    fn wait_until(&self, count: usize) -> bool {
+        let held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let held =
+            self.changed.wait_while(held, |taken| *taken < count).unwrap_or_else(PoisonError::into_inner);
+        *held != usize::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_whatever_takes_long() {
+        let items: Vec<usize> = (0..300).collect();
+        let mut taken = Vec::new();
+        let slow_first = |item: &usize, _| {
+            if *item == 0 {
+                thread::sleep(std::time::Duration::from_millis(20));
+            }
+            *item
+        };
+        in_order(&items, slow_first, |item| {
+            taken.push(item);
+            Ok::<_, ()>(())
+        })
+        .unwrap();
+        assert_eq!(taken, items);
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        let items: Vec<usize> = (0..1000).collect();
+        let begun = AtomicUsize::new(0);
+        let work = |item: &usize, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            *item
+        };
+        let error = in_order(&items, work, |item| if item == 3 { Err(item) } else { Ok(()) });
+        assert_eq!(error, Err(3));
+        assert!(begun.load(Ordering::Relaxed) < 1000, "what is behind an error is not begun");
+    }
+}

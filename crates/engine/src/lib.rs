@@ -1,0 +1,62 @@
+//! Questions without a terminal: what a command line, a page, a service or a notebook needs to ask traces and
+//! extracts.
+//!
+//! An [`Engine`] opens traces, archives and extracts, keeps what traces became in a cache, pools sessions,
+//! and asks one or many extracts. It is cheap to clone and can be used by any number of threads at once. What
+//! belongs to one question travels with it, as an [`Asking`]: what processes are called, what describes
+//! events, stack tags, who is told how far it is, and the switch that gives it up. So no question changes
+//! what another one sees.
+//!
+//! Any declared question ([`questions`]) is asked by its name and the values of its options, as JSON has
+//! them:
+//!
+//! ```no_run
+//! use etwkit_engine::{Asking, Engine, question};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let values = serde_json::from_str(r#"{"process": "cmd", "top": 5}"#)?;
+//! let mut request = question("cpu").ok_or("no such question")?.read(&values)?;
+//! let answers = Engine::default().ask(&Asking::default(), &["slow.etl".into()], &mut *request)?;
+//! for one in answers.extracts {
+//!     let (trace, answer) = one.answer?;
+//!     println!("{}: {} rows", trace.file_name, answer?.len());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here knows arguments, printers or terminals.
+
+#![forbid(unsafe_code)]
+
+mod ask;
+mod asking;
+mod cache;
+mod engine;
+mod error;
+mod gaps;
+mod in_order;
+mod input;
+mod open;
+mod pool;
+mod questions;
+mod recordings;
+mod rules;
+mod same_trace;
+mod settings;
+pub mod symbols;
+mod tags;
+
+pub use ask::{Asked, Naming};
+pub use asking::{Asking, Extracting, Progress};
+pub use engine::Engine;
+pub use error::{Error, Result};
+pub use gaps::{Gaps, of_paths};
+pub use input::{DEFAULT_MAX_UNPACKED_GIB, input_options};
+pub use open::is_trace;
+pub use pool::SessionPool;
+pub use questions::{Answers, question, questions};
+pub use recordings::{is_folder, recordings};
+pub use rules::{DiskFiles, read_rules};
+pub use same_trace::SameTrace;
+pub use settings::Settings;
+pub use tags::tag_sets;

@@ -1,0 +1,184 @@
+//! From paths to a session: traces and archives become extracts first.
+
+use std::borrow::Cow;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{
+    ConvertError, Extract, StoreError, derive_again, is_current, is_json_archive, is_json_extract,
+    open_all_json, open_json,
+};
+use etwkit_query::{Session, Source};
+
+use crate::cache::Cached;
+use crate::same_trace::refuse_twice;
+use crate::{Asking, Engine, Result, SameTrace};
+
+impl Engine {
+    /// Opens traces and extracts as one session, whose tables lead with a number of the extract. `notes` gets
+    /// what the reader of the answer should know.
+    ///
+    /// # Errors
+    /// One of them cannot be opened, or is named twice.
+    pub fn open(&self, asking: &Asking, paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Session> {
+        self.open_share(asking, paths, 1, notes)
+    }
+
+    /// Opens one of so many sessions that are asked at a time.
+    pub(crate) fn open_share(
+        &self,
+        asking: &Asking,
+        paths: &[PathBuf],
+        sessions: usize,
+        notes: &mut Vec<String>,
+    ) -> Result<Session> {
+        let session = self.pool().session(paths, &self.options(asking, sessions), |options| {
+            let (mut sources, mut same) = (Vec::new(), SameTrace::default());
+            refuse_twice(paths)?;
+            for path in paths {
+                let name = path.display().to_string();
+                let (source, hash) = self.source(asking, path, notes).map_err(|error| error.of(&name))?;
+                same.see(&name, hash.as_deref(), notes);
+                sources.push(source);
+            }
+            Ok(Session::new(sources, options)?)
+        })?;
+        use_tags(asking, &session);
+        Ok(session)
+    }
+
+    /// The rows of what a path names, and the hash of its trace, if that is known.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn source(
+        &self,
+        asking: &Asking,
+        path: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<(Source, Option<String>)> {
+        let extract = self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
+        let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
+        let source = Source::from(extract);
+        Ok((if is_trace(path) { source.made_of(path) } else { source }, hash))
+    }
+
+    /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of
+    /// ETWAnalyzer became.
+    ///
+    /// # Errors
+    /// A trace cannot be read, or its extract cannot be written.
+    pub fn extract_of(&self, asking: &Asking, path: &Path, notes: &mut Vec<String>) -> Result<PathBuf> {
+        let (doing, cached) = if is_json_extract(path) || is_json_archive(path) {
+            let input = open_json(path, &self.input_options())?;
+            ("imported", self.cached_import(asking, path, &input)?)
+        } else if is_trace(path) {
+            let input = etwkit_extract::open(&[path.to_owned()], &self.input_options())?;
+            ("extracted", self.cached_extract(asking, path, &input)?)
+        } else {
+            return Ok(path.to_owned());
+        };
+        Ok(noted(cached, &format!("{doing} {}", path.display()), notes))
+    }
+
+    /// Paths with archives of several extracts of ETWAnalyzer as the extracts in the cache that these became.
+    ///
+    /// # Errors
+    /// An archive cannot be read, or an extract cannot be written.
+    pub fn unpacked<'p>(
+        &self,
+        asking: &Asking,
+        paths: Cow<'p, [PathBuf]>,
+        notes: &mut Vec<String>,
+    ) -> Result<Cow<'p, [PathBuf]>> {
+        if !paths.iter().any(|path| is_json_archive(path)) {
+            return Ok(paths);
+        }
+        let mut all = Vec::new();
+        for path in paths.iter() {
+            if !is_json_archive(path) {
+                all.push(path.clone());
+                continue;
+            }
+            for member in open_all_json(path, &self.input_options())? {
+                let name = path.with_file_name(member.name());
+                let made = format!("imported {} of {}", member.name(), path.display());
+                all.push(noted(self.cached_import(asking, &name, &member)?, &made, notes));
+            }
+        }
+        Ok(Cow::Owned(all))
+    }
+
+    /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed
+    /// extract stays as it is.
+    fn open_extract(&self, asking: &Asking, path: &Path, notes: &mut Vec<String>) -> Result<Extract> {
+        let extract = Extract::open(path)?;
+        if extract.derived().is_some_and(is_current) {
+            return Ok(extract);
+        }
+        if extract.manifest().detail != Detail::Full {
+            notes.push(format!(
+                "{} is a summary by an older version ({}): its sums may mean something else than those of \
+                 this one; extract the trace again",
+                path.display(),
+                extract.manifest().etwkit_version
+            ));
+            return Ok(extract);
+        }
+        let is_archive = extract.is_archive();
+        if !is_archive {
+            match derive_again(&extract) {
+                Ok(_) => {
+                    notes.push(format!(
+                        "computed the derived tables of {}, which were missing or old",
+                        path.display()
+                    ));
+                    return Ok(Extract::open(path)?);
+                }
+                Err(error) if !is_not_writable(&error) => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        // Nothing can be added to it: what is computed lies in the cache, and its rows stay where they are.
+        let derived = self.cached_derived(asking, &extract)?;
+        let why = if is_archive { "is packed" } else { "cannot be written to" };
+        notes.push(format!(
+            "computed the derived tables of {}, which {why}, in {}",
+            path.display(),
+            derived.display()
+        ));
+        Ok(extract.with_derived(&derived)?)
+    }
+}
+
+/// Gives a session the stack tags of the question.
+pub(crate) fn use_tags(asking: &Asking, session: &Session) {
+    if !asking.tags.is_empty() {
+        session.use_tags(asking.tags.clone());
+    }
+}
+
+/// Whether derived tables could be computed if only there were a place for them.
+fn is_not_writable(error: &ConvertError) -> bool {
+    let ConvertError::Store(StoreError::Io { source, .. }) = error else { return false };
+    matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Notes what an extract in the cache was made of, if it was made now.
+fn noted(Cached { path, is_new, notes: of_cache }: Cached, made: &str, notes: &mut Vec<String>) -> PathBuf {
+    notes.extend(of_cache);
+    if is_new {
+        notes.push(format!("{made} into {}, which later questions use", path.display()));
+    }
+    path
+}
+
+/// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.
+#[must_use]
+pub fn is_trace(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_packed_extract = name.ends_with(".etwx.zip");
+    let has_ending = [".etl", ".zip", ".7z", ".diagsession"].iter().any(|ending| name.ends_with(ending));
+    has_ending && !is_packed_extract && path.is_file()
+}

@@ -1,0 +1,170 @@
+//! Sessions that stay open between questions. A single command keeps none; a console keeps those over what is
+//! loaded.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use etwkit_query::{Options, Session};
+
+use crate::Result;
+
+/// Extracts that stay open together. Each holds a file for every table that was asked, and many systems let a
+/// program open a thousand.
+const MAX_OPEN: usize = 24;
+
+/// Extracts that stay open between questions. Each question gets a session of its own over what is open: it
+/// has its own names, tags and switch, and shares the files that were opened and what was read of them.
+#[derive(Debug, Default)]
+pub struct SessionPool {
+    /// Extracts that may stay open.
+    wanted: Mutex<BTreeSet<PathBuf>>,
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// A set of extracts that was asked.
+#[derive(Debug)]
+struct Kept {
+    paths: Vec<PathBuf>,
+    /// What the extracts were like when they were opened.
+    stamps: Vec<Stamp>,
+    /// A session over them that nobody asks.
+    session: Arc<Session>,
+}
+
+/// Tells whether an extract is still the one that was opened: sizes and times of what says what is in it.
+type Stamp = Vec<Option<(u64, SystemTime)>>;
+
+impl SessionPool {
+    /// From now on these stay open once they were asked, and no others.
+    pub fn want(&self, extracts: impl IntoIterator<Item = PathBuf>) {
+        let wanted: BTreeSet<PathBuf> = extracts.into_iter().collect();
+        lock(&self.kept).retain(|kept| kept.paths.iter().all(|path| wanted.contains(path)));
+        *lock(&self.wanted) = wanted;
+    }
+
+    /// How many extracts are open.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        lock(&self.kept).iter().map(|kept| kept.paths.len()).sum()
+    }
+
+    /// A session over extracts for one question, with these options. What `open` makes stays open if that is
+    /// wanted and there is room.
+    pub(crate) fn session(
+        &self,
+        paths: &[PathBuf],
+        options: &Options,
+        open: impl FnOnce(&Options) -> Result<Session>,
+    ) -> Result<Session> {
+        if !self.is_wanted(paths) {
+            return open(options);
+        }
+        if let Some(session) = self.found(paths) {
+            return Ok(session.again(options)?);
+        }
+        // Before it is opened: what changes meanwhile is noticed by the next question.
+        let stamps = stamps(paths);
+        let unasked = Options { cancel: etwkit_query::Cancel::default(), ..options.clone() };
+        let session = Arc::new(open(&unasked)?);
+        let mut kept = lock(&self.kept);
+        let open: usize = kept.iter().map(|kept| kept.paths.len()).sum();
+        if open.saturating_add(paths.len()) <= MAX_OPEN && kept.iter().all(|kept| kept.paths != paths) {
+            kept.push(Kept { paths: paths.to_owned(), stamps, session: session.clone() });
+        }
+        drop(kept);
+        Ok(session.again(options)?)
+    }
+
+    /// Whether an extract stays open once it was asked: where more are loaded than can stay, they are rather
+    /// asked together each time.
+    pub(crate) fn keeps(&self, path: &Path) -> bool {
+        let wanted = lock(&self.wanted);
+        wanted.len() <= MAX_OPEN && wanted.contains(path)
+    }
+
+    /// Whether extracts stay open once they were asked.
+    fn is_wanted(&self, paths: &[PathBuf]) -> bool {
+        let wanted = lock(&self.wanted);
+        !paths.is_empty() && paths.iter().all(|path| wanted.contains(path))
+    }
+
+    /// The session that is there. Extracts that were written anew meanwhile are forgotten.
+    fn found(&self, paths: &[PathBuf]) -> Option<Arc<Session>> {
+        let mut all = lock(&self.kept);
+        all.retain(|kept| kept.paths != paths || kept.stamps == stamps(paths));
+        all.iter().find(|kept| kept.paths == paths).map(|kept| kept.session.clone())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
+    paths.iter().map(|path| stamp(path)).collect()
+}
+
+/// Of the manifests, or of a packed extract itself.
+fn stamp(path: &Path) -> Stamp {
+    let parts = [path.to_owned(), path.join("manifest.json"), path.join("derived").join("manifest.json")];
+    let of = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    parts.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use etwkit_query::Source;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_wanted_stays_and_only_until_it_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let extract = folder.path().join("a.etwx");
+        std::fs::create_dir(&extract).unwrap();
+        std::fs::write(extract.join("manifest.json"), "{}").unwrap();
+        let (pool, paths, opened) = (SessionPool::default(), [extract.clone()], Cell::new(0));
+        let ask = |options: &Options| {
+            let open = |options: &Options| {
+                opened.set(opened.get() + 1);
+                Ok(Session::new(vec![Source::batches("a", Vec::new())], options)?)
+            };
+            (pool.session(&paths, options, open).unwrap(), opened.get())
+        };
+        let options = Options::default();
+        assert_eq!((ask(&options).1, ask(&options).1), (1, 2), "nothing is wanted");
+        pool.want([extract.clone()]);
+        assert_eq!((ask(&options).1, ask(&options).1), (3, 3));
+        // What one question is asked with does not concern another one.
+        let given_up = Options::default();
+        let (session, _) = ask(&given_up);
+        given_up.cancel.ask();
+        assert!(session.sql("SELECT 1").is_err());
+        assert!(ask(&Options::default()).0.sql("SELECT 1").is_ok());
+        assert_eq!((ask(&options).1, pool.open_count()), (3, 1));
+        std::fs::write(extract.join("manifest.json"), "{ }").unwrap();
+        assert_eq!(ask(&options).1, 4, "it was written anew");
+        pool.want([]);
+        assert_eq!(pool.open_count(), 0);
+    }
+
+    #[test]
+    fn there_is_room_for_so_many() {
+        let pool = SessionPool::default();
+        let paths: Vec<PathBuf> = (0..MAX_OPEN + 5).map(|n| PathBuf::from(format!("{n}.etwx"))).collect();
+        pool.want(paths.clone());
+        for path in &paths {
+            let open = |options: &Options| Ok(Session::new(vec![Source::batches("a", Vec::new())], options)?);
+            pool.session(std::slice::from_ref(path), &Options::default(), open).unwrap();
+        }
+        assert_eq!(pool.open_count(), MAX_OPEN);
+        assert!(!pool.keeps(&paths[0]), "more than can stay are asked together");
+    }
+}

@@ -1,0 +1,80 @@
+//! Declared questions, by name.
+
+use std::path::PathBuf;
+
+use etwkit_extract::Described;
+use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Tagging};
+
+use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, tag_sets};
+
+/// All declared questions.
+pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
+    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
+    all.copied()
+}
+
+/// The question of that name.
+#[must_use]
+pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
+    questions().find(|question| question.name() == name)
+}
+
+/// What extracts answered.
+pub struct Answers {
+    /// What the reader should know of all of them.
+    pub notes: Vec<String>,
+    /// The answers, in the order of the extracts.
+    pub extracts: Vec<Asked<Answer>>,
+}
+
+impl Engine {
+    /// Reads the files that a request names, and makes sure that extracts have the stack tags that it needs.
+    /// What it is asked with becomes a part of `asking`.
+    ///
+    /// # Errors
+    /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
+    pub fn prepare(
+        &self,
+        asking: &mut Asking,
+        extracts: &[PathBuf],
+        request: &mut dyn AnyRequest,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        request.read_files(&DiskFiles)?;
+        if let Some(named) = request.descriptions() {
+            let paths = |names: &[String]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+            asking.described = Described::read(&paths(&named.tmf), &paths(&named.manifest))?;
+        }
+        let paths = |files: &[String]| files.iter().map(PathBuf::from).collect::<Vec<_>>();
+        match request.tagging() {
+            Tagging::None => Ok(()),
+            Tagging::Derived(files) => self.tag_extracts(asking, &paths(files), extracts, notes),
+            Tagging::Function(files) => {
+                asking.tags = tag_sets(&paths(files))?.into();
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks extracts, several at a time, and keeps all answers: for those that are small. [`Engine::prepare`]
+    /// and [`Engine::ask_each`] hand on each answer as soon as it is there.
+    ///
+    /// # Errors
+    /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.
+    pub fn ask(
+        &self,
+        asking: &Asking,
+        extracts: &[PathBuf],
+        request: &mut dyn AnyRequest,
+    ) -> Result<Answers> {
+        let (mut asking, mut notes) = (asking.clone(), Vec::new());
+        let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
+        self.prepare(&mut asking, &extracts, request, &mut notes)?;
+        let (request, mut all) = (&*request, Vec::new());
+        self.ask_each(&asking, Naming::default(), &extracts, &|session| request.answer(session), |asked| {
+            all.push(asked);
+            Ok::<_, Error>(())
+        })?;
+        Ok(Answers { notes, extracts: all })
+    }
+}

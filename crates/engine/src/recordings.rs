@@ -1,0 +1,119 @@
+//! Recordings that folders hold: traces, archives and extracts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
+use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
+
+use crate::{Error, Result};
+
+/// From 1601, where file times begin, to 1970, in units of 100 ns.
+const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
+
+/// Extracts in a folder of this name are of the traces beside the folder.
+const EXTRACT_FOLDER: &str = "Extract";
+
+type Found = BTreeMap<(PathBuf, String), TestFile>;
+
+/// The recordings that files and folders hold. A trace and the extract beside it, or in the folder `Extract`
+/// beside it, that has its name are one.
+///
+/// # Errors
+/// A file or folder cannot be read.
+pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
+    let mut found = Found::new();
+    for path in paths {
+        if is_folder(path) {
+            folder(path, recursive, &mut found)?;
+        } else {
+            add(path, &mut found)?;
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Whether a path is a folder that is no extract.
+#[must_use]
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() && !is_extract(path)
+}
+
+fn folder(path: &Path, recursive: bool, found: &mut Found) -> Result<()> {
+    let entries = std::fs::read_dir(path).map_err(Error::system("read", path))?;
+    for entry in entries {
+        let entry = entry.map_err(Error::system("read", path))?;
+        let (path, kind) = (entry.path(), entry.file_type());
+        // Links are not followed, so that no circle is walked.
+        let is_folder = kind.is_ok_and(|kind| kind.is_dir()) && !is_extract(&path);
+        if is_folder && recursive {
+            folder(&path, recursive, found)?;
+        } else if !is_folder {
+            add(&path, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn is_extract(path: &Path) -> bool {
+    let name = file_name(path).to_ascii_lowercase();
+    [".etwx", ".etwx.zip"].iter().any(|ending| name.ends_with(ending))
+        || path.join(etwkit_extract::manifest::FILE).is_file()
+}
+
+/// Adds a trace, archive or extract; other files are none of ours.
+fn add(path: &Path, found: &mut Found) -> Result<()> {
+    let full = file_name(path);
+    let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
+    if is_json && !looks_like_json_extract(path) {
+        return Ok(());
+    }
+    let stem = match stem(&full) {
+        Some(stem) => stem.to_owned(),
+        None if is_extract => full.clone(),
+        None => return Ok(()),
+    };
+    let name = TestName::parse(&full);
+    let performed_at = match name.as_ref().and_then(|name| name.performed_at) {
+        Some(performed_at) => performed_at,
+        None => wall_clock(when(path, is_extract)?),
+    };
+    let key = (beside(path), stem.clone());
+    let file = found.entry(key).or_insert(TestFile { stem, trace: None, extract: None, name, performed_at });
+    if is_json {
+        // One of ours comes first.
+        file.extract.get_or_insert_with(|| path.to_owned());
+    } else if is_extract {
+        (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);
+    } else {
+        file.trace = Some(path.to_owned());
+    }
+    Ok(())
+}
+
+/// The folder in which the trace of a recording lies, or would lie.
+fn beside(path: &Path) -> PathBuf {
+    let parent = path.parent().unwrap_or_else(|| Path::new(""));
+    match parent.parent() {
+        Some(above) if file_name(parent).eq_ignore_ascii_case(EXTRACT_FOLDER) => above.to_owned(),
+        _ => parent.to_owned(),
+    }
+}
+
+/// When a file whose name does not tell it was recorded: an extract knows, of a trace the last change counts.
+fn when(path: &Path, is_extract: bool) -> Result<SystemTime> {
+    if is_extract && let Ok(manifest) = manifest_of(path) {
+        let since_1970 = manifest.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME);
+        let since_1970 = since_1970.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks > 0);
+        if let Some(ticks) = since_1970 {
+            return Ok(SystemTime::UNIX_EPOCH + Duration::from_micros(ticks / 10));
+        }
+    }
+    let changed = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    changed.map_err(Error::system("read", path))
+}

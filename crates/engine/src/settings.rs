@@ -1,0 +1,50 @@
+//! Where an engine keeps what it makes.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Names the folder of everything that can be made again.
+const CACHE: &str = "ETWKIT_CACHE";
+
+/// Names the folder for what does not fit into memory, and for members of archives.
+const TEMP_DIR: &str = "ETWKIT_TMP";
+
+/// Says that no symbol server may be asked.
+const OFFLINE: &str = "ETWKIT_OFFLINE";
+
+/// Where an engine keeps what it makes, and whether it may ask servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The folder of everything that can be made again: extracts of traces, tables of symbols.
+    pub cache: Option<PathBuf>,
+    /// The folder for temporary files; `None` is the system's.
+    pub temp_dir: Option<PathBuf>,
+    /// Whether no symbol server may be asked, whatever a search path says.
+    pub is_offline: bool,
+}
+
+impl Settings {
+    /// What the environment says: `ETWKIT_CACHE`, else the cache folder of the user; `ETWKIT_TMP`;
+    /// `ETWKIT_OFFLINE`.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let folder = |name: &str| variable(name).map(PathBuf::from);
+        let of_user = || {
+            let user = folder("XDG_CACHE_HOME").or_else(|| folder("LOCALAPPDATA"));
+            let user = user.or_else(|| folder("HOME").map(|home| home.join(".cache")));
+            user.map(|user| user.join("etwkit"))
+        };
+        Self {
+            cache: folder(CACHE).or_else(of_user),
+            temp_dir: folder(TEMP_DIR),
+            is_offline: variable(OFFLINE).is_some_and(|value| value != "0"),
+        }
+    }
+
+    /// The cache folder.
+    pub(crate) fn cache(&self) -> Result<&Path> {
+        self.cache.as_deref().ok_or(Error::NoCache { variable: CACHE })
+    }
+}

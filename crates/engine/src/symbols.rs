@@ -1,0 +1,67 @@
+//! Where names of native code come from: what a user names, and what lies beside a trace.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::{NameFrom, OnSymbols, default_target};
+use etwkit_symbols::search_path::Defaults;
+use etwkit_symbols::{Options, SearchPath};
+
+use crate::Settings;
+
+/// Folders with symbol files that recorders and this program put beside `slow.etl`, by what they add to the
+/// name.
+const BESIDE: [&str; 3] = [".symbols", ".etl.NGENPDB", ".etl.EmbeddedPdbs"];
+
+/// The search path of a trace or extract: what lies beside it, then what is `named`: folders, `srv*CACHE*URL`
+/// as in `_NT_SYMBOL_PATH`, or `MS`, `Google`, `NtSymbolPath`. Where nothing is, `unnamed` takes its place.
+#[must_use]
+pub fn search_path(settings: &Settings, named: &[String], beside: &Path, unnamed: &[&str]) -> SearchPath {
+    let defaults = Defaults::of_system(cache_folder(settings, "symbols"));
+    let path = if named.is_empty() {
+        SearchPath::parse(unnamed.iter().copied(), &defaults)
+    } else {
+        SearchPath::parse(named.iter().map(String::as_str), &defaults)
+    };
+    let path = if settings.is_offline { path.without_servers() } else { path };
+    folders_beside(beside).into_iter().rev().fold(path, SearchPath::with_folder)
+}
+
+/// Names that lie beside a trace, and nothing else: no option, no environment, no network.
+#[must_use]
+pub fn names_beside<'a>(settings: &Settings, trace: &Path, on_symbols: &'a OnSymbols<'a>) -> NameFrom<'a> {
+    let path = search_path(settings, &[], trace, &[]);
+    let options = options(settings, &path, false);
+    NameFrom { path, options, on_symbols }
+}
+
+/// How symbol files are read: tables of their names are kept for the next run. Where nobody says where
+/// symbols are, what an earlier run kept is not asked either: an extract does not depend on what was asked
+/// before.
+#[must_use]
+pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Options {
+    Options {
+        tables: cache_folder(settings, "symbol-tables").filter(|_| !path.elements().is_empty()),
+        cache: cache_folder(settings, "symbols"),
+        is_refresh,
+        ..Options::default()
+    }
+}
+
+fn cache_folder(settings: &Settings, name: &str) -> Option<PathBuf> {
+    settings.cache.as_ref().map(|folder| folder.join(name))
+}
+
+fn folders_beside(path: &Path) -> Vec<PathBuf> {
+    let extract = default_target(path);
+    let target = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("etwx")) {
+        path
+    } else {
+        &extract
+    };
+    let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = |ending: &&str| target.with_file_name(format!("{stem}{ending}"));
+    // A link is not followed, but said.
+    let is_there =
+        |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+    BESIDE.iter().map(folder).filter(is_there).collect()
+}

@@ -1,0 +1,60 @@
+//! Stack tags of the user: files that a question names.
+
+use std::path::PathBuf;
+
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{Extract, derive_with_tags, has_tags};
+use etwkit_trace::tags::TagSet;
+
+use crate::rules::read;
+use crate::{Asking, Engine, Error, Result};
+
+/// The built-in set, and one for each file, which has its name.
+///
+/// # Errors
+/// A file cannot be read or holds no such rules; two have the same name.
+pub fn tag_sets(files: &[PathBuf]) -> Result<Vec<TagSet>> {
+    let mut sets = vec![TagSet::built_in()];
+    for path in files {
+        let bytes = read(path).map_err(Error::system("read", path))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if sets.iter().any(|set: &TagSet| set.name() == name) {
+            return Err(Error::SameTagSet { name });
+        }
+        let place = path.display().to_string();
+        sets.push(TagSet::read(&name, &[(&place, &bytes)])?);
+    }
+    Ok(sets)
+}
+
+impl Engine {
+    /// Makes sure that extracts have sums by the tags of these files, if any are named.
+    ///
+    /// # Errors
+    /// See [`tag_sets`]; an extract has no rows any more that could be tagged; it cannot be written to.
+    pub fn tag_extracts(
+        &self,
+        asking: &Asking,
+        files: &[PathBuf],
+        extracts: &[PathBuf],
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let sets = tag_sets(files)?;
+        for path in extracts {
+            let path = self.extract_of(asking, path, notes)?;
+            let extract = Extract::open(&path)?;
+            if extract.derived().is_some_and(|derived| has_tags(derived, &sets)) {
+                continue;
+            }
+            if extract.manifest().detail != Detail::Full || extract.is_archive() {
+                return Err(Error::KeepsTags { path: path.display().to_string() });
+            }
+            derive_with_tags(&extract, &sets)?;
+            notes.push(format!("tagged the stacks of {} by the rules of the files", path.display()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! A trace, and an engine whose cache nobody else has.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use etwkit_engine::{Engine, Settings};
+use etwkit_synth::Options;
+use tempfile::TempDir;
+
+/// A folder with a trace, and an engine that keeps extracts in it.
+pub(crate) struct Place {
+    pub(crate) folder: TempDir,
+    pub(crate) engine: Engine,
+    pub(crate) trace: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("office.etl");
+        let office = etwkit_synth::find("office").unwrap();
+        office.write(File::create(&trace).unwrap(), &Options::default()).unwrap();
+        let cache = Some(folder.path().join("cache"));
+        let engine = Engine::new(Settings { cache, temp_dir: None, is_offline: true });
+        Self { folder, engine, trace }
+    }
+
+    /// Extracts in the cache.
+    pub(crate) fn extracts(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder.path().join("cache")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "etwx")).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! Command lines of ETWAnalyzer: what `etwkit-compat` says is to be done for them is done by our own
+//! commands.
+
+use std::ffi::OsString;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
+use etwkit_query::test_run::Selection;
+
+use crate::cli::{Cli, Command, ExtractArgs};
+use crate::commands::dump::TestSelectionArgs;
+use crate::commands::extract::{Done, run_told};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::style::When;
+
+/// Runs a line of ETWAnalyzer.
+pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let words = etwkit_compat::words(args);
+    if etwkit_compat::is_plain(&words) {
+        printer.choose_colors(Some(When::Never));
+    }
+    carry_out(plan(&words, &on_disk)?, &|_| {}, printer)
+}
+
+/// Does what is to be done; `adjust` adds what else arguments are to have.
+pub(crate) fn carry_out(
+    plan: Plan,
+    adjust: &dyn Fn(&mut Vec<OsString>),
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Answered;
+    match plan {
+        Plan::Text(text) => printer.block(&text)?,
+        Plan::Extract(extraction) => exit = extract(&extraction, printer)?,
+        Plan::Steps(steps) => {
+            for mut step in steps {
+                adjust(&mut step.args);
+                let one = run_step(&step, printer)?;
+                exit = if step.decides { exit.worse(one) } else { exit };
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn run_step(step: &Step, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    step.notes.iter().for_each(|note| printer.note(note));
+    if step.shows_line {
+        printer.note(&shell_line(&step.args));
+    }
+    let mut parsed = parse(&step.args)?;
+    parsed.command.welcome(&step.guest);
+    let line: Vec<OsString> = std::iter::once("etwkit".into()).chain(step.args.iter().cloned()).collect();
+    printer.ask(&line);
+    crate::dispatch(&parsed, printer)
+}
+
+impl Command {
+    /// Lets the command answer as a guest wants it.
+    fn welcome(&mut self, guest: &Guest) {
+        match self {
+            Self::Dump(args) => {
+                if let Some(common) = args.dump.common_mut() {
+                    common.guest = Some(guest.clone());
+                }
+            }
+            Self::Export(args) => args.numbers = guest.numbers,
+            Self::Symbols(args) => *args.numbers_mut() = guest.numbers,
+            _ => {}
+        }
+    }
+}
+
+fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
+    parsed(args).with_context(|| format!("in our own words the line is: {}", shell_line(args)))
+}
+
+fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
+    let line = std::iter::once(OsString::from("etwkit")).chain(args.iter().cloned());
+    T::try_parse_from(line).map_err(|error| {
+        let text = error.render().to_string();
+        anyhow::anyhow!("{}", text.trim_end().trim_start_matches("error: "))
+    })
+}
+
+/// Options that choose tests.
+#[derive(Debug, Parser)]
+struct ChosenTests {
+    #[command(flatten)]
+    tests: TestSelectionArgs,
+}
+
+/// Makes extracts, and tells of it in the words of ETWAnalyzer.
+fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let selected =
+        |args: &[OsString]| -> anyhow::Result<Selection> { parsed::<ChosenTests>(args)?.tests.selection() };
+    let traces = extraction.traces(&selected)?;
+    printer.line(&format!("{} - files found to extract.", traces.len()))?;
+    if extraction.only_lists() {
+        traces.iter().try_for_each(|trace| printer.line(&trace.display().to_string()))?;
+    }
+    if extraction.only_lists() || traces.is_empty() {
+        return Ok(if traces.is_empty() { Exit::Nothing } else { Exit::Answered });
+    }
+    let (start, mut progress) = (Instant::now(), extraction.progress(&traces));
+    for command in extraction.commands(&traces)? {
+        let exit = run_told(&extract_args(&command)?, &mut |Done { trace, target, kept }| {
+            let lines = progress.of(trace, target, kept);
+            lines.iter().try_for_each(|line| Ok(printer.line(line)?))
+        })?;
+        if exit == Exit::Interrupted {
+            return Ok(exit);
+        }
+    }
+    printer.line(&progress.end(start.elapsed()))?;
+    Ok(if progress.has_failed() { Exit::Error } else { Exit::Answered })
+}
+
+fn extract_args(args: &[OsString]) -> anyhow::Result<ExtractArgs> {
+    match parse(args)?.command {
+        Command::Extract(args) => Ok(args),
+        _ => bail!("in our own words the line is no extraction"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn no_option_of_ours_exists_for_the_sake_of_guests() {
+        fn check(command: &clap::Command) {
+            for arg in command.get_arguments() {
+                assert!(!arg.is_hide_set(), "{} hides {}", command.get_name(), arg.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

@@ -1,0 +1,56 @@
+//! The engine, and what the command that runs asks it with.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use etwkit_engine::{Asking, Engine, Extracting, Progress};
+use etwkit_query::Cancel;
+use indicatif::ProgressBar;
+
+use crate::interrupt::Stoppable;
+
+/// What a command asks with. The engine is that of the program; the rest belongs to the command.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) asking: Asking,
+}
+
+impl Context {
+    /// A command that this gives up.
+    pub(crate) fn new(engine: &Engine, cancel: &Cancel) -> Self {
+        let progress = Arc::new(Listener::default());
+        let asking = Asking { cancel: cancel.clone(), progress, ..Asking::default() };
+        Self { engine: engine.clone(), asking }
+    }
+}
+
+/// A command that nothing gives up but the end of the process.
+impl Default for Context {
+    fn default() -> Self {
+        Self::new(&Engine::default(), &Cancel::default())
+    }
+}
+
+/// Shows how far a question is, if it has a bar, and ends extractions at Ctrl-C.
+#[derive(Debug, Default)]
+pub(crate) struct Listener {
+    pub(crate) bar: Option<ProgressBar>,
+}
+
+impl Progress for Listener {
+    fn asked(&self, done: usize, _of: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+        }
+    }
+
+    fn extracting(&self, _trace: &Path) -> Extracting {
+        let stoppable = Stoppable::begin();
+        Box::new(move |_| match stoppable.is_asked_to_stop() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! The macro by which requests, their words, and rows of answers are declared.
+
+/// Declares what a question consists of. Each part stands there once; types, options, columns and schemas are
+/// made from it.
+///
+/// - `words`: an enumeration whose variants have words. The first one is the default.
+/// - `orders`: such an enumeration with the SQL of what sums are sorted by, and behind `/` that of single
+///   rows where it is another.
+/// - `request`: the options of a question. A field is an option, its documentation the sentence of the help;
+///   behind `=` stands what else is to be said of it, behind `=>` its default where that is not the one of
+///   the type.
+/// - `row`: the columns of a row with their meaning, in the order in which machines get them. `..process`
+///   stands for key, id and name of a process (its sentence is that of the key), `..process_details` for its
+///   start, end, session and command line. `: process` behind the name says that the row has all of these, so
+///   that it can be printed with its process.
+#[macro_export]
+macro_rules! declare {
+    () => {};
+
+    (@row [$($attr:tt)*] [$vis:vis] $row:ident [$($shared:ident)?] {
+        $( $field:ident: $type:ty = $sentence:literal, )* ..process = $key:literal, $($rest:tt)*
+    }) => {
+        $crate::declare! { @row [$($attr)*] [$vis] $row [$($shared)?] {
+            $( $field: $type = $sentence, )*
+            process_key: Option<i64> = $key,
+            pid: Option<i64> = "Process id.",
+            process: Option<String> = "File name of the executable.",
+            $($rest)*
+        } }
+    };
+    (@row [$($attr:tt)*] [$vis:vis] $row:ident [$($shared:ident)?] {
+        $( $field:ident: $type:ty = $sentence:literal, )* ..process_details, $($rest:tt)*
+    }) => {
+        $crate::declare! { @row [$($attr)*] [$vis] $row [$($shared)?] {
+            $( $field: $type = $sentence, )*
+            process_start_ns: Option<i64> = "Start of the process, if in the trace.",
+            process_stop_ns: Option<i64> = "End of the process, if in the trace.",
+            session_id: Option<i64> = "Terminal session.",
+            command_line: Option<String> = "Command line.",
+            $($rest)*
+        } }
+    };
+    (@row [$($attr:tt)*] [$vis:vis] $row:ident [$($shared:ident)?] {
+        $( $field:ident: $type:ty = $sentence:literal, )+
+    }) => {
+        $($attr)*
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+        $vis struct $row { $( #[doc = $sentence] pub $field: $type, )+ }
+
+        $( $crate::declare!(@$shared $row); )?
+
+        impl $crate::dump::rows::FromRows for $row {
+            fn fields() -> Vec<$crate::dump::rows::Field> {
+                use $crate::dump::rows::Cell;
+                let mut all = Vec::new();
+                $( all.extend(<$type as Cell>::fields(stringify!($field), $sentence)); )+
+                all
+            }
+
+            fn read(batch: &$crate::arrow::array::RecordBatch) -> $crate::Result<Vec<Self>> {
+                use $crate::dump::rows::Cell;
+                $( let $field = <$type as Cell>::column(batch, stringify!($field))?; )+
+                let row = |row| Self { $( $field: <$type as Cell>::get(&$field, row), )+ };
+                Ok((0..batch.num_rows()).map(row).collect())
+            }
+        }
+    };
+    (@process $row:ident) => {
+        impl $crate::question::ProcessColumns for $row {
+            fn process_cell(&self) -> $crate::question::ProcessCell {
+                $crate::question::ProcessCell {
+                    name: self.process.clone(),
+                    pid: self.pid,
+                    start_ns: self.process_start_ns,
+                    stop_ns: self.process_stop_ns,
+                    command_line: self.command_line.clone(),
+                }
+            }
+        }
+    };
+    (@last $only:literal) => { $only };
+    (@last $sums:literal $single:literal) => { $single };
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
+
+    ($(#[$attr:meta])* $vis:vis row $row:ident $(: $shared:ident)? { $($fields:tt)+ } $($rest:tt)*) => {
+        $crate::declare! { @row [$(#[$attr])*] [$vis] $row [$($shared)?] { $($fields)+ } }
+        $crate::declare! { $($rest)* }
+    };
+
+    ($(#[$attr:meta])* $vis:vis words $name:ident {
+        $first:literal => $default:ident = $meaning:literal,
+        $( $word:literal => $variant:ident = $sentence:literal, )*
+    } $($rest:tt)*) => {
+        $(#[$attr])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        $vis enum $name { #[doc = $meaning] #[default] $default, $( #[doc = $sentence] $variant, )* }
+
+        impl $crate::question::Words for $name {
+            const WORDS: &'static [(&'static str, Self)] =
+                &[($first, Self::$default), $( ($word, Self::$variant), )*];
+        }
+
+        $crate::declare! { $($rest)* }
+    };
+
+    ($(#[$attr:meta])* $vis:vis orders $name:ident {
+        $( $word:literal => $variant:ident: $sums:literal $(/ $single:literal)? = $sentence:literal, )+
+    } $($rest:tt)*) => {
+        $crate::declare! {
+            $(#[$attr])* $vis words $name { $( $word => $variant = $sentence, )+ }
+        }
+
+        impl $name {
+            /// The SQL of what sums are sorted by.
+            #[must_use]
+            pub const fn sql(self) -> &'static str {
+                match self { $( Self::$variant => $sums, )+ }
+            }
+
+            /// The SQL of what single rows are sorted by.
+            #[must_use]
+            pub const fn single_sql(self) -> &'static str {
+                match self { $( Self::$variant => $crate::declare!(@last $sums $($single)?), )+ }
+            }
+        }
+
+        $crate::declare! { $($rest)* }
+    };
+
+    ($(#[$attr:meta])* $vis:vis request $name:ident {
+        $( $(#[doc = $sentence:literal])+ $field:ident: $type:ty = $spec:expr $(=> $default:expr)?, )+
+    } $($rest:tt)*) => {
+        $(#[$attr])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $name { $( $(#[doc = $sentence])+ pub $field: $type, )+ }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $crate::declare!(@default $($default)?), )+ }
+            }
+        }
+
+        impl $crate::question::Request for $name {
+            fn options() -> Vec<$crate::question::Opt> {
+                let default = Self::default();
+                let mut all = Vec::new();
+                $( all.extend($crate::question::OptionValue::options(
+                    &default.$field,
+                    $spec.of_field(stringify!($field), concat!($($sentence),+)),
+                )); )+
+                all
+            }
+
+            fn read(
+                values: &$crate::question::Values,
+            ) -> ::std::result::Result<Self, $crate::question::OptionError> {
+                let default = Self::default();
+                $( let spec = $spec.of_field(stringify!($field), "");
+                let $field = <$type as $crate::question::OptionValue>::read(values, &spec)?;
+                let $field = $field.unwrap_or(default.$field); )+
+                Ok(Self { $( $field, )+ })
+            }
+
+            fn place(&mut self, parts: &$crate::question::Values) {
+                $( let spec = $spec.of_field(stringify!($field), "");
+                $crate::question::OptionValue::place(&mut self.$field, &spec, parts); )+
+            }
+
+            fn write(&self) -> $crate::question::Values {
+                let (default, mut values) = (Self::default(), $crate::question::Values::new());
+                $( if self.$field != default.$field {
+                    let spec = $spec.of_field(stringify!($field), "");
+                    $crate::question::OptionValue::write(&self.$field, &spec, &mut values);
+                } )+
+                values
+            }
+        }
+
+        /// As a group of options that requests share.
+        impl $crate::question::OptionValue for $name {
+            fn options(&self, _: $crate::question::Spec) -> Vec<$crate::question::Opt> {
+                <Self as $crate::question::Request>::options()
+            }
+            fn read(
+                values: &$crate::question::Values,
+                _: &$crate::question::Spec,
+            ) -> ::std::result::Result<Option<Self>, $crate::question::OptionError> {
+                <Self as $crate::question::Request>::read(values).map(Some)
+            }
+            fn place(&mut self, _: &$crate::question::Spec, parts: &$crate::question::Values) {
+                <Self as $crate::question::Request>::place(self, parts);
+            }
+            fn write(&self, _: &$crate::question::Spec, values: &mut $crate::question::Values) {
+                values.extend(<Self as $crate::question::Request>::write(self));
+            }
+        }
+
+        $crate::declare! { $($rest)* }
+    };
+}

@@ -1,0 +1,124 @@
+//! How a request is asked: its SQL, what has to be recorded for it, and what its rows become.
+
+use super::answer::Answer;
+use super::fields;
+use super::view::View;
+use crate::Session;
+use crate::dump::rows::Field;
+use crate::dump::{FromRows, Recorded, Result, Top, ask};
+use serde::Serialize;
+
+/// The column of the names of tables.
+const TABLE: Field =
+    Field { name: "table", sentence: "Table that the row is of", kind: "string", is_optional: false };
+
+/// Makes an answer of a request.
+type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
+
+/// What a request asks as its options stand. The SQL that is shown, the columns that machines get and the
+/// answer come from it.
+#[must_use]
+pub struct Form<Q> {
+    /// The SQL, runnable as it is.
+    pub sql: String,
+    /// The columns of the rows of its answer as machines get them, in the order in which they stand.
+    pub fields: Vec<Field>,
+    /// How many of the largest rows.
+    pub top: Top,
+    recorded: Option<(&'static Recorded, bool)>,
+    answer: Make<Q>,
+}
+
+impl<Q: Clone + Send + Sync + 'static> Form<Q> {
+    /// The largest rows of the SQL, as a view shows them.
+    pub fn rows<R: FromRows + Serialize + Send + 'static>(view: &'static View<Q, R>, sql: String) -> Self {
+        Self::of(sql, move |asked, _, rows| Ok(Answer::rows(asked, view, rows)))
+    }
+
+    /// What becomes of the largest rows of the SQL.
+    pub fn of<R: FromRows>(
+        sql: String,
+        answer: impl Fn(&Q, &Session, Vec<R>) -> Result<Answer> + 'static,
+    ) -> Self {
+        Self {
+            answer: Box::new(move |form, asked, session| answer(asked, session, form.ask(session)?)),
+            ..Self::made::<R>(sql, |_, _| Ok(Answer::report([])))
+        }
+    }
+
+    /// An answer with rows of this type that takes more than one query.
+    pub fn made<R: FromRows>(sql: String, answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static) -> Self {
+        Self::asking(sql, fields::<R>(), answer)
+    }
+
+    fn asking(
+        sql: String,
+        fields: Vec<Field>,
+        answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
+    ) -> Self {
+        let answer: Make<Q> = Box::new(move |form, asked, session| {
+            form.check(session)?;
+            answer(asked, session)
+        });
+        Self { sql, fields, top: Top::default(), recorded: None, answer }
+    }
+
+    /// A report of several tables with rows of different types: the columns of all of them, each once, behind
+    /// the name of the table.
+    pub fn report(
+        sql: String,
+        columns: impl IntoIterator<Item = Field>,
+        answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
+    ) -> Self {
+        let mut all = vec![TABLE];
+        for field in columns {
+            if all.iter().all(|known| known.name != field.name) {
+                all.push(field);
+            }
+        }
+        Self::asking(sql, all, answer)
+    }
+
+    /// Columns that its rows have behind those of their type.
+    pub fn with_fields(mut self, more: Vec<Field>) -> Self {
+        self.fields.extend(more);
+        self
+    }
+
+    /// What has to be recorded, and whether single rows of it are needed.
+    pub fn needs(self, recorded: &'static Recorded, single_rows: bool) -> Self {
+        Self { recorded: Some((recorded, single_rows)), ..self }
+    }
+
+    /// How many of the largest rows are asked for; without it all are.
+    pub fn top(self, top: Top) -> Self {
+        Self { top, ..self }
+    }
+
+    /// Whether what it needs was recorded.
+    ///
+    /// # Errors
+    /// It was not; single rows are needed, and the extract has none.
+    pub fn check(&self, session: &Session) -> Result<()> {
+        self.recorded.map_or(Ok(()), |(recorded, single_rows)| recorded.check(session, single_rows))
+    }
+
+    /// The largest rows of the SQL.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`]; the query fails.
+    pub fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
+        self.check(session)?;
+        let mut rows = ask(session, &self.sql)?;
+        self.top.cut(&mut rows);
+        Ok(rows)
+    }
+
+    /// The answer to the request that it is of.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn answer(&self, asked: &Q, session: &Session) -> Result<Answer> {
+        (self.answer)(self, asked, session)
+    }
+}

@@ -1,0 +1,127 @@
+//! What is told of test runs: a row for each recording, and numbers of runs.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::name::TestStatus;
+use super::select::{Test, TestFile, TestRun};
+
+declare! {
+    /// A recording of a test.
+    pub row TestRow {
+        run: i64 = "Number of the run, from 0, among all runs.",
+        test_case: String = "The test case; of names that tell none the whole name.",
+        performed_at: String = "When the test was, on the clock of the wall.",
+        duration_ms: i64 = "How long the test took; 0 if the name does not tell.",
+        machine: Option<String> = "The machine, if the name tells.",
+        status: Option<String> = "`passed` or `failed`, if the name tells.",
+        is_valid: bool = "Whether the name has one of the known forms.",
+        trace: Option<String> = "The trace or archive.",
+        extract: Option<String> = "The extract.",
+    }
+
+    /// Numbers of test runs.
+    pub row RunSums {
+        test_cases: i64 = "Different test cases.",
+        tests: i64 = "Tests.",
+        recordings: i64 = "Recordings.",
+        extracted: i64 = "Recordings that are extracted.",
+        machines: String = "Machines, by name, with blanks between.",
+        seconds: i64 = "From the first test to the last one.",
+    }
+}
+
+impl TestRow {
+    /// The rows of all recordings, in the order of time.
+    #[must_use]
+    pub fn all(runs: &[TestRun]) -> Vec<Self> {
+        let of_run = |run: &TestRun| -> Vec<Self> {
+            let of_test = |test: &Test| -> Vec<Self> {
+                test.files.iter().map(|file| Self::of(run, test, file)).collect()
+            };
+            run.tests.iter().flat_map(of_test).collect()
+        };
+        runs.iter().flat_map(of_run).collect()
+    }
+
+    fn of(run: &TestRun, test: &Test, file: &TestFile) -> Self {
+        let status = file.name.as_ref().and_then(|name| name.status).map(|status| match status {
+            TestStatus::Passed => "passed",
+            TestStatus::Failed => "failed",
+        });
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        Self {
+            run: count(run.index),
+            test_case: test.test_case().to_owned(),
+            performed_at: file.performed_at.format("%Y-%m-%dT%H:%M:%S").to_string(),
+            duration_ms: i64::try_from(test.duration_ms()).unwrap_or(i64::MAX),
+            machine: file.machine().map(str::to_owned),
+            status: status.map(str::to_owned),
+            is_valid: file.name.is_some(),
+            trace: path(&file.trace),
+            extract: path(&file.extract),
+        }
+    }
+}
+
+impl RunSums {
+    /// Those of some runs, which are in the order of time.
+    #[must_use]
+    pub fn of(runs: &[TestRun]) -> Self {
+        let tests = || runs.iter().flat_map(|run| &run.tests);
+        let files = || tests().flat_map(|test| &test.files);
+        let cases: BTreeSet<&str> = tests().map(Test::test_case).collect();
+        let machines: BTreeSet<&str> = files().filter_map(TestFile::machine).collect();
+        let length = runs.first().zip(runs.last());
+        let length = length.map(|(first, last)| last.end().signed_duration_since(first.start()));
+        Self {
+            test_cases: count(cases.len()),
+            tests: count(tests().count()),
+            recordings: count(files().count()),
+            extracted: count(files().filter(|file| file.extract.is_some()).count()),
+            machines: machines.into_iter().collect::<Vec<_>>().join(" "),
+            seconds: length.map_or(0, |length| length.num_seconds()),
+        }
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{TestName, runs, stem};
+    use super::*;
+
+    #[test]
+    fn recordings_of_a_test_are_rows_and_numbers() {
+        let file = |name: &str| {
+            let known = TestName::parse(name);
+            TestFile {
+                stem: stem(name).unwrap().to_owned(),
+                trace: Some(name.into()),
+                extract: name.contains("CLIENT").then(|| "x.etwx".into()),
+                performed_at: known.as_ref().and_then(|name| name.performed_at).unwrap_or_default(),
+                name: known,
+            }
+        };
+        let runs = runs(
+            vec![
+                file("Open_100msCLIENT.20200717-120000.etl"),
+                file("Open_100msSERVER.20200717-120100.etl"),
+                file("Close_50ms_CLIENT_SINGLE_TestStatus-Failed_20200717-121000.etl"),
+            ],
+            false,
+        );
+        let sums = RunSums::of(&runs);
+        assert_eq!((sums.test_cases, sums.tests, sums.recordings, sums.extracted), (2, 2, 3, 2));
+        assert_eq!((sums.machines.as_str(), sums.seconds), ("CLIENT SERVER", 600));
+        assert_eq!(RunSums::of(&[]), RunSums::default());
+        let rows = TestRow::all(&runs);
+        let told: Vec<_> = rows.iter().map(|row| (row.test_case.as_str(), row.status.as_deref())).collect();
+        assert_eq!(told, [("Open", None), ("Open", None), ("Close", Some("failed"))]);
+        assert_eq!((rows[1].performed_at.as_str(), rows[1].duration_ms), ("2020-07-17T12:01:00", 100));
+        assert_eq!((rows[1].extract.as_deref(), rows[1].is_valid), (None, true));
+    }
+}
