@@ -16,9 +16,10 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Described, Extract, Input, JsonInput, convert, default_target, derive_into,
-    derived_in, import_json, is_current,
+    ConvertError, ConvertOptions, Described, Extract, Input, convert, default_target, derive_into,
+    derived_in, is_current,
 };
+use etwkit_json7z::{JsonInput, import_json};
 
 use crate::interrupt::Stoppable;
 use crate::symbols;

@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{
-    ConvertError, Described, Extract, StoreError, derive_again, is_current, is_json_archive, is_json_extract,
-    open_all_json,
-};
+use etwkit_extract::{ConvertError, Described, Extract, StoreError, derive_again, is_current};
+use etwkit_json7z::{is_json_archive, is_json_extract, open_all_json};
 use etwkit_query::{Options, Session, Source};
 
 use crate::cache::{self, Cached};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use etwkit_extract::{Input, JsonInput, Limits, Options};
+use etwkit_extract::{Input, Limits, Options};
+use etwkit_json7z::JsonInput;
 
 use crate::cli::{MAX_UNPACKED_GIB, TraceArgs};
 
@@ -33,7 +34,7 @@ pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
 
 /// Opens an extract of ETWAnalyzer in the same way.
 pub(crate) fn open_plain_json(path: &Path) -> anyhow::Result<JsonInput> {
-    Ok(etwkit_extract::open_json(path, &options(&plain()))?)
+    Ok(etwkit_json7z::open_json(path, &options(&plain()))?)
 }
 
 /// How inputs are opened if no option says otherwise.

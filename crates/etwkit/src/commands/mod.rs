@@ -20,8 +20,15 @@ use serde_json::{Value, json};
 
 /// The files of the session, for JSON.
 fn files_json(input: &Input) -> Value {
-    let part = |part: &etwkit_extract::Part| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
+    let part = |part: &etwkit_extract::Part| {
+        json!({"name": part.name, "archive": part.archive, "size_bytes": part.size})
+    };
     input.parts().iter().map(part).collect()
+}
+
+/// How messages name the files of the session.
+fn labels(input: &Input) -> Vec<String> {
+    input.parts().iter().map(etwkit_extract::Part::label).collect()
 }
 
 /// How a heading names the session.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, vec![columns.take()])
+    (R::TABLE, vec![columns.take().unwrap()])
 }
 
 /// Nanoseconds that one sample stands for.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
+use etwkit_extract::manifest_of;
+use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
 /// From 1601, where file times begin, to 1970, in units of 100 ns.

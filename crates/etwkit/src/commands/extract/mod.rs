@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written,
+    ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing, Written,
     convert, convert_with_tags, default_target,
 };
 use etwkit_trace::tags::TagSet;
@@ -33,7 +33,7 @@ use progress::Bars;
 /// What became of a trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
-    Imported(Box<FromJson>, Duration),
+    Imported(Box<FromForeign>, Duration),
     Kept,
     Interrupted,
 }
