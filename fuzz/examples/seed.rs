@@ -267,7 +267,7 @@ impl Seeds {
         if packed.len() < 2 * MAX_SEED {
             self.add("extract", &[&[0], &packed[..]].concat());
         }
-        let names = etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED);
+        let names = etwkit_trace::topics::TABLES.iter().chain(etwkit_trace::table::DERIVED);
         for (number, table) in names.enumerate() {
             let Some(found) = extract.table(table.name) else { continue };
             let bytes = fs::read(&found.path).unwrap();

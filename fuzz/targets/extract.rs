@@ -13,7 +13,8 @@ use std::sync::Once;
 
 use etwkit_extract::{DerivedWriter, Extract};
 use etwkit_fuzz::input::Input;
-use etwkit_trace::table::{DERIVED, TABLES};
+use etwkit_trace::table::DERIVED;
+use etwkit_trace::topics::TABLES;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

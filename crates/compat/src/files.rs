@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
+use etwkit_extract::manifest_of;
+use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::filter::TextFilter;
 
 use crate::drive::local;

@@ -124,18 +124,7 @@ impl Default for DnsReader {
 }
 
 impl DnsReader {
-    /// Whether an event is one of those that tell of queries.
-    #[must_use]
-    pub fn is_meant(event: &RawEvent<'_>) -> bool {
-        event.kind.is_manifest()
-            && event.provider() == DNS_CLIENT
-            && matches!(
-                event.descriptor().id,
-                id::SERVER_TIMEOUT | id::START | id::END | id::ADAPTER | id::SERVER
-            )
-    }
-
-    /// What such an event tells; `None` if it cannot be decoded.
+    /// What an event of one of these ids tells; `None` if it cannot be decoded.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
         let id = event.descriptor().id;
         self.0.read(event, decoder, |values| {

@@ -1,13 +1,22 @@
-//! Connected standby (modern standby): when the machine goes into it and comes out again, told by Microsoft-Windows-Kernel-Power.
+//! Connected standby (modern standby): when the machine goes into it and comes out again, told by
+//! Microsoft-Windows-Kernel-Power.
 //!
-//! The entry (id 506) is documented in its manifest. Of the exit (id 507) the names and order of the first fields are those that the
-//! event log of Windows shows; later versions have more behind them.
+//! The entry (id 506) is documented in its manifest. Of the exit (id 507) the names and order of the first
+//! fields are those that the event log of Windows shows; later versions have more behind them.
 
 use etwkit_etl::RawEvent;
 
 use crate::Decoder;
 use crate::kernel::power_setting::KERNEL_POWER;
 use crate::named::{NamedFields, Values};
+
+/// Ids of these events.
+pub mod id {
+    /// The machine goes into connected standby.
+    pub const ENTER: u16 = 506;
+    /// It comes out again.
+    pub const EXIT: u16 = 507;
+}
 
 /// The machine goes into connected standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,8 +107,8 @@ impl StandbyReader {
             return None;
         }
         match event.descriptor().id {
-            506 => self.0.read(event, decoder, |values| enter(values).map(Event::Enter)),
-            507 => self.0.read(event, decoder, |values| exit(values).map(Event::Exit)),
+            id::ENTER => self.0.read(event, decoder, |values| enter(values).map(Event::Enter)),
+            id::EXIT => self.0.read(event, decoder, |values| exit(values).map(Event::Exit)),
             _ => None,
         }
     }

@@ -15,9 +15,10 @@ use std::time::{Duration, SystemTime};
 
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Described, Extract, Input, JsonInput, convert, default_target, derive_into,
-    derived_in, import_json, is_current,
+    ConvertError, ConvertOptions, Described, Extract, Input, convert, default_target, derive_into,
+    derived_in, is_current,
 };
+use etwkit_json7z::{JsonInput, import_json};
 use etwkit_query::Cancel;
 
 use crate::{Asking, Engine, Error, Result, symbols};

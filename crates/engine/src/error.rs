@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use etwkit_extract::{ConvertError, DescribeError, StoreError};
+use etwkit_json7z::JsonError;
 use etwkit_query::question::FilesError;
 use etwkit_query::xml;
 use etwkit_trace::tags::TagFileError;
@@ -62,6 +63,9 @@ pub enum Error {
     /// A trace or archive cannot be opened.
     #[error(transparent)]
     Trace(#[from] etwkit_extract::Error),
+    /// An extract of ETWAnalyzer cannot be read.
+    #[error(transparent)]
+    Json(#[from] JsonError),
     /// A trace cannot become an extract, or tables cannot be computed.
     #[error(transparent)]
     Convert(#[from] ConvertError),
@@ -110,6 +114,7 @@ impl Error {
             Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
             Self::Twice { .. } => Some("name each extract once"),
             Self::Trace(error) => error.hint(),
+            Self::Json(error) => error.hint(),
             Self::Convert(error) => error.hint(),
             Self::Extract(error) => error.hint(),
             Self::Query(error) => error.hint(),

@@ -5,10 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{
-    ConvertError, Extract, StoreError, derive_again, is_current, is_json_archive, is_json_extract,
-    open_all_json, open_json,
-};
+use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current};
+use etwkit_json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
 use etwkit_query::{Session, Source};
 
 use crate::cache::Cached;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use etwkit_extract::{is_json_extract, looks_like_json_extract, manifest_of};
+use etwkit_extract::manifest_of;
+use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
 use crate::{Error, Result};

@@ -164,16 +164,23 @@ Example:
   etwkit man ~/.local/share/man/man1";
 
 const INFO_EXAMPLE: &str = "\
+Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
+different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own.
+
 Example:
   etwkit info slow-login.etl
   etwkit info --json app.etl app.kernel.etl     two files of one session";
 
 const EVENTS_EXAMPLE: &str = "\
+Several files are read as one session, their events in one order of time.
+
 Example:
   etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --tmf formats --manifest Contoso.man driver.etl
+  etwkit events --name CSwitch --range 2..2.1 slow-login.etl
   etwkit events --count slow-login.etl
+  etwkit events --count --process cmd.exe slow-login.etl
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
 
 const EXTRACT_EXAMPLE: &str = "\
@@ -248,16 +255,17 @@ pub(crate) struct EventsArgs {
     pub(crate) traces: TraceArgs,
     #[command(flatten)]
     pub(crate) descriptions: DescriptionArgs,
-    /// Count all events by header kind, processor, kernel event and provider event
-    #[arg(long, conflicts_with_all = ["provider", "name", "process", "range", "limit", "format"])]
+    /// Count events by header kind, processor, kernel event and provider event instead of printing them
+    #[arg(long, conflicts_with = "format")]
     pub(crate) count: bool,
     /// With --count: read in the order of the file instead of the order of time: faster, with the same counts
-    #[arg(long, requires = "count")]
+    #[arg(long, requires = "count", conflicts_with_all = ["process", "limit"])]
     pub(crate) unordered: bool,
     /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
     #[arg(long, value_name = "NAMES")]
     pub(crate) provider: Option<String>,
-    /// Only events with this name, such as Process/Start (*, ?, several with ;, ! excludes)
+    /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?, several with ;,
+    /// ! excludes)
     #[arg(long, value_name = "NAMES")]
     pub(crate) name: Option<String>,
     /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)

@@ -8,8 +8,8 @@
 mod arguments;
 mod cli;
 mod commands;
-mod config;
 mod compat;
+mod config;
 mod console;
 mod context;
 mod descriptions;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use etwkit_json7z::{is_json_part, looks_like_json_extract};
 use tempfile::NamedTempFile;
 
 use crate::report::Advised;
@@ -132,7 +133,7 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     }
     // What is refused without `--force` in any case needs no better reason.
     let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
-    if let Some(what) = etwkit_extract::precious(path)
+    if let Some(what) = precious(path)
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
     {
         let message = format!("will not overwrite {}: it is {what}", path.display());
@@ -149,6 +150,12 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     }
     let message = format!("{} exists", path.display());
     Err(Advised { message, hint: "--force overwrites it".to_owned() }.into())
+}
+
+/// What a regular file is, if it is something that somebody recorded and nothing can bring back.
+fn precious(path: &Path) -> Option<&'static str> {
+    let is_json = is_json_part(path) || looks_like_json_extract(path);
+    etwkit_extract::precious(path).or_else(|| is_json.then_some("an extract of ETWAnalyzer"))
 }
 
 /// Whether a file begins as those that dumps write: with the column of the trace, or as ETWAnalyzer does.

@@ -68,10 +68,10 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     let known = known
         .or_else(|| error.downcast_ref().and_then(etwkit_engine::Error::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_etl::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_trace::ReadError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_extract::JsonError::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_json7z::JsonError::hint))
         .or_else(|| error.downcast_ref().map(etwkit_extract::DescribeError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))

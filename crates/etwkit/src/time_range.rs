@@ -1,7 +1,7 @@
 //! The option `--range` of commands that read traces: a part of the trace.
 
 use anyhow::Context;
-use etwkit_etl::Session;
+use etwkit_extract::Input;
 use etwkit_query::range::{Part, Range as Placed};
 use etwkit_query::time_format::TraceClock;
 use etwkit_trace::import::Range;
@@ -22,7 +22,8 @@ impl<'a> TimeRange<'a> {
     }
 
     /// Where it lies in a trace.
-    pub(crate) fn of(&self, session: &Session) -> anyhow::Result<Range> {
+    pub(crate) fn of(&self, input: &Input) -> anyhow::Result<Range> {
+        let session = input.session();
         let clock = session.clock();
         let zone = session.earliest().map(|file| file.header().time_zone.bias_at(clock.start));
         let (end, _) = session.ends();

@@ -18,7 +18,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
-use etwkit_trace::table::{Columns, ContextSwitch, CpuSample, Kind, Mark, Row, Table};
+use etwkit_trace::table::{Columns, ContextSwitch, CpuSample, Kind, Mark, NotAsDeclared, Row, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -30,10 +30,10 @@ const PROCESSORS: i32 = 8;
 type Rows = (&'static Table, Vec<RecordBatch>);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tables = [collect(Samples::new()), collect(Switches::new())];
+    let tables = [collect(Samples::new())?, collect(Switches::new())?];
     if std::env::args().any(|arg| arg == "compare") {
         compare(&tables)?;
-        return compare(&[collect(Texts(Random(11)))]);
+        return compare(&[collect(Texts(Random(11)))?]);
     }
     let folder = tempfile::tempdir()?;
     let target = folder.path().join("run.etwx");
@@ -118,17 +118,17 @@ fn encoded(
     Ok((writer.into_inner()?.len(), started.elapsed()))
 }
 
-fn collect<R: Row>(rows: impl Iterator<Item = R>) -> Rows {
+fn collect<R: Row>(rows: impl Iterator<Item = R>) -> Result<Rows, NotAsDeclared> {
     let mut columns = R::Columns::default();
     let mut batches = Vec::new();
     for row in rows.take(ROWS) {
         columns.push(&row);
         if columns.len() == BATCH {
-            batches.push(columns.take());
+            batches.push(columns.take()?);
         }
     }
-    batches.push(columns.take());
-    (R::TABLE, batches)
+    batches.push(columns.take()?);
+    Ok((R::TABLE, batches))
 }
 
 /// Xorshift: the same rows each time.

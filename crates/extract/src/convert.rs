@@ -8,15 +8,12 @@ use std::sync::LazyLock;
 use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::SinkError;
-use etwkit_trace::table::{
-    ContextSwitch, CpuIdleState, CpuSample, CpuStack, DiskIo, DnsQuery, DpcIsr, Exception, FileIo, FileMap,
-    Frame, GdiUserObject, GenericEvent, Handle, HardFault, Lbr, Method, NetIo, Object, ObjectRef, Pmc,
-    PmcSample, RegistryIo, Row, Stack, Syscall, Table, TcpEvent, ThreadPool, UiDelay, UserLock, VirtualAlloc,
-    VirtualRange,
-};
+use etwkit_trace::table::{CpuStack, Frame, Method, Row, Stack, Table};
 use etwkit_trace::tags::{self, TagSet};
+use etwkit_trace::topics;
 
 use crate::describe::Described;
+use crate::foreign::ReadError;
 use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic};
 use crate::names::{self, NameFrom, Naming};
 use crate::pictures::Pictures;
@@ -67,41 +64,17 @@ pub struct Converted {
     pub naming: Option<Naming>,
 }
 
-/// Tables with a row for each event: a summary leaves them out.
-const ROW_TABLES: [&Table; 23] = [
-    CpuSample::TABLE,
-    ContextSwitch::TABLE,
-    DpcIsr::TABLE,
-    CpuIdleState::TABLE,
-    Pmc::TABLE,
-    PmcSample::TABLE,
-    Lbr::TABLE,
-    DiskIo::TABLE,
-    FileIo::TABLE,
-    HardFault::TABLE,
-    NetIo::TABLE,
-    TcpEvent::TABLE,
-    RegistryIo::TABLE,
-    Syscall::TABLE,
-    Object::TABLE,
-    Handle::TABLE,
-    ObjectRef::TABLE,
-    FileMap::TABLE,
-    VirtualAlloc::TABLE,
-    VirtualRange::TABLE,
-    UserLock::TABLE,
-    GdiUserObject::TABLE,
-    GenericEvent::TABLE,
-];
-
 /// Whether a table has a row for each event, so that a summary has none of it.
 #[must_use]
 pub fn is_row_table(name: &str) -> bool {
-    ROW_TABLES.iter().any(|table| table.name == name)
+    topics::row_tables().any(|table| table.name == name)
 }
 
 /// Tables with stacks whose rows a summary keeps.
-const STACK_TABLES: [&Table; 4] = [DnsQuery::TABLE, Exception::TABLE, ThreadPool::TABLE, UiDelay::TABLE];
+fn kept_with_stacks() -> Vec<&'static Table> {
+    let has_stacks = |table: &&Table| table.column("stack_id").is_some() && table.name != Stack::TABLE.name;
+    topics::TABLES.iter().copied().filter(|table| has_stacks(table) && !is_row_table(table.name)).collect()
+}
 
 /// Why a trace could not be made an extract.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +97,9 @@ pub enum ConvertError {
         /// Length of the trace in seconds.
         duration_s: f64,
     },
+    /// A reader of something else than traces gave up.
+    #[error(transparent)]
+    Foreign(#[from] ReadError),
     /// Waits have no stacks any more that could be named.
     #[error("{} is a summary, which keeps sums by method instead of the rows that names could be given to", path.display())]
     IsSummary {
@@ -143,6 +119,7 @@ impl ConvertError {
             Self::Store(error) => error.hint(),
             Self::Open(error) => error.hint(),
             Self::Read(error) => error.hint(),
+            Self::Foreign(error) => error.hint(),
             Self::EmptyRange { .. } => {
                 Some("give a part of the trace in seconds since its start, such as 1.5..2")
             }
@@ -331,12 +308,13 @@ fn base(extract: &crate::Extract) -> Sealed {
 fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
     derive::derive(sealed, sets, &mut sink)?;
-    let stacks = sink.finish(sealed, &STACK_TABLES)?;
-    for (table, rows) in STACK_TABLES.into_iter().zip(stacks.kept) {
+    let kept = kept_with_stacks();
+    let stacks = sink.finish(sealed, &kept)?;
+    for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
         rows.into_iter().try_for_each(|rows| writer.write(table, rows))?;
     }
-    for table in ROW_TABLES.into_iter().chain([Stack::TABLE, Frame::TABLE]) {
+    for table in topics::row_tables().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
     }
     writer.write(Frame::TABLE, stacks.frame)?;
@@ -395,7 +373,7 @@ pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, C
 }
 
 /// Key in [`DerivedManifest::depends_on`].
-const STACK_TAGS: &str = "stack_tags";
+pub(crate) const STACK_TAGS: &str = "stack_tags";
 
 /// What goes into derived tables besides rows: names and versions of the sets of tags.
 fn depends_on(sets: &[TagSet]) -> BTreeMap<String, String> {
@@ -436,14 +414,7 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
             hint: (row.events == 0).then(|| row.topic.recorded_by.to_owned()),
         })
         .collect();
-    let diagnostic = |d: &etwkit_trace::table::Diagnostic| Diagnostic {
-        severity: d.severity.clone(),
-        kind: d.kind.clone(),
-        count: d.count,
-        position: d.position.clone(),
-        message: d.message.clone(),
-    };
-    manifest.diagnostics = imported.diagnostics.iter().map(diagnostic).collect();
+    manifest.diagnostics = imported.diagnostics.iter().map(Diagnostic::from).collect();
     Ok(manifest)
 }
 

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::json7z::JsonError;
-
 /// Why an input could not be opened. Names are shown as the user gave them; those of archive members come
 /// from the archive and are to be escaped before a terminal sees them.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +99,7 @@ pub enum Error {
         /// The first encrypted member, if names are readable.
         member: Option<String>,
     },
-    /// No member is a trace.
+    /// No member is a trace, or whatever else was looked for.
     #[error("no .etl file in {archive}, which holds {}", listing(inside, *total))]
     NoTrace {
         /// The archive.
@@ -172,9 +170,6 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// An extract of ETWAnalyzer cannot be read.
-    #[error(transparent)]
-    Json(#[from] JsonError),
     /// A symbol file cannot be written where it should be kept.
     #[error("cannot write the symbol file {}", path.display())]
     Keep {
@@ -211,7 +206,6 @@ impl Error {
                  so unpack what can be unpacked and name that"
             }
             Self::Encrypted { .. } => "unpack it with its password and name the .etl files",
-            Self::Json(error) => return error.hint(),
             Self::NoTrace { archive, .. } if archive.to_lowercase().ends_with(".json7z") => {
                 "this is an extract of ETWAnalyzer: `etwkit extract` and `etwkit dump` read it"
             }

@@ -10,8 +10,8 @@
 //! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
 //! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
-//! Extracts of ETWAnalyzer (JSON) are read as an input of their own ([`open_json`], [`open_all_json`],
-//! [`import_json`]).
+//! Readers of other files than traces get those opened and unpacked here ([`open_files`]), and what they read
+//! becomes an extract ([`import_rows`]).
 //!
 //! Files that describe events, which the user names beside a trace, are read here, too ([`Described`]).
 //!
@@ -24,10 +24,11 @@ mod checksum;
 mod convert;
 mod describe;
 mod error;
+mod foreign;
 mod hash;
-mod json7z;
 mod kind;
 pub mod manifest;
+mod members;
 mod names;
 mod open;
 mod options;
@@ -43,6 +44,7 @@ mod store_error;
 mod symbols;
 pub mod writer;
 
+pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
@@ -50,12 +52,10 @@ pub use convert::{
 };
 pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};
+pub use foreign::{Foreign, FromForeign, ReadError, import_rows};
 pub use hash::digest;
-pub use json7z::{
-    FromJson, JsonError, JsonInput, Unexpected, import_json, is_json_archive, is_json_extract,
-    looks_like_json_extract, open_all_json, open_json,
-};
 pub use manifest::{DerivedManifest, Manifest};
+pub use members::{Opened, OpenedFile, files_hash, names_in_archive, open_files};
 pub use names::{NameFrom, NamedFile, Naming, OnSymbols};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use etwkit_trace::table::Trace;
+use etwkit_trace::table::{self, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksums;
@@ -239,6 +239,18 @@ pub struct Diagnostic {
     pub position: Option<String>,
     /// The sentence for people.
     pub message: String,
+}
+
+impl From<&table::Diagnostic> for Diagnostic {
+    fn from(row: &table::Diagnostic) -> Self {
+        Self {
+            severity: row.severity.clone(),
+            kind: row.kind.clone(),
+            count: row.count,
+            position: row.position.clone(),
+            message: row.message.clone(),
+        }
+    }
 }
 
 /// Names of native code.

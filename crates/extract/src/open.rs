@@ -159,7 +159,7 @@ fn open_one(
         }
         Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
         kind @ (Kind::Zip | Kind::SevenZip) => {
-            let archive = Archive { file, size, name: name.clone(), wanted: Wanted::Traces };
+            let archive = Archive { file, size, name: name.clone(), wanted: Wanted::TRACES };
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
                 let source = Source::new(member.file, member.size, options.mmap);

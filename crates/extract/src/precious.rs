@@ -35,9 +35,6 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         Kind::Zip | Kind::SevenZip => return Some("an archive, which may hold traces or an extract"),
         Kind::Other(_) | Kind::Trace => {}
     }
-    if crate::looks_like_json_extract(path) || crate::json7z::is_part(path) {
-        return Some("an extract of ETWAnalyzer");
-    }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole.ancestors().skip(1).take(4).any(has_manifest).then_some("a part of an extract")

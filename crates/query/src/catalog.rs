@@ -11,7 +11,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::TableSource;
 use etwkit_extract::manifest::{Manifest, Topic};
 use etwkit_extract::{StoreError, TableFile};
-use etwkit_trace::table::{DERIVED, Kind, Process, Row, TABLES};
+use etwkit_trace::table::{DERIVED, Kind, Process, Row};
 use etwkit_trace::topics;
 
 use crate::frames::Loader;
@@ -47,7 +47,8 @@ impl Tables {
         has_trace_id: bool,
     ) -> Self {
         let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone(), has_trace_id));
-        let declared = TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
+        let declared =
+            topics::TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
         Self { declared, loader, sources, names, has_trace_id }
     }
@@ -160,7 +161,7 @@ impl Tables {
         }
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let rows = |source: &Source, topic: &Topic| {
-            let tables = topics::tables_of(&topic.topic).iter();
+            let tables = topics::tables_of(&topic.topic).into_iter();
             number(tables.map(|table| source.row_count(table)).fold(0, u64::saturating_add))
         };
         let text = |text: fn(&Topic) -> Option<String>| {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use etwkit_trace::table::{Column, DERIVED, Kind, TABLES, Table};
+use etwkit_trace::table::{Column, DERIVED, Kind, Table};
+use etwkit_trace::topics::TABLES;
 
 use crate::functions::{self, Reference};
 use crate::library::{self, Query};

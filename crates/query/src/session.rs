@@ -28,8 +28,8 @@ use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
 use crate::rename::RenameRules;
-use crate::spill::Spill;
 use crate::runtime::Threads;
+use crate::spill::Spill;
 use crate::{Answer, Cancel, Error, Result, Source, error, functions, statement, trace_keys};
 
 /// What answers take names of methods from, in the SQL of questions that show them.

@@ -1,6 +1,7 @@
 //! Tables that a session adds to those of an extract.
 
-use etwkit_trace::table::{Column, DERIVED, Kind, Process, Row, TABLES, Table};
+use etwkit_trace::table::{Column, DERIVED, Kind, Process, Row, Table};
+use etwkit_trace::topics::TABLES;
 
 /// The extracts of the session.
 pub(crate) static EXTRACT: Table = Table {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::{Hook, group, thread};
+use etwkit_decode::kernel::{Hook, group, scheduler, thread};
 use etwkit_decode::{Plan, Spans};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
@@ -55,18 +55,19 @@ impl Attributor {
 
     /// The ids of an event, given the plan that decodes it.
     ///
-    /// For kernel events those of the payload, since the header of process and thread events names the creator;
-    /// else those of the header, else the thread that runs on the processor.
+    /// For kernel events those of the payload, since the header of process and thread events names the
+    /// creator; else those of the header, else the thread that runs on the processor.
     pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
         let header = Ids { pid: event.process_id(), tid: event.thread_id() };
         let Some(hook) = Hook::of(event) else { return header };
-        if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::CSWITCH) {
+        if (hook.group, hook.opcode) == (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) {
             let tid = thread::switch(event.payload()).map(|(new, _)| new);
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }
-        // Scheduler events name a thread that something is done to; the one that does it runs on the processor.
-        let own = hook.group != group::THREAD || matches!(hook.opcode, 1..=4);
+        // Scheduler events name a thread that something is done to; the one that does it runs on the
+        // processor.
+        let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
         let payload = plan.filter(|_| own).map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
         if payload.pid.is_some() || payload.tid.is_some() {
             return payload;

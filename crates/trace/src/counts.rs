@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_etl::{HeaderKind, Identity, RawEvent};
+use etwkit_etl::{HeaderKind, Identity, RawEvent, Session};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value, json};
 
 /// Counts by header kind, processor and identity, and the time between the first and the last event.
 #[derive(Debug)]
@@ -140,24 +139,20 @@ impl Counts {
         // A broken header can name processor 65535, behind which an open range would overflow.
         self.by_cpu.iter().zip(0..=u16::MAX).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
     }
-
-    /// One object; kernel events by `group/opcode/version`, others by `guid/id/version/opcode`.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!({
-            "total": self.total,
-            "by_header": object(self.headers(), |kind| kind.name().to_owned()),
-            "by_cpu": object(self.cpus(), u16::to_string),
-            "kernel": object(self.kernel(), |(group, opcode, version)| format!("{group}/{opcode}/{version}")),
-            "provider": object(self.provider(), |(guid, id, version, opcode)| {
-                format!("{guid}/{id}/{version}/{opcode}")
-            }),
-        })
-    }
 }
 
-fn object<K>(counts: BTreeMap<K, u64>, name: impl Fn(&K) -> String) -> Map<String, Value> {
-    counts.into_iter().map(|(key, count)| (name(&key), count.into())).collect()
+/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later
+/// of the last event and the ends that were written. What lies behind the cut of a file was recorded and is
+/// not known, so that such a trace ends with its last event, too.
+pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
+    let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
+    let (ends, is_closed) = session.ends();
+    let end = match ends {
+        Some(end) if is_closed => end,
+        Some(end) => end.max(last),
+        None => last,
+    };
+    if session.is_cut() { end.min(last) } else { end }
 }
 
 #[cfg(test)]

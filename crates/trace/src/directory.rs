@@ -3,18 +3,19 @@
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
 
-use etwkit_decode::kernel::image::Image;
+use etwkit_decode::kernel::image::{self, Image};
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::{self, Process};
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::registry;
 use etwkit_decode::kernel::stack;
 use etwkit_decode::kernel::thread::{self, Thread, Traits};
-use etwkit_decode::kernel::{self, Hook, group};
+use etwkit_decode::kernel::{Hook, file_name, group};
 use etwkit_etl::damage::Damage;
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::declared::Events;
 use crate::gaps::{self, BufferTimes, Gap};
 use crate::mentions::{Mentions, Times};
 use crate::tracker::file_name::FileNameTracker;
@@ -24,6 +25,16 @@ use crate::tracker::registry_key::RegistryKeyTracker;
 use crate::tracker::stack::{StackKeys, StackPart, StackTree};
 use crate::tracker::thread::ThreadTracker;
 use crate::tracker::volume::PathMapper;
+
+/// Kernel events that trackers follow.
+pub(crate) const LEARNS: &[Events] = &[
+    Events::Kernel(group::PROCESS, process::LIFETIME),
+    Events::Kernel(group::THREAD, thread::LIFETIME),
+    Events::Kernel(group::IMAGE, image::LIFETIME),
+    Events::Kernel(group::FILE, file_name::NAMES),
+    Events::Kernel(group::REGISTRY, registry::BLOCKS),
+    Events::Kernel(group::STACK, &[stack::opcode::KEY_DELETE, stack::opcode::KEY_RUNDOWN]),
+];
 
 /// Which events described processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +68,8 @@ pub struct Directory {
     pub dropped_definitions: u64,
     /// The thread that each processor ran up to its first context switch.
     pub first_threads: FxHashMap<u16, u32>,
-    /// Raw time of the first event of each processor that is no header of a session. In a circular file that is long after the start.
+    /// Raw time of the first event of each processor that is no header of a session. In a circular file that
+    /// is long after the start.
     pub first_events: FxHashMap<u16, i64>,
     /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
     /// programs may have begun earlier and ended later.
@@ -144,7 +156,8 @@ struct Seen {
     images: bool,
 }
 
-/// Definitions of stack keys, and frames in them, that are kept of any trace: 200 MiB each. A small file that defines more was made to.
+/// Definitions of stack keys, and frames in them, that are kept of any trace: 200 MiB each. A small file that
+/// defines more was made to.
 const MAX_DEFINITIONS: u64 = 1 << 24;
 
 /// Bytes of a file for each definition that is kept beyond that. In scenario traces one comes in 1400 bytes.
@@ -188,11 +201,11 @@ impl DirectoryBuilder {
 
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match hook.group {
-            group::PROCESS if matches!(hook.opcode, 1..=4 | 39) => self.process(hook, event),
-            group::THREAD if matches!(hook.opcode, 1..=4) => self.thread(hook, event),
-            group::IMAGE if matches!(hook.opcode, 2..=4 | 10) => self.image(hook, event),
-            group::FILE if kernel::file_name::is_name(hook.opcode) => {
-                if let Some((key, path)) = kernel::file_name::parse(event.payload(), event.pointer_size()) {
+            group::PROCESS if process::is_lifetime(hook.opcode) => self.process(hook, event),
+            group::THREAD if thread::is_lifetime(hook.opcode) => self.thread(hook, event),
+            group::IMAGE if image::is_lifetime(hook.opcode) => self.image(hook, event),
+            group::FILE if file_name::is_name(hook.opcode) => {
+                if let Some((key, path)) = file_name::parse(event.payload(), event.pointer_size()) {
                     self.file_names.add(hook.opcode, event.timestamp, key, &path);
                 }
             }

@@ -1,13 +1,14 @@
 //! What the first walk over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
-use etwkit_decode::kernel::{Hook, counter, file_name, group, registry, sample, stack};
+use etwkit_decode::kernel::Hook;
 use etwkit_etl::session::TraceFile;
 use etwkit_etl::{RawEvent, Session};
 
 use crate::counts::Counts;
 use crate::directory::DirectoryBuilder;
-use crate::summary::{DotnetSummary, SystemConfig};
+use crate::dotnet_summary::DotnetSummary;
+use crate::system_config::SystemConfig;
 
 /// Counts, names and descriptions. Wants all events in time order.
 #[derive(Default)]
@@ -33,32 +34,12 @@ impl FirstWalk {
         }
     }
 
-    /// Takes an event that [`needs_order`], without counting it and without what it mentions.
+    /// Takes an event that is none of the kernel's, without counting it and without what it mentions.
     #[inline]
-    pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
-        self.facts.describe(hook, event);
-        self.builder.observe_in_order(hook, event);
-        if hook.is_none() {
-            self.dotnet.observe(event);
-        }
-    }
-}
-
-/// Whether what is learned from an event depends on when it was logged. Most events of a large trace are of the kinds that say no.
-#[inline]
-pub(crate) fn needs_order(hook: Option<Hook>) -> bool {
-    let Some(hook) = hook else { return true };
-    match hook.group {
-        group::THREAD => matches!(hook.opcode, 1..=4),
-        group::PERFINFO => matches!(
-            hook.opcode,
-            sample::opcode::MARK | 72..=74 | counter::opcode::CONFIG | counter::opcode::SAMPLE
-        ),
-        group::STACK => matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN),
-        group::FILE => file_name::is_name(hook.opcode),
-        group::REGISTRY => registry::is_block(hook.opcode),
-        group::DISK | group::MEMORY | group::TCP | group::UDP | group::OBJECT => false,
-        _ => true,
+    pub(crate) fn observe_other(&mut self, event: &RawEvent<'_>) {
+        self.facts.describe(None, event);
+        self.builder.observe_in_order(None, event);
+        self.dotnet.observe(event);
     }
 }
 

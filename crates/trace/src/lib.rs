@@ -13,17 +13,21 @@
 //! - [`tags`]: stack tags, the names of what stacks do
 //! - [`sink`]: where rows go
 //! - [`counts`], [`summary`]: what a trace contains
+//! - [`report`]: the same as typed values, for whoever prints or serialises them
 //!
 //! This crate knows no files and no SQL.
 
 #![forbid(unsafe_code)]
 
 pub use etwkit_decode::{Descriptions, describe, status};
+pub use etwkit_etl::Error as ReadError;
 
 pub mod attribution;
 pub mod counts;
+mod declared;
 pub mod derive;
 pub mod directory;
+mod dotnet_summary;
 pub mod drivers;
 pub mod events;
 mod first_walk;
@@ -35,9 +39,11 @@ mod issuer;
 mod mentions;
 mod mix;
 mod out;
+pub mod report;
 pub mod schedule;
 pub mod sink;
 pub mod summary;
+mod system_config;
 pub mod table;
 pub mod tags;
 pub mod topics;

@@ -2,10 +2,9 @@
 //! processor, and when each buffer and the kernel logger recorded.
 
 use etwkit_decode::kernel::disk::{self, DiskIo};
-use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
+use etwkit_decode::kernel::fault::{self, HardFault};
 use etwkit_decode::kernel::sample::{self, Sample};
-use etwkit_decode::kernel::thread;
-use etwkit_decode::kernel::{Hook, group, net};
+use etwkit_decode::kernel::{Hook, group, image, net, scheduler, thread, virtual_memory};
 use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,16 +12,16 @@ use crate::gaps::BufferTimes;
 
 /// Groups of events that programs log into sessions of their own, with the headers of the kernel:
 /// notifications (WNF), heaps, critical sections, thread pools.
-const OF_PROGRAMS: [u8; 4] = [0x0D, 0x10, 0x17, 0x1C];
+const OF_PROGRAMS: [u8; 4] = [group::NOTIFICATION, group::HEAP, group::CRITICAL_SECTION, group::THREAD_POOL];
 
 /// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log
 /// heap ranges (group 2), service tags (group 5) and what their loader does (group 20).
 fn is_of_kernel_logger(hook: Hook) -> bool {
     match hook.group {
         group::EVENT_TRACE => false,
-        group::MEMORY => !matches!(hook.opcode, 100..=104),
-        group::THREAD => hook.opcode != 69,
-        group::IMAGE => hook.opcode < 128,
+        group::MEMORY => !virtual_memory::is_heap_range(hook.opcode),
+        group::THREAD => hook.opcode != thread::opcode::SERVICE_TAG,
+        group::IMAGE => hook.opcode < image::FIRST_OF_LOADER,
         other => !OF_PROGRAMS.contains(&other),
     }
 }
@@ -68,7 +67,7 @@ impl Mentions {
             self.pids.extend(event.process_id());
         }
         match hook.group {
-            group::THREAD if hook.opcode == thread::opcode::CSWITCH => {
+            group::THREAD if hook.opcode == scheduler::opcode::CONTEXT_SWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
                     self.first_threads.add(event, old);
@@ -98,7 +97,9 @@ impl Mentions {
                 let io = DiskIo::parse(payload, op, hook.version, pointer_size);
                 io.and_then(|io| io.tid.or_else(|| event.thread_id()))
             }
-            (group::MEMORY, HARD_FAULT) => HardFault::parse(payload, pointer_size).map(|f| f.tid),
+            (group::MEMORY, fault::opcode::HARD_FAULT) => {
+                HardFault::parse(payload, pointer_size).map(|f| f.tid)
+            }
             _ => None,
         };
         self.idle = tid == Some(0);

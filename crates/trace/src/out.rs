@@ -29,7 +29,7 @@ impl<R: Row> Out<R> {
         if self.columns.is_empty() {
             return Ok(());
         }
-        sink.write(R::TABLE, self.columns.take())
+        sink.write(R::TABLE, self.columns.take()?)
     }
 }
 

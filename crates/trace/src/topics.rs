@@ -1,73 +1,120 @@
-//! Which tables get their rows from what a recording switches on.
+//! What an extract can hold: its tables, and the topics that fill them. All of it follows from what importers
+//! declare.
 
-/// Topics, by the names that [`Recorded`](crate::summary::Recorded) has, and the tables that only they fill.
-/// Columns that a topic adds to tables of others are not counted.
-const TABLES: [(&str, &[&str]); 17] = [
-    (
-        "CPU samples",
-        &["cpu_sample", "cpu_stack", "cpu_process", "cpu_method", "cpu_tag", "cpu_class", "cpu_method_class"],
-    ),
-    (
-        "context switches",
-        &[
-            "context_switch",
-            "cpu_process",
-            "cpu_method",
-            "cpu_tag",
-            "cpu_stack",
-            "ready_percentile",
-            "cpu_class",
-            "cpu_method_class",
-            "cpu_class_priority",
-        ],
-    ),
-    ("DPCs and interrupts", &["dpc_isr"]),
-    ("images", &["module"]),
-    ("disk I/O", &["disk_io", "disk_file"]),
-    ("file I/O", &["file_io", "file_file"]),
-    ("hard faults", &["hard_fault"]),
-    ("TCP and UDP", &["net_io"]),
-    ("system calls", &["syscall", "syscall_function"]),
-    ("registry", &["registry_io", "registry_key"]),
-    ("virtual memory", &["virtual_alloc", "virtual_range", "virtual_alloc_process"]),
-    ("handles", &["object", "handle", "object_ref", "handle_type"]),
-    (".NET", &["exception", "gc", "jit", "thread_pool"]),
-    ("DNS queries", &["dns_query"]),
-    ("TCP connections", &["tcp_connection", "tcp_retransmit", "tcp_event"]),
-    ("network transfers", &["net_io"]),
-    ("power settings", &["power_setting", "power_profile"]),
-];
+use etwkit_etl::Identity;
+
+use crate::declared::{self, Detail, Recorded, Topic};
+use crate::import::IMPORTERS;
+use crate::table::{DERIVED, Row, Table, Trace};
+
+/// How many tables importers fill.
+const COUNT: usize = {
+    let (mut count, mut left) = (0, IMPORTERS);
+    while let [first, rest @ ..] = left {
+        count += first.tables.len();
+        left = rest;
+    }
+    count
+};
+
+#[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+static ALL: [&Table; COUNT] = {
+    let (mut all, mut at, mut left) = ([Trace::TABLE; COUNT], 0, IMPORTERS);
+    while let [first, rest @ ..] = left {
+        let mut tables = first.tables;
+        while let [filled, others @ ..] = tables {
+            all[at] = filled.table;
+            at += 1;
+            tables = others;
+        }
+        left = rest;
+    }
+    all
+};
+
+/// All tables that are written while a trace is read, those that name things first.
+pub static TABLES: &[&Table] = &ALL;
+
+/// The table with that name, computed ones included.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().chain(DERIVED).find(|table| table.name == name).copied()
+}
+
+/// The tables with a row for each event or operation, which summaries leave out.
+pub fn row_tables() -> impl Iterator<Item = &'static Table> {
+    let filled = IMPORTERS.iter().flat_map(|importer| importer.tables);
+    filled.filter(|filled| filled.detail == Detail::Row).map(|filled| filled.table)
+}
+
+/// All topics, the most asked for first.
+fn topics() -> Vec<&'static Topic> {
+    let mut all: Vec<&Topic> = IMPORTERS.iter().flat_map(|importer| importer.topics).collect();
+    all.sort_unstable_by_key(|topic| topic.place);
+    all
+}
+
+/// How many events of each topic there are.
+pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
+    declared::recorded(&topics(), counts)
+}
 
 /// The topics that fill a table; none for a table that is filled whatever was recorded, or by events that are
 /// no topic.
 #[must_use]
 pub fn of_table(table: &str) -> Vec<&'static str> {
-    TABLES.iter().filter(|(_, tables)| tables.contains(&table)).map(|(topic, _)| *topic).collect()
+    let fills = |topic: &&Topic| topic.tables.iter().any(|filled| filled.name == table);
+    topics().into_iter().filter(fills).map(|topic| topic.name).collect()
 }
 
 /// The tables that a topic fills.
 #[must_use]
-pub fn tables_of(topic: &str) -> &'static [&'static str] {
-    TABLES.iter().find(|(name, _)| *name == topic).map_or(&[], |(_, tables)| tables)
+pub fn tables_of(topic: &str) -> Vec<&'static str> {
+    let all = topics();
+    let topic = all.iter().find(|known| known.name == topic);
+    topic.map_or_else(Vec::new, |topic| topic.tables.iter().map(|table| table.name).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::summary::recorded;
-    use crate::table;
 
     #[test]
-    fn topics_and_tables_are_those_that_there_are() {
-        let topics: Vec<&str> = recorded(std::iter::empty()).iter().map(|row| row.topic.name).collect();
-        for (topic, tables) in &TABLES {
-            assert!(topics.contains(topic), "there is no topic {topic}");
-            for name in *tables {
-                assert!(table::find(name).is_some(), "there is no table {name}");
-                assert!(of_table(name).contains(topic));
+    fn every_table_has_one_importer_and_every_topic_a_place_of_its_own() {
+        let tables: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
+        assert_eq!(tables.len(), TABLES.len(), "a table has two importers");
+        let places: BTreeSet<u16> = topics().iter().map(|topic| topic.place).collect();
+        let names: BTreeSet<&str> = topics().iter().map(|topic| topic.name).collect();
+        assert_eq!((places.len(), names.len()), (topics().len(), topics().len()));
+    }
+
+    #[test]
+    fn topics_name_tables_of_their_importer_or_computed_ones() {
+        for importer in IMPORTERS {
+            let own: BTreeSet<&str> = importer.tables.iter().map(|filled| filled.table.name).collect();
+            for topic in importer.topics {
+                for table in topic.tables {
+                    let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
+                    assert!(is_derived || own.contains(table.name), "{}: {}", topic.name, table.name);
+                    assert!(of_table(table.name).contains(&topic.name));
+                    assert!(tables_of(topic.name).contains(&table.name));
+                }
             }
         }
         assert_eq!(of_table("net_io"), ["TCP and UDP", "network transfers"]);
         assert!(of_table("process").is_empty() && tables_of("stacks").is_empty());
+    }
+
+    #[test]
+    fn tables_of_names_and_sums_stay_in_a_summary() {
+        let rows: Vec<&str> = row_tables().map(|table| table.name).collect();
+        for name in ["cpu_sample", "generic_event", "disk_io"] {
+            assert!(rows.contains(&name), "{name}");
+        }
+        for name in ["process", "stack", "gc", "tcp_connection", "mark"] {
+            assert!(!rows.contains(&name), "{name}");
+        }
     }
 }

@@ -10,8 +10,9 @@ use std::sync::Mutex;
 use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_etl::{Order, Session};
-use etwkit_extract::{ConvertOptions, Extract, Options, convert, import_json, open, open_json};
+use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
 use etwkit_fuzz::walks;
+use etwkit_json7z::{import_json, open_json};
 
 use crate::cases::Subject;
 use crate::watch::status_kib;

@@ -78,7 +78,7 @@ fn batch<R: Row>(
     use etwkit_trace::table::Columns;
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, vec![columns.take()])
+    (R::TABLE, vec![columns.take().unwrap()])
 }
 
 fn request(xml: &str) -> RegionRequest {

@@ -142,7 +142,7 @@ fn rows<R: Row>(
 ) -> (&'static etwkit_trace::table::Table, Vec<etwkit_query::arrow::array::RecordBatch>) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, vec![columns.take()])
+    (R::TABLE, vec![columns.take().unwrap()])
 }
 
 /// A thread that is off its processor from `out` on, for `UserRequest`.

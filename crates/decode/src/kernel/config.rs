@@ -6,28 +6,32 @@ use etwkit_etl::bytes::{Cursor, pointer_at, utf16_fixed_text, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
-    /// Processors, memory, names.
-    pub const CPU: u8 = 10;
-    /// A physical disk.
-    pub const PHYSICAL_DISK: u8 = 11;
-    /// A partition or volume.
-    pub const LOGICAL_DISK: u8 = 12;
-    /// A network card.
-    pub const NIC: u8 = 13;
-    /// A service.
-    pub const SERVICE: u8 = 15;
-    /// A device.
-    pub const PNP: u8 = 22;
-    /// Processors of each NUMA node.
-    pub const NUMA: u8 = 24;
-    /// Manufacturer and BIOS.
-    pub const PLATFORM: u8 = 25;
-    /// Processors of each group.
-    pub const PROCESSOR_GROUP: u8 = 26;
-    /// Group and number of each processor.
-    pub const PROCESSOR_NUMBER: u8 = 27;
-    /// A logical processor.
-    pub const PROCESSOR: u8 = 35;
+    types! {
+        CONFIG {
+            /// Processors, memory, names.
+            CPU = 10, "CPU";
+            /// A physical disk.
+            PHYSICAL_DISK = 11, "PhyDisk";
+            /// A partition or volume.
+            LOGICAL_DISK = 12, "LogDisk";
+            /// A network card.
+            NIC = 13, "NIC";
+            /// A service.
+            SERVICE = 15, "Services";
+            /// A device.
+            PNP = 22, "PnP";
+            /// Processors of each NUMA node.
+            NUMA = 24, "NumaNode";
+            /// Manufacturer and BIOS.
+            PLATFORM = 25, "Platform";
+            /// Processors of each group.
+            PROCESSOR_GROUP = 26, "ProcessorGroup";
+            /// Group and number of each processor.
+            PROCESSOR_NUMBER = 27, "ProcessorNumber";
+            /// A logical processor.
+            PROCESSOR = 35, "Processors";
+        }
+    }
 }
 
 /// `SystemConfig_CPU`.

@@ -4,14 +4,20 @@ use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, u16_at, u32_at, utf16_text};
 
 /// Types of these events in the group of samples.
 pub mod opcode {
-    /// A sample that a counter caused.
-    pub const SAMPLE: u8 = 47;
-    /// Names of the counters whose values events carry.
-    pub const CONFIG: u8 = 48;
-    /// Counters of a processor were changed by somebody else.
-    pub const CORRUPTION: u8 = 49;
-    /// Branches before an event, in the group of branch records.
-    pub const BRANCHES: u8 = 32;
+    types! {
+        PERFINFO {
+            /// A sample that a counter caused.
+            SAMPLE = 47, "PmcCounterProf";
+            /// Names of the counters whose values events carry.
+            CONFIG = 48, "PmcCtrConfig";
+            /// Counters of a processor were changed by somebody else.
+            CORRUPTION = 49, "PmcCorruption";
+        }
+        BRANCH {
+            /// Branches before an event, in the group of branch records.
+            BRANCHES = 32, "LastBranchRecord";
+        }
+    }
 }
 
 /// Counters that an event can carry: their number has three bits in the header.
@@ -99,8 +105,9 @@ pub struct BranchOwner {
     pub pid: u32,
     /// Thread that ran.
     pub tid: u32,
-    /// Kinds of branches that were left out: 1 of the kernel, 2 of user code, 4 conditional, 8 and 0x10 direct and indirect calls, 0x20 returns,
-    /// 0x40 and 0x80 indirect and direct jumps, 0x100 far ones; 0x200 says that only calls without their return are kept.
+    /// Kinds of branches that were left out: 1 of the kernel, 2 of user code, 4 conditional, 8 and 0x10
+    /// direct and indirect calls, 0x20 returns, 0x40 and 0x80 indirect and direct jumps, 0x100 far ones;
+    /// 0x200 says that only calls without their return are kept.
     pub filters: u32,
 }
 
@@ -120,8 +127,9 @@ impl BranchOwner {
 /// Branches of a record that are read at most; processors remember 32.
 const MAX_BRANCHES: usize = 64;
 
-/// From where and to where the processor jumped, the latest jump first. A record that does not end with a whole entry has another
-/// layout: then there are none. Entries that the processor had not filled yet are left out.
+/// From where and to where the processor jumped, the latest jump first. A record that does not end with a
+/// whole entry has another layout: then there are none. Entries that the processor had not filled yet are
+/// left out.
 #[must_use]
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
     let at = if pointer_size == 8 { 24 } else { 20 };

@@ -4,18 +4,22 @@ use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
-    /// A read is complete.
-    pub const READ: u8 = 10;
-    /// A write is complete.
-    pub const WRITE: u8 = 11;
-    /// A read is issued.
-    pub const READ_INIT: u8 = 12;
-    /// A write is issued.
-    pub const WRITE_INIT: u8 = 13;
-    /// A flush is complete.
-    pub const FLUSH: u8 = 14;
-    /// A flush is issued.
-    pub const FLUSH_INIT: u8 = 15;
+    types! {
+        DISK {
+            /// A read is complete.
+            READ = 10, "Read";
+            /// A write is complete.
+            WRITE = 11, "Write";
+            /// A read is issued.
+            READ_INIT = 12, "ReadInit";
+            /// A write is issued.
+            WRITE_INIT = 13, "WriteInit";
+            /// A flush is complete.
+            FLUSH = 14, "FlushBuffers";
+            /// A flush is issued.
+            FLUSH_INIT = 15, "FlushInit";
+        }
+    }
 }
 
 /// A completed read, write or flush.

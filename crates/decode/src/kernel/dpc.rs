@@ -4,18 +4,22 @@ use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
-    /// Message-signalled interrupt.
-    pub const ISR_MSI: u8 = 50;
-    /// DPC that runs on a thread of its own.
-    pub const THREADED_DPC: u8 = 66;
-    /// Interrupt.
-    pub const ISR: u8 = 67;
-    /// DPC.
-    pub const DPC: u8 = 68;
-    /// DPC of a timer.
-    pub const TIMER_DPC: u8 = 69;
-    /// Interrupt at passive level.
-    pub const ISR_PASSIVE: u8 = 95;
+    types! {
+        PERFINFO {
+            /// Message-signalled interrupt.
+            ISR_MSI = 50, "ISR-MSI";
+            /// DPC that runs on a thread of its own.
+            THREADED_DPC = 66, "ThreadedDPC";
+            /// Interrupt.
+            ISR = 67, "ISR";
+            /// DPC.
+            DPC = 68, "DPC";
+            /// DPC of a timer.
+            TIMER_DPC = 69, "TimerDPC";
+            /// Interrupt at passive level.
+            ISR_PASSIVE = 95, "ISR-PASS";
+        }
+    }
 }
 
 /// What a type is called in the extract; `None` for types that are neither.

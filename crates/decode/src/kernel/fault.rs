@@ -2,8 +2,15 @@
 
 use etwkit_etl::bytes::Cursor;
 
-/// Type of the event.
-pub const HARD_FAULT: u8 = 32;
+/// Types of these events.
+pub mod opcode {
+    types! {
+        MEMORY {
+            /// A page was read from a file.
+            HARD_FAULT = 32, "HardFault";
+        }
+    }
+}
 
 /// A page that was read from a file; stamped when the read is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,57 +1,62 @@
 //! Operations on files: group 4, types 64 to 86, versions 2 and 3.
 //!
-//! Version 2 has the thread behind the request packet as a pointer, version 3 behind the file as a 32-bit number.
+//! Version 2 has the thread behind the request packet as a pointer, version 3 behind the file as a 32-bit
+//! number.
 
 use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
-    /// A file is opened or created.
-    pub const CREATE: u8 = 64;
-    /// The last handle of an open file is closed.
-    pub const CLEANUP: u8 = 65;
-    /// The last reference to an open file goes away.
-    pub const CLOSE: u8 = 66;
-    /// Read.
-    pub const READ: u8 = 67;
-    /// Write.
-    pub const WRITE: u8 = 68;
-    /// Attributes, size or position are set.
-    pub const SET_INFO: u8 = 69;
-    /// A file is marked for deletion.
-    pub const DELETE: u8 = 70;
-    /// A file is renamed.
-    pub const RENAME: u8 = 71;
-    /// A directory is listed.
-    pub const DIR_ENUM: u8 = 72;
-    /// Written data go to the disk.
-    pub const FLUSH: u8 = 73;
-    /// Attributes are asked for.
-    pub const QUERY_INFO: u8 = 74;
-    /// File-system control.
-    pub const FS_CONTROL: u8 = 75;
-    /// An operation ends.
-    pub const OPERATION_END: u8 = 76;
-    /// Changes of a directory are waited for.
-    pub const DIR_NOTIFY: u8 = 77;
-    /// A file is created.
-    pub const CREATE_NEW: u8 = 78;
-    /// A path is deleted.
-    pub const DELETE_PATH: u8 = 79;
-    /// A path is renamed.
-    pub const RENAME_PATH: u8 = 80;
-    /// A hard link is made to a path.
-    pub const SET_LINK_PATH: u8 = 81;
-    /// A hard link is made.
-    pub const SET_LINK: u8 = 82;
-    /// The security descriptor is set.
-    pub const SET_SECURITY: u8 = 83;
-    /// The security descriptor is asked for.
-    pub const QUERY_SECURITY: u8 = 84;
-    /// Extended attributes are set.
-    pub const SET_EA: u8 = 85;
-    /// Extended attributes are asked for.
-    pub const QUERY_EA: u8 = 86;
+    types! {
+        FILE {
+            /// A file is opened or created.
+            CREATE = 64, "Create";
+            /// The last handle of an open file is closed.
+            CLEANUP = 65, "Cleanup";
+            /// The last reference to an open file goes away.
+            CLOSE = 66, "Close";
+            /// Read.
+            READ = 67, "Read";
+            /// Write.
+            WRITE = 68, "Write";
+            /// Attributes, size or position are set.
+            SET_INFO = 69, "SetInfo";
+            /// A file is marked for deletion.
+            DELETE = 70, "Delete";
+            /// A file is renamed.
+            RENAME = 71, "Rename";
+            /// A directory is listed.
+            DIR_ENUM = 72, "DirEnum";
+            /// Written data go to the disk.
+            FLUSH = 73, "Flush";
+            /// Attributes are asked for.
+            QUERY_INFO = 74, "QueryInfo";
+            /// File-system control.
+            FS_CONTROL = 75, "FSControl";
+            /// An operation ends.
+            OPERATION_END = 76, "OperationEnd";
+            /// Changes of a directory are waited for.
+            DIR_NOTIFY = 77, "DirNotify";
+            /// A file is created.
+            CREATE_NEW = 78, "CreateNew";
+            /// A path is deleted.
+            DELETE_PATH = 79, "DeletePath";
+            /// A path is renamed.
+            RENAME_PATH = 80, "RenamePath";
+            /// A hard link is made to a path.
+            SET_LINK_PATH = 81, "SetLinkPath";
+            /// A hard link is made.
+            SET_LINK = 82, "Setlink";
+            /// The security descriptor is set.
+            SET_SECURITY = 83, "SetSecurity";
+            /// The security descriptor is asked for.
+            QUERY_SECURITY = 84, "QuerySecurity";
+            /// Extended attributes are set.
+            SET_EA = 85, "SetEA";
+            /// Extended attributes are asked for.
+            QUERY_EA = 86, "QueryEA";
+        }
+    }
 }
 
 /// What an operation is called in the extract; `None` for types that are no operation.

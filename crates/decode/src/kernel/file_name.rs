@@ -4,15 +4,22 @@ use etwkit_etl::bytes::{Cursor, pointer_at, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
-    /// A name (old versions).
-    pub const NAME: u8 = 0;
-    /// The file becomes known.
-    pub const CREATE: u8 = 32;
-    /// The file is forgotten.
-    pub const DELETE: u8 = 35;
-    /// The file is known when the session stops.
-    pub const RUNDOWN: u8 = 36;
+    types! {
+        FILE {
+            /// A name (old versions).
+            NAME = 0, "Name";
+            /// The file becomes known.
+            CREATE = 32, "FileCreate";
+            /// The file is forgotten.
+            DELETE = 35, "FileDelete";
+            /// The file is known when the session stops.
+            RUNDOWN = 36, "FileRundown";
+        }
+    }
 }
+
+/// Types that name a file.
+pub const NAMES: &[u8] = &[opcode::NAME, opcode::CREATE, opcode::DELETE, opcode::RUNDOWN];
 
 /// Whether a type of group 4 names a file.
 #[must_use]

@@ -4,13 +4,18 @@ use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
-    /// The masks when the session starts, and when they change.
-    pub const EXTENSION: u8 = 5;
-    /// The masks when it ends.
-    pub const END_EXTENSION: u8 = 32;
+    types! {
+        EVENT_TRACE {
+            /// The masks when the session starts, and when they change.
+            EXTENSION = 5, "Extension";
+            /// The masks when it ends.
+            END_EXTENSION = 32, "EndExtension";
+        }
+    }
 }
 
-/// Eight words of flags. The first one holds the `EVENT_TRACE_FLAG_…` bits of `StartTrace`, the others what xperf knows as groups.
+/// Eight words of flags. The first one holds the `EVENT_TRACE_FLAG_…` bits of `StartTrace`, the others what
+/// xperf knows as groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupMask(pub [u32; 8]);
 

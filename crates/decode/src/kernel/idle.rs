@@ -4,10 +4,14 @@ use etwkit_etl::bytes::u32_at;
 
 /// Types of these events.
 pub mod opcode {
-    /// The processor goes to sleep.
-    pub const ENTER: u8 = 57;
-    /// It woke up.
-    pub const EXIT: u8 = 58;
+    types! {
+        POWER {
+            /// The processor goes to sleep.
+            ENTER = 57, "IdleStateEnter";
+            /// It woke up.
+            EXIT = 58, "IdleStateExit";
+        }
+    }
 }
 
 /// The idle state that is entered or was left.

@@ -6,18 +6,34 @@ use super::{Read, first_consistent};
 
 /// Types of the events that describe an image.
 pub mod opcode {
-    /// Mapped into a process.
-    pub const LOAD: u8 = super::super::IMAGE_LOAD;
-    /// Unmapped.
-    pub const UNLOAD: u8 = 2;
-    /// Mapped when the session starts.
-    pub const DC_START: u8 = 3;
-    /// Mapped when the session stops.
-    pub const DC_END: u8 = 4;
-    /// Base address of the kernel itself.
-    pub const KERNEL_BASE: u8 = 33;
-    /// Address of the hypercall page, which lies in no image.
-    pub const HYPERCALL_PAGE: u8 = 34;
+    types! {
+        IMAGE {
+            /// Mapped into a process.
+            LOAD = 10, "Load";
+            /// Unmapped.
+            UNLOAD = 2, "UnLoad";
+            /// Mapped when the session starts.
+            DC_START = 3, "DCStart";
+            /// Mapped when the session stops.
+            DC_END = 4, "DCEnd";
+            /// Base address of the kernel itself.
+            KERNEL_BASE = 33, "KernelBase";
+            /// Address of the hypercall page, which lies in no image.
+            HYPERCALL_PAGE = 34, "HypercallPage";
+        }
+    }
+}
+
+/// The first of the types by which the loader of a program tells what it does; programs log them.
+pub const FIRST_OF_LOADER: u8 = 128;
+
+/// Types that describe an image.
+pub const LIFETIME: &[u8] = &[opcode::LOAD, opcode::UNLOAD, opcode::DC_START, opcode::DC_END];
+
+/// Whether a type describes an image.
+#[must_use]
+pub const fn is_lifetime(op: u8) -> bool {
+    matches!(op, opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END)
 }
 
 /// One image event.

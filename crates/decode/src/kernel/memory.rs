@@ -1,8 +1,8 @@
 //! Use of memory: counts of pages of the machine and of each process.
 //!
-//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag MEMINFO_WS) of the memory class; the provider
-//! Microsoft-Windows-Kernel-Memory has the same as events 1 and 2. No trace at hand has either: the layouts are those that Windows
-//! documents.
+//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag MEMINFO_WS) of
+//! the memory class; the provider Microsoft-Windows-Kernel-Memory has the same as events 1 and 2. No trace at
+//! hand has either: the layouts are those that Windows documents.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -10,11 +10,25 @@ use etwkit_etl::bytes::Cursor;
 /// Microsoft-Windows-Kernel-Memory.
 pub const KERNEL_MEMORY: Guid = Guid::literal("d1d93ef7-e1f2-4f45-9943-03d245fe6c00");
 
-/// Type of the kernel event with the pages of the machine.
-pub const MACHINE: u8 = 112;
+/// Types of kernel events.
+pub mod opcode {
+    types! {
+        MEMORY {
+            /// Pages of the machine.
+            MACHINE = 112, "Meminfo";
+            /// Pages of processes.
+            PROCESSES = 125, "MeminfoexWs";
+        }
+    }
+}
 
-/// Type of the kernel event with the pages of processes.
-pub const PROCESSES: u8 = 125;
+/// Ids of [`KERNEL_MEMORY`].
+pub mod id {
+    /// Pages of the machine.
+    pub const MACHINE: u16 = 1;
+    /// Pages of processes.
+    pub const PROCESSES: u16 = 2;
+}
 
 /// Standby lists, by priority.
 const PRIORITIES: usize = 8;
@@ -114,8 +128,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Reads all entries of a payload. The number of entries and the length of the payload tell which of the two layouts they have;
-    /// with any other length there are none.
+    /// Reads all entries of a payload. The number of entries and the length of the payload tell which of the
+    /// two layouts they have; with any other length there are none.
     #[must_use]
     pub fn parse_all(payload: &[u8], pointer_size: usize) -> Vec<Self> {
         let mut c = Cursor::new(payload);

@@ -3,10 +3,13 @@
 //! The tables of this crate decode every kernel event by name; these views read the few that each trace has
 //! by the thousand, at fixed offsets and without names.
 
+#[macro_use]
+mod types;
 pub mod config;
 pub mod counter;
 pub mod disk;
 pub mod dpc;
+pub mod event_trace;
 pub mod fault;
 pub mod file_io;
 pub mod file_name;
@@ -28,6 +31,9 @@ pub mod stack;
 pub mod syscall;
 pub mod thread;
 pub mod virtual_memory;
+
+#[cfg(test)]
+mod names;
 
 use etwkit_etl::{Guid, Identity, RawEvent};
 
@@ -65,10 +71,15 @@ pub mod group {
     pub const IMAGE: u8 = 0x14;
     /// Stacks.
     pub const STACK: u8 = 0x18;
+    /// Notifications (WNF), which programs log.
+    pub const NOTIFICATION: u8 = 0x0D;
+    /// Heaps, which programs log.
+    pub const HEAP: u8 = 0x10;
+    /// Critical sections, which programs log.
+    pub const CRITICAL_SECTION: u8 = 0x17;
+    /// Thread pools, which programs log.
+    pub const THREAD_POOL: u8 = 0x1C;
 }
-
-/// Type of image load events, which the kernel logs in the process group.
-pub const IMAGE_LOAD: u8 = 10;
 
 /// A kernel event, whatever header carries it: kernel events that were relogged or replayed have a classic
 /// header with the GUID of their class.
@@ -112,7 +123,11 @@ pub fn hook_of(identity: &Identity) -> Option<(u8, u8)> {
 }
 
 const fn with_image_load(group: u8, opcode: u8) -> (u8, u8) {
-    if group == group::PROCESS && opcode == IMAGE_LOAD { (group::IMAGE, opcode) } else { (group, opcode) }
+    if group == group::PROCESS && opcode == image::opcode::LOAD {
+        (group::IMAGE, opcode)
+    } else {
+        (group, opcode)
+    }
 }
 
 /// The group of a classic kernel class that trackers read.

@@ -48,28 +48,117 @@ impl Operation {
     }
 }
 
-/// The operation of a type of group 6.
+/// Types of TCP events.
+pub mod tcp {
+    types! {
+        TCP {
+            /// Data was sent.
+            SEND = 10, "SendIPV4";
+            /// Data was received.
+            RECEIVE = 11, "RecvIPV4";
+            /// A connection was opened.
+            CONNECT = 12, "ConnectIPV4";
+            /// A connection was closed.
+            DISCONNECT = 13, "DisconnectIPV4";
+            /// Data was sent again.
+            RETRANSMIT = 14, "RetransmitIPV4";
+            /// A connection was accepted.
+            ACCEPT = 15, "AcceptIPV4";
+            /// Data was sent, IPv6.
+            SEND_V6 = 26, "SendIPV6";
+            /// Data was received, IPv6.
+            RECEIVE_V6 = 27, "RecvIPV6";
+            /// A connection was opened, IPv6.
+            CONNECT_V6 = 28, "ConnectIPV6";
+            /// A connection was closed, IPv6.
+            DISCONNECT_V6 = 29, "DisconnectIPV6";
+            /// Data was sent again, IPv6.
+            RETRANSMIT_V6 = 30, "RetransmitIPV6";
+            /// A connection was accepted, IPv6.
+            ACCEPT_V6 = 31, "AcceptIPV6";
+        }
+    }
+
+    /// Types that [`tcp_operation`](super::tcp_operation) knows.
+    pub const TRANSFERS: &[u8] = &[
+        SEND,
+        RECEIVE,
+        CONNECT,
+        DISCONNECT,
+        RETRANSMIT,
+        ACCEPT,
+        SEND_V6,
+        RECEIVE_V6,
+        CONNECT_V6,
+        DISCONNECT_V6,
+        RETRANSMIT_V6,
+        ACCEPT_V6,
+    ];
+}
+
+/// Types of UDP events.
+pub mod udp {
+    types! {
+        UDP {
+            /// A datagram was sent.
+            SEND = 10, "SendIPV4";
+            /// A datagram was received.
+            RECEIVE = 11, "RecvIPV4";
+            /// A datagram was sent, IPv6.
+            SEND_V6 = 26, "SendIPV6";
+            /// A datagram was received, IPv6.
+            RECEIVE_V6 = 27, "RecvIPV6";
+        }
+    }
+
+    /// Types that [`udp_operation`](super::udp_operation) knows.
+    pub const TRANSFERS: &[u8] = &[SEND, RECEIVE, SEND_V6, RECEIVE_V6];
+}
+
+/// The operation of a type of [`group::TCP`].
 #[must_use]
 pub const fn tcp_operation(opcode: u8) -> Option<Operation> {
     Some(match opcode {
-        10 | 26 => Operation::TcpSend,
-        11 | 27 => Operation::TcpReceive,
-        12 | 28 => Operation::TcpConnect,
-        13 | 29 => Operation::TcpDisconnect,
-        14 | 30 => Operation::TcpRetransmit,
-        15 | 31 => Operation::TcpAccept,
+        tcp::SEND | tcp::SEND_V6 => Operation::TcpSend,
+        tcp::RECEIVE | tcp::RECEIVE_V6 => Operation::TcpReceive,
+        tcp::CONNECT | tcp::CONNECT_V6 => Operation::TcpConnect,
+        tcp::DISCONNECT | tcp::DISCONNECT_V6 => Operation::TcpDisconnect,
+        tcp::RETRANSMIT | tcp::RETRANSMIT_V6 => Operation::TcpRetransmit,
+        tcp::ACCEPT | tcp::ACCEPT_V6 => Operation::TcpAccept,
         _ => return None,
     })
 }
 
-/// The operation of a type of group 8.
+/// The operation of a type of [`group::UDP`].
 #[must_use]
 pub const fn udp_operation(opcode: u8) -> Option<Operation> {
     match opcode {
-        10 | 26 => Some(Operation::UdpSend),
-        11 | 27 => Some(Operation::UdpReceive),
+        udp::SEND | udp::SEND_V6 => Some(Operation::UdpSend),
+        udp::RECEIVE | udp::RECEIVE_V6 => Some(Operation::UdpReceive),
         _ => None,
     }
+}
+
+/// The operation of a kernel event of one of both groups.
+#[must_use]
+pub const fn kernel_operation(group: u8, opcode: u8) -> Option<Operation> {
+    match group {
+        group::TCP => tcp_operation(opcode),
+        group::UDP => udp_operation(opcode),
+        _ => None,
+    }
+}
+
+/// Whether a type of one of both groups is of IPv6.
+#[must_use]
+pub const fn is_v6(opcode: u8) -> bool {
+    opcode >= tcp::SEND_V6
+}
+
+/// Whether an id of [`KERNEL_NETWORK`] is of IPv6. Those of UDP stand 32 behind the types of the kernel.
+#[must_use]
+pub const fn is_provider_v6(id: u16) -> bool {
+    matches!(id, 26..=41 | 58..=73)
 }
 
 /// The operation of an event id of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
@@ -118,8 +207,8 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     })
 }
 
-/// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses in
-/// front, that of its UDP events no process.
+/// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses
+/// in front, that of its UDP events no process.
 #[must_use]
 pub fn process_and_size(event: &RawEvent<'_>) -> Option<(u32, u32)> {
     let payload = event.payload();

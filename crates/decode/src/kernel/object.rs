@@ -4,28 +4,32 @@ use etwkit_etl::bytes::{Cursor, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
-    /// A process gets a handle.
-    pub const CREATE_HANDLE: u8 = 32;
-    /// A handle is closed.
-    pub const CLOSE_HANDLE: u8 = 33;
-    /// A process gets a handle to the object of another handle.
-    pub const DUPLICATE_HANDLE: u8 = 34;
-    /// A type of objects, when the session starts.
-    pub const TYPE_START: u8 = 36;
-    /// A type of objects, when the session ends.
-    pub const TYPE_END: u8 = 37;
-    /// A handle that is open when the session starts.
-    pub const HANDLE_START: u8 = 38;
-    /// A handle that is open when the session ends.
-    pub const HANDLE_END: u8 = 39;
-    /// An object comes to life.
-    pub const CREATE_OBJECT: u8 = 48;
-    /// An object goes away.
-    pub const DELETE_OBJECT: u8 = 49;
-    /// References to an object are taken.
-    pub const REFERENCE: u8 = 50;
-    /// References to an object are given back.
-    pub const DEREFERENCE: u8 = 51;
+    types! {
+        OBJECT {
+            /// A process gets a handle.
+            CREATE_HANDLE = 32, "CreateHandle";
+            /// A handle is closed.
+            CLOSE_HANDLE = 33, "CloseHandle";
+            /// A process gets a handle to the object of another handle.
+            DUPLICATE_HANDLE = 34, "DuplicateHandle";
+            /// A type of objects, when the session starts.
+            TYPE_START = 36, "TypeDCStart";
+            /// A type of objects, when the session ends.
+            TYPE_END = 37, "TypeDCEnd";
+            /// A handle that is open when the session starts.
+            HANDLE_START = 38, "HandleDCStart";
+            /// A handle that is open when the session ends.
+            HANDLE_END = 39, "HandleDCEnd";
+            /// An object comes to life.
+            CREATE_OBJECT = 48, "CreateObject";
+            /// An object goes away.
+            DELETE_OBJECT = 49, "DeleteObject";
+            /// References to an object are taken.
+            REFERENCE = 50, "ReferenceObject";
+            /// References to an object are given back.
+            DEREFERENCE = 51, "DereferenceObject";
+        }
+    }
 }
 
 /// The bit that marks handles of the kernel, which are in the table of the process System whoever uses them.
@@ -45,8 +49,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name stands directly behind the type; without one two
-    /// bytes fill the payload up.
+    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name stands directly
+    /// behind the type; without one two bytes fill the payload up.
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -108,7 +112,8 @@ impl Rundown {
     }
 }
 
-/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`]. Numbers differ between systems.
+/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`]. Numbers
+/// differ between systems.
 #[must_use]
 pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     let mut c = Cursor::new(payload);

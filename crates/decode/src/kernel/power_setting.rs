@@ -1,5 +1,5 @@
-//! Power settings: what is in force in the system (Microsoft-Windows-Kernel-Power) and in the profiles of the processor driver
-//! (Microsoft-Windows-Kernel-Processor-Power).
+//! Power settings: what is in force in the system (Microsoft-Windows-Kernel-Power) and in the profiles of the
+//! processor driver (Microsoft-Windows-Kernel-Processor-Power).
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -8,6 +8,22 @@ use super::processor_power::PROCESSOR_POWER;
 
 /// Microsoft-Windows-Kernel-Power.
 pub const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4");
+
+/// Ids of these events.
+pub mod id {
+    use super::super::processor_power;
+
+    /// A setting in force, of [`super::KERNEL_POWER`].
+    pub const RUNDOWN: u16 = 111;
+    /// A setting changes, of [`super::KERNEL_POWER`].
+    pub const CHANGE: u16 = 112;
+    /// Another profile is in force, of the processor driver.
+    pub const PROFILE: u16 = processor_power::id::PROFILE;
+    /// A setting of a profile changes.
+    pub const PROFILE_CHANGE: u16 = processor_power::id::PROFILE_CHANGE;
+    /// A setting of a profile as it is.
+    pub const PROFILE_RUNDOWN: u16 = processor_power::id::PROFILE_RUNDOWN;
+}
 
 /// A setting of one of the processor driver's profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,11 +68,11 @@ impl<'a> Event<'a> {
     pub fn parse(provider: Guid, id: u16, version: u8, payload: &'a [u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
         match (provider, id) {
-            (KERNEL_POWER, 111) => Some(Self::Rundown(setting(&mut c, version >= 1)?)),
-            (KERNEL_POWER, 112) => Some(Self::Change(setting(&mut c, version >= 1)?)),
-            (PROCESSOR_POWER, 104) => Some(Self::Profile(c.u8()?, c.u8()?)),
-            (PROCESSOR_POWER, 105) => Some(Self::Change(profile_setting(&mut c)?)),
-            (PROCESSOR_POWER, 106) => Some(Self::Rundown(profile_setting(&mut c)?)),
+            (KERNEL_POWER, id::RUNDOWN) => Some(Self::Rundown(setting(&mut c, version >= 1)?)),
+            (KERNEL_POWER, id::CHANGE) => Some(Self::Change(setting(&mut c, version >= 1)?)),
+            (PROCESSOR_POWER, id::PROFILE) => Some(Self::Profile(c.u8()?, c.u8()?)),
+            (PROCESSOR_POWER, id::PROFILE_CHANGE) => Some(Self::Change(profile_setting(&mut c)?)),
+            (PROCESSOR_POWER, id::PROFILE_RUNDOWN) => Some(Self::Rundown(profile_setting(&mut c)?)),
             _ => None,
         }
     }

@@ -7,16 +7,29 @@ use crate::render::sid_text;
 
 /// Types of the events that describe a process.
 pub mod opcode {
-    /// The process starts.
-    pub const START: u8 = 1;
-    /// Its last thread is gone.
-    pub const END: u8 = 2;
-    /// It runs when the session starts.
-    pub const DC_START: u8 = 3;
-    /// It runs when the session stops.
-    pub const DC_END: u8 = 4;
-    /// It has ended but something still refers to it.
-    pub const DEFUNCT: u8 = 39;
+    types! {
+        PROCESS {
+            /// The process starts.
+            START = 1, "Start";
+            /// Its last thread is gone.
+            END = 2, "End";
+            /// It runs when the session starts.
+            DC_START = 3, "DCStart";
+            /// It runs when the session stops.
+            DC_END = 4, "DCEnd";
+            /// It has ended but something still refers to it.
+            DEFUNCT = 39, "Defunct";
+        }
+    }
+}
+
+/// Types that describe a process.
+pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opcode::DC_END, opcode::DEFUNCT];
+
+/// Whether a type describes a process.
+#[must_use]
+pub const fn is_lifetime(op: u8) -> bool {
+    matches!(op, opcode::START | opcode::END | opcode::DC_START | opcode::DC_END | opcode::DEFUNCT)
 }
 
 /// One process event. Texts are empty where the version or the process has none.

@@ -6,6 +6,56 @@ use etwkit_etl::bytes::Cursor;
 /// Microsoft-Windows-Kernel-Processor-Power.
 pub const PROCESSOR_POWER: Guid = Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948cc6027");
 
+/// Ids of [`PROCESSOR_POWER`].
+pub mod id {
+    /// Windows asks for a speed.
+    pub const REQUESTED: u16 = 10;
+    /// A processor is parked.
+    pub const PARK: u16 = 14;
+    /// A processor is not parked any more.
+    pub const UNPARK: u16 = 15;
+    /// Windows asks for a speed, in another layout of the driver.
+    pub const REQUESTED_OTHER: u16 = 18;
+    /// Idle states and nominal speed of a processor.
+    pub const SUMMARY: u16 = 55;
+    /// How a processor runs.
+    pub const RUNDOWN: u16 = 64;
+    /// Index of a processor.
+    pub const INDEX: u16 = 68;
+    /// Another profile is in force.
+    pub const PROFILE: u16 = 104;
+    /// A setting of a profile changes.
+    pub const PROFILE_CHANGE: u16 = 105;
+    /// A setting of a profile as it is.
+    pub const PROFILE_RUNDOWN: u16 = 106;
+    /// A measured speed.
+    pub const DELIVERED: u16 = 111;
+    /// Classes of a processor.
+    pub const CLASSES: u16 = 118;
+    /// A processor is parked as long as the others are enough, or not any more.
+    pub const SOFT_PARK: u16 = 138;
+    /// A measured speed in MHz.
+    pub const DELIVERED_MHZ: u16 = 148;
+    /// A processor is kept parked, or not any more.
+    pub const FORCED_PARK: u16 = 204;
+}
+
+/// Ids that [`Event::parse`] knows.
+pub const IDS: &[u16] = &[
+    id::REQUESTED,
+    id::PARK,
+    id::UNPARK,
+    id::REQUESTED_OTHER,
+    id::SUMMARY,
+    id::RUNDOWN,
+    id::INDEX,
+    id::DELIVERED,
+    id::CLASSES,
+    id::SOFT_PARK,
+    id::DELIVERED_MHZ,
+    id::FORCED_PARK,
+];
+
 /// A processor by group and number in the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Number {
@@ -89,39 +139,40 @@ impl Event {
     pub fn parse(id: u16, version: u8, payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
         Some(match id {
-            10 | 18 => {
+            id::REQUESTED | id::REQUESTED_OTHER => {
                 let (_state, mhz) = (c.u32()?, c.u32()?);
                 Self::Requested(Number::read(&mut c)?, mhz)
             }
-            14 => {
+            id::PARK => {
                 c.u64()?; // time of the check
                 let number = Number::read(&mut c)?;
                 let is_soft = version >= 1 && c.u32()? != 0;
                 Self::Park(number, if is_soft { Parking::Soft } else { Parking::Parked })
             }
-            15 => {
+            id::UNPARK => {
                 c.u64()?;
                 Self::Unpark(Number::read(&mut c)?, None)
             }
-            138 | 204 => {
+            id::SOFT_PARK | id::FORCED_PARK => {
                 c.u64()?;
                 let number = Number::read(&mut c)?;
-                let kind = if id == 138 { Parking::Soft } else { Parking::Forced };
+                let kind = if id == id::SOFT_PARK { Parking::Soft } else { Parking::Forced };
                 if c.u32()? != 0 { Self::Park(number, kind) } else { Self::Unpark(number, Some(kind)) }
             }
-            55 => {
+            id::SUMMARY => {
                 let number = Number::read(&mut c)?;
                 c.take(8)?; // idle states
                 Self::Rundown(Rundown { number, nominal_mhz: some(c.u32()?), ..Rundown::default() })
             }
-            64 => Self::Rundown(rundown(&mut c, version)?),
-            68 => {
+            id::RUNDOWN => Self::Rundown(rundown(&mut c, version)?),
+            id::INDEX => {
                 let number = Number::read(&mut c)?;
                 c.take(8)?; // ids of the firmware
                 Self::Index(number, c.u32().filter(|_| version >= 1)?)
             }
-            111 | 148 => Self::Delivered(delivered(&mut c, if id == 148 { 2 } else { version })?),
-            118 => {
+            id::DELIVERED => Self::Delivered(delivered(&mut c, version)?),
+            id::DELIVERED_MHZ => Self::Delivered(delivered(&mut c, 2)?),
+            id::CLASSES => {
                 let number = Number::read(&mut c)?;
                 let (efficiency_class, scheduling_class) = (Some(c.u8()?), Some(c.u8()?));
                 Self::Rundown(Rundown { number, efficiency_class, scheduling_class, ..Rundown::default() })

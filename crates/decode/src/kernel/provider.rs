@@ -12,6 +12,29 @@ use super::{image, process, thread};
 /// Microsoft-Windows-Kernel-Process.
 pub const KERNEL_PROCESS: Guid = Guid::literal("22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716");
 
+/// Ids of [`KERNEL_PROCESS`].
+pub mod id {
+    /// A process starts.
+    pub const PROCESS_START: u16 = 1;
+    /// A process stops.
+    pub const PROCESS_STOP: u16 = 2;
+    /// A thread starts.
+    pub const THREAD_START: u16 = 3;
+    /// A thread stops.
+    pub const THREAD_STOP: u16 = 4;
+    /// An image is loaded.
+    pub const IMAGE_LOAD: u16 = 5;
+    /// An image is unloaded.
+    pub const IMAGE_UNLOAD: u16 = 6;
+    /// A process that is there when the session starts.
+    pub const PROCESS_RUNDOWN: u16 = 15;
+
+    /// Those that describe processes.
+    pub const PROCESSES: &[u16] = &[PROCESS_START, PROCESS_STOP, PROCESS_RUNDOWN];
+    /// Those that describe images.
+    pub const IMAGES: &[u16] = &[IMAGE_LOAD, IMAGE_UNLOAD];
+}
+
 /// An event of the provider, with the type that the kernel logger has for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -29,14 +52,16 @@ impl Event {
     pub fn parse(id: u16, version: u8, payload: &[u8], pointer_size: usize) -> Option<Self> {
         let ids = || Thread::parse(payload, 1);
         Some(match id {
-            1 => Self::Process(process::opcode::START, start(payload, version)?),
+            id::PROCESS_START => Self::Process(process::opcode::START, start(payload, version)?),
             // The rundown event came later and starts with the third layout of the start event.
-            15 => Self::Process(process::opcode::DC_START, start(payload, version.saturating_add(2))?),
-            2 => Self::Process(process::opcode::END, stop(payload, version)?),
-            3 => Self::Thread(thread::opcode::START, ids()?),
-            4 => Self::Thread(thread::opcode::END, ids()?),
-            5 => Self::Image(image::opcode::LOAD, read_image(payload, pointer_size)?),
-            6 => Self::Image(image::opcode::UNLOAD, read_image(payload, pointer_size)?),
+            id::PROCESS_RUNDOWN => {
+                Self::Process(process::opcode::DC_START, start(payload, version.saturating_add(2))?)
+            }
+            id::PROCESS_STOP => Self::Process(process::opcode::END, stop(payload, version)?),
+            id::THREAD_START => Self::Thread(thread::opcode::START, ids()?),
+            id::THREAD_STOP => Self::Thread(thread::opcode::END, ids()?),
+            id::IMAGE_LOAD => Self::Image(image::opcode::LOAD, read_image(payload, pointer_size)?),
+            id::IMAGE_UNLOAD => Self::Image(image::opcode::UNLOAD, read_image(payload, pointer_size)?),
             _ => return None,
         })
     }

@@ -4,55 +4,96 @@ use etwkit_etl::bytes::{Cursor, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
-    /// A key is created or opened.
-    pub const CREATE: u8 = 10;
-    /// A value is set.
-    pub const SET_VALUE: u8 = 14;
-    /// A value is deleted.
-    pub const DELETE_VALUE: u8 = 15;
-    /// A value is read.
-    pub const QUERY_VALUE: u8 = 16;
-    /// The values of a key are listed, one at a time.
-    pub const ENUMERATE_VALUE: u8 = 18;
-    /// Several values are read at once.
-    pub const QUERY_MULTIPLE_VALUES: u8 = 19;
-    /// What a key is written to disk with.
-    pub const FLUSH: u8 = 21;
-    /// A key gets a control block. In version 1 a control block that is there when the session starts.
-    pub const BLOCK_CREATE: u8 = 22;
-    /// A control block goes away.
-    pub const BLOCK_DELETE: u8 = 23;
-    /// A control block that is there when the session starts.
-    pub const BLOCK_START: u8 = 24;
-    /// A control block that is there when the session ends.
-    pub const BLOCK_END: u8 = 25;
-    /// A key is redirected for a program without rights.
-    pub const VIRTUALIZE: u8 = 26;
-    /// A handle to a key is closed.
-    pub const CLOSE: u8 = 27;
-    /// The rights of a key are read.
-    pub const QUERY_SECURITY: u8 = 29;
+    types! {
+        REGISTRY {
+            /// A key is created or opened.
+            CREATE = 10, "Create";
+            /// A key is opened.
+            OPEN = 11, "Open";
+            /// A key is deleted.
+            DELETE = 12, "Delete";
+            /// What a key consists of is read.
+            QUERY = 13, "Query";
+            /// A value is set.
+            SET_VALUE = 14, "SetValue";
+            /// A value is deleted.
+            DELETE_VALUE = 15, "DeleteValue";
+            /// A value is read.
+            QUERY_VALUE = 16, "QueryValue";
+            /// The keys below a key are listed, one at a time.
+            ENUMERATE_KEY = 17, "EnumerateKey";
+            /// The values of a key are listed, one at a time.
+            ENUMERATE_VALUE = 18, "EnumerateValueKey";
+            /// Several values are read at once.
+            QUERY_MULTIPLE_VALUES = 19, "QueryMultipleValue";
+            /// A time stamp or flags of a key are set.
+            SET_INFORMATION = 20, "SetInformation";
+            /// What a key is written to disk with.
+            FLUSH = 21, "Flush";
+            /// A key gets a control block. In version 1 a control block that is there when the session
+            /// starts.
+            BLOCK_CREATE = 22, "KCBCreate";
+            /// A control block goes away.
+            BLOCK_DELETE = 23, "KCBDelete";
+            /// A control block that is there when the session starts.
+            BLOCK_START = 24, "KCBRundownBegin";
+            /// A control block that is there when the session ends.
+            BLOCK_END = 25, "KCBRundownEnd";
+            /// A key is redirected for a program without rights.
+            VIRTUALIZE = 26, "Virtualize";
+            /// A handle to a key is closed.
+            CLOSE = 27, "Close";
+            /// The rights of a key are set.
+            SET_SECURITY = 28, "SetSecurity";
+            /// The rights of a key are read.
+            QUERY_SECURITY = 29, "QuerySecurity";
+        }
+    }
 }
+
+/// Types of operations.
+pub const OPERATIONS: &[u8] = &[
+    opcode::CREATE,
+    opcode::OPEN,
+    opcode::DELETE,
+    opcode::QUERY,
+    opcode::SET_VALUE,
+    opcode::DELETE_VALUE,
+    opcode::QUERY_VALUE,
+    opcode::ENUMERATE_KEY,
+    opcode::ENUMERATE_VALUE,
+    opcode::QUERY_MULTIPLE_VALUES,
+    opcode::SET_INFORMATION,
+    opcode::FLUSH,
+    opcode::VIRTUALIZE,
+    opcode::CLOSE,
+    opcode::SET_SECURITY,
+    opcode::QUERY_SECURITY,
+];
+
+/// Types that tell which key a control block stands for.
+pub const BLOCKS: &[u8] =
+    &[opcode::BLOCK_CREATE, opcode::BLOCK_DELETE, opcode::BLOCK_START, opcode::BLOCK_END];
 
 /// What an operation is called, from its type; `None` for events that are none.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {
         opcode::CREATE => "create_key",
-        11 => "open_key",
-        12 => "delete_key",
-        13 => "query_key",
+        opcode::OPEN => "open_key",
+        opcode::DELETE => "delete_key",
+        opcode::QUERY => "query_key",
         opcode::SET_VALUE => "set_value",
         opcode::DELETE_VALUE => "delete_value",
         opcode::QUERY_VALUE => "query_value",
-        17 => "enumerate_key",
+        opcode::ENUMERATE_KEY => "enumerate_key",
         opcode::ENUMERATE_VALUE => "enumerate_value",
         opcode::QUERY_MULTIPLE_VALUES => "query_multiple_values",
-        20 => "set_information",
+        opcode::SET_INFORMATION => "set_information",
         opcode::FLUSH => "flush_key",
         opcode::VIRTUALIZE => "virtualize",
         opcode::CLOSE => "close_key",
-        28 => "set_security",
+        opcode::SET_SECURITY => "set_security",
         opcode::QUERY_SECURITY => "query_security",
         _ => return None,
     })
@@ -64,7 +105,8 @@ pub const fn is_block(op: u8) -> bool {
     matches!(op, opcode::BLOCK_CREATE..=opcode::BLOCK_END)
 }
 
-/// Whether the text of an operation is the name of a value; that of all others is a key below the one of the control block.
+/// Whether the text of an operation is the name of a value; that of all others is a key below the one of the
+/// control block.
 #[must_use]
 pub const fn names_value(op: u8) -> bool {
     matches!(
@@ -76,7 +118,8 @@ pub const fn names_value(op: u8) -> bool {
 /// When an operation began, in ticks of the session's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
-    /// So many before its event. Versions 0 and 1; the documented structure names no unit, and the times next to it are ticks.
+    /// So many before its event. Versions 0 and 1; the documented structure names no unit, and the times next
+    /// to it are ticks.
     Elapsed(i64),
     /// At this time.
     At(i64),
@@ -98,7 +141,8 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Reads a payload: documented as `Registry_V0_TypeGroup1`, `Registry_V1_TypeGroup1` and `Registry_TypeGroup1`.
+    /// Reads a payload: documented as `Registry_V0_TypeGroup1`, `Registry_V1_TypeGroup1` and
+    /// `Registry_TypeGroup1`.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);

@@ -4,16 +4,29 @@ use etwkit_etl::bytes::{pointer_at, u8_at, u16_at, u32_at};
 
 /// Types of these events.
 pub mod opcode {
-    /// A mark that a user set.
-    pub const MARK: u8 = 34;
-    /// A sample.
-    pub const SAMPLE: u8 = 46;
-    /// The interval changes.
-    pub const INTERVAL_SET: u8 = 72;
-    /// The interval when the session starts.
-    pub const INTERVAL_START: u8 = 73;
-    /// The interval when the session stops.
-    pub const INTERVAL_END: u8 = 74;
+    types! {
+        PERFINFO {
+            /// A mark that a user set.
+            MARK = 34, "Mark";
+            /// A sample.
+            SAMPLE = 46, "SampleProf";
+            /// The interval changes.
+            INTERVAL_SET = 72, "SampleIntervalSet";
+            /// The interval when the session starts.
+            INTERVAL_START = 73, "SampleIntervalCollectionStart";
+            /// The interval when the session stops.
+            INTERVAL_END = 74, "SampleIntervalCollectionEnd";
+        }
+    }
+}
+
+/// Types that tell the interval of samples, of the timer and of counters.
+pub const INTERVALS: &[u8] = &[opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END];
+
+/// Whether a type tells an interval.
+#[must_use]
+pub const fn is_interval(op: u8) -> bool {
+    matches!(op, opcode::INTERVAL_SET | opcode::INTERVAL_START | opcode::INTERVAL_END)
 }
 
 /// `SampledProfile`.

@@ -4,10 +4,14 @@ use etwkit_etl::bytes::{Cursor, u32_at};
 
 /// Types of these events.
 pub mod opcode {
-    /// A processor goes from one thread to another.
-    pub const CONTEXT_SWITCH: u8 = 36;
-    /// A thread is made ready to run.
-    pub const READY_THREAD: u8 = 50;
+    types! {
+        THREAD {
+            /// A processor goes from one thread to another.
+            CONTEXT_SWITCH = 36, "CSwitch";
+            /// A thread is made ready to run.
+            READY_THREAD = 50, "ReadyThread";
+        }
+    }
 }
 
 /// `KTHREAD_STATE` of a thread that was taken off.

@@ -4,18 +4,22 @@ use etwkit_etl::bytes::{i64_at, pointer_at, u32_at};
 
 /// Types of these events.
 pub mod opcode {
-    /// The frames themselves.
-    pub const STACK: u8 = 32;
-    /// A key comes to life, with its frames.
-    pub const KEY_CREATE: u8 = 34;
-    /// A key dies, with its frames.
-    pub const KEY_DELETE: u8 = 35;
-    /// A key lives when the session stops, with its frames.
-    pub const KEY_RUNDOWN: u8 = 36;
-    /// Key of the kernel part of a stack.
-    pub const REFERENCE_KERNEL: u8 = 37;
-    /// Key of the user part of a stack.
-    pub const REFERENCE_USER: u8 = 38;
+    types! {
+        STACK {
+            /// The frames themselves.
+            STACK = 32, "Stack";
+            /// A key comes to life, with its frames.
+            KEY_CREATE = 34, "KeyCreate";
+            /// A key dies, with its frames.
+            KEY_DELETE = 35, "KeyDelete";
+            /// A key lives when the session stops, with its frames.
+            KEY_RUNDOWN = 36, "KeyRundown";
+            /// Key of the kernel part of a stack.
+            REFERENCE_KERNEL = 37, "StackKeyKernel";
+            /// Key of the user part of a stack.
+            REFERENCE_USER = 38, "StackKeyUser";
+        }
+    }
 }
 
 /// The event that a stack belongs to.
@@ -48,7 +52,8 @@ pub fn key(payload: &[u8], at: usize, pointer_size: usize) -> Option<u64> {
     pointer_at(payload, at, pointer_size)
 }
 
-/// Frames of a stack at most: Windows records 192 with both halves, and cached stacks in the traces at hand have up to 140.
+/// Frames of a stack at most: Windows records 192 with both halves, and cached stacks in the traces at hand
+/// have up to 140.
 const MAX_FRAMES: usize = 1024;
 
 /// The addresses from `at` to the end, innermost first.

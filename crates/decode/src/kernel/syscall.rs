@@ -1,13 +1,18 @@
-//! System calls (group 15, types 51 and 52). The events name neither process nor thread: it is the one that runs on the processor.
+//! System calls (group 15, types 51 and 52). The events name neither process nor thread: it is the one that
+//! runs on the processor.
 
 use etwkit_etl::bytes::{pointer_at, u32_at};
 
 /// Types of these events.
 pub mod opcode {
-    /// A thread enters the kernel.
-    pub const ENTER: u8 = 51;
-    /// It leaves the kernel.
-    pub const EXIT: u8 = 52;
+    types! {
+        PERFINFO {
+            /// A thread enters the kernel.
+            ENTER = 51, "SysClEnter";
+            /// It leaves the kernel.
+            EXIT = 52, "SysClExit";
+        }
+    }
 }
 
 /// Address of the function that is called, from the payload of [`opcode::ENTER`].
@@ -17,7 +22,8 @@ pub fn address(payload: &[u8], pointer_size: usize) -> Option<u64> {
     pointer_at(payload, 0, pointer_size)
 }
 
-/// What the function returned, from the payload of [`opcode::EXIT`]: an NTSTATUS, of functions of the window manager any number.
+/// What the function returned, from the payload of [`opcode::EXIT`]: an NTSTATUS, of functions of the window
+/// manager any number.
 #[inline]
 #[must_use]
 pub fn status(payload: &[u8]) -> Option<u32> {

@@ -4,18 +4,31 @@ use etwkit_etl::bytes::{Cursor, pointer_at, u16_at, u32_at, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
-    /// The thread starts.
-    pub const START: u8 = 1;
-    /// It ends.
-    pub const END: u8 = 2;
-    /// It runs when the session starts.
-    pub const DC_START: u8 = 3;
-    /// It runs when the session stops.
-    pub const DC_END: u8 = 4;
-    /// A processor goes over to another thread.
-    pub const CSWITCH: u8 = 36;
-    /// Other processors are allowed (`ThreadAffinity`).
-    pub const AFFINITY: u8 = 53;
+    types! {
+        THREAD {
+            /// The thread starts.
+            START = 1, "Start";
+            /// It ends.
+            END = 2, "End";
+            /// It runs when the session starts.
+            DC_START = 3, "DCStart";
+            /// It runs when the session stops.
+            DC_END = 4, "DCEnd";
+            /// A thread works for another service from now on; programs log it.
+            SERVICE_TAG = 69, "SubProcessTagChanged";
+            /// Other processors are allowed (`ThreadAffinity`).
+            AFFINITY = 53, "ThreadAffinity";
+        }
+    }
+}
+
+/// Types that describe a thread.
+pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opcode::DC_END];
+
+/// Whether a type describes a thread.
+#[must_use]
+pub const fn is_lifetime(op: u8) -> bool {
+    matches!(op, opcode::START | opcode::END | opcode::DC_START | opcode::DC_END)
 }
 
 /// The identity in a thread event. The ids of the header are those of the creator.
@@ -39,21 +52,25 @@ impl Thread {
 /// What else events of types 1 to 4 tell about a thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Processors that it may run on: a bit for each processor of its group, which these events do not name. From version 3 on.
+    /// Processors that it may run on: a bit for each processor of its group, which these events do not name.
+    /// From version 3 on.
     pub affinity: Option<u64>,
     /// First instruction of the program's own code (`Win32StartAddr`).
     pub start_address: Option<u64>,
     /// Base priority, from version 3 on.
     pub base_priority: Option<u8>,
-    /// The name that the program gave it, empty for none. Windows 10 writes it behind version 3, too (seen on builds 18362 to 26100).
+    /// The name that the program gave it, empty for none. Windows 10 writes it behind version 3, too (seen on
+    /// builds 18362 to 26100).
     pub name: String,
 }
 
 impl Traits {
-    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or it is cut short.
+    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or it is cut
+    /// short.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
-        // Both ids, four limits of stacks, then an address or the affinity, the start address, the TEB and the service tag.
+        // Both ids, four limits of stacks, then an address or the affinity, the start address, the TEB and
+        // the service tag.
         let fifth = 8 + 4 * pointer_size;
         let start_address =
             pointer_at(payload, fifth + pointer_size, pointer_size).filter(|_| version > 0)?;

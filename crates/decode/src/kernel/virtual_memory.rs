@@ -1,21 +1,38 @@
-//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group 4, types 37 to 40).
+//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group 4, types
+//! 37 to 40).
 
 use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
-    /// Addresses are reserved or committed; in the group of memory.
-    pub const ALLOC: u8 = 98;
-    /// Addresses are decommitted or released; in the group of memory.
-    pub const FREE: u8 = 99;
-    /// A file is mapped; in the group of files, as the others below.
-    pub const MAP: u8 = 37;
-    /// A file is unmapped.
-    pub const UNMAP: u8 = 38;
-    /// A file that is mapped when the session starts.
-    pub const MAP_START: u8 = 39;
-    /// A file that is mapped when the session ends.
-    pub const MAP_END: u8 = 40;
+    types! {
+        MEMORY {
+            /// Addresses are reserved or committed; in the group of memory.
+            ALLOC = 98, "VirtualAlloc";
+            /// Ranges of heaps that are there; programs log these and those below.
+            HEAP_RANGE_RUNDOWN = 100, "HRRundown";
+            /// The last of the types of ranges of heaps.
+            HEAP_RANGE_DESTROY = 104, "HRDestroy";
+            /// Addresses are decommitted or released; in the group of memory.
+            FREE = 99, "VirtualFree";
+        }
+        FILE {
+            /// A file is mapped; in the group of files, as the others below.
+            MAP = 37, "MapFile";
+            /// A file is unmapped.
+            UNMAP = 38, "UnmapFile";
+            /// A file that is mapped when the session starts.
+            MAP_START = 39, "MapFileDCStart";
+            /// A file that is mapped when the session ends.
+            MAP_END = 40, "MapFileDCEnd";
+        }
+    }
+}
+
+/// Whether a type is about ranges of heaps, which programs log.
+#[must_use]
+pub const fn is_heap_range(op: u8) -> bool {
+    matches!(op, opcode::HEAP_RANGE_RUNDOWN..=opcode::HEAP_RANGE_DESTROY)
 }
 
 /// Flags of `VirtualAlloc` and `VirtualFree`.
@@ -55,7 +72,8 @@ impl Allocation {
         Some(Self { base, size, pid: c.u32()?, flags: c.u32()? })
     }
 
-    /// What is done, as the extract names it; `None` if the flags tell nothing. What is reserved and committed at once is committed.
+    /// What is done, as the extract names it; `None` if the flags tell nothing. What is reserved and
+    /// committed at once is committed.
     #[must_use]
     pub const fn kind(&self, op: u8) -> Option<&'static str> {
         if op == opcode::ALLOC {

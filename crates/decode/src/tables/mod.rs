@@ -10,9 +10,10 @@
 //! 7 any Task/Opcode: Count:u32 Items{A:u8 B:ptr}[Count]       any version; a name of its own
 //! ```
 //!
-//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time` (raw ticks), `ft`
-//! (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings `wstr astr`, with a length `wstr(Field)`,
-//! of fixed width `wch[n] ach[n]`, the binaries `bytes[n] bin(Field)` and `rest` (to the end). Behind a type `[n]`, `[Field]` or
+//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time` (raw ticks),
+//! `ft` (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings `wstr astr`, with a
+//! length `wstr(Field)`, of fixed width `wch[n] ach[n]`, the binaries `bytes[n] bin(Field)` and `rest` (to
+//! the end). Behind a type `[n]`, `[Field]` or
 //! `[*]` make it an array. `?` ends a layout early in traces that lack the fields from there on.
 //!
 //! Several rows for one event and version are variants: the first one that ends where the payload ends holds.
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use etwkit_etl::{Guid, Identity};
 use rustc_hash::FxHashMap;
 
+use crate::kernel::{self, group};
 use crate::plan::{Plan, Spans};
 use crate::schema::Source;
 use parse::Block;
@@ -46,8 +48,7 @@ const PROVIDERS: [&str; 15] = data!("providers":
 
 /// Class of image events, which has the loads that the kernel logs in the process group.
 const IMAGE_CLASS: Guid = Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
-const PROCESS_GROUP: u8 = 3;
-const IMAGE_LOAD: u8 = 10;
+const IMAGE_LOAD: u8 = kernel::image::opcode::LOAD;
 
 /// Class or provider, type or id, version, pointer size.
 type Key = (Guid, u16, u16, usize);
@@ -88,7 +89,8 @@ impl Tables {
             let block = self.blocks.get(&key.0)?;
             let mut plans = block.plans(key.1, key.2, pointer_size);
             if block.may_be_replayed(key.1) {
-                // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged them.
+                // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged
+                // them.
                 plans.extend(block.plans(key.1, key.2, 12 - pointer_size));
             }
             self.plans.insert(key, plans);
@@ -102,7 +104,7 @@ impl Tables {
 
     fn key(&self, identity: Identity, pointer_size: usize) -> Option<Key> {
         Some(match identity {
-            Identity::Kernel { group: PROCESS_GROUP, opcode: IMAGE_LOAD, version } => {
+            Identity::Kernel { group: group::PROCESS, opcode: IMAGE_LOAD, version } => {
                 (IMAGE_CLASS, IMAGE_LOAD.into(), version.into(), pointer_size)
             }
             Identity::Kernel { group, opcode, version } => {

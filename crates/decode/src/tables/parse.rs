@@ -5,6 +5,7 @@ use std::sync::Arc;
 use etwkit_etl::Guid;
 
 use super::Known;
+use crate::kernel::{group, image, process};
 use crate::plan::Plan;
 use crate::schema::{Count, Field, Length, Schema, Source, Type};
 
@@ -129,8 +130,8 @@ impl Block {
     /// pointer size is not theirs.
     pub(super) fn may_be_replayed(&self, id: u16) -> bool {
         match self.group {
-            Some(3) => matches!(id, 1..=4 | 39),
-            Some(20) => matches!(id, 2..=4 | 10),
+            Some(group::PROCESS) => u8::try_from(id).is_ok_and(process::is_lifetime),
+            Some(group::IMAGE) => u8::try_from(id).is_ok_and(image::is_lifetime),
             _ => false,
         }
     }

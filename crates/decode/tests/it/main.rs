@@ -13,3 +13,4 @@ mod made;
 mod net;
 mod observing;
 mod traces;
+mod typed;

@@ -1,26 +1,19 @@
-//! What is wrong with a trace, which every command that reads one tells.
+//! What is wrong with a trace, which every command that reads one says.
 
 use etwkit_engine::Gaps;
-use etwkit_etl::damage::{Damage, Place};
 use etwkit_extract::Input;
-use serde_json::{Map, Value, json};
+use etwkit_trace::report::damage::{DamagePlace, DamageReport};
+use etwkit_trace::table::Diagnostic;
 
+use super::labels;
 use crate::printer::{Align, Printer, Table, WriteError, grouped};
 
 /// How many places the text names; JSON has the first hundred.
 const SHOWN_PLACES: usize = 5;
 
-/// The damage between buffers and that of a walk over all events.
-pub(crate) fn of_walk(input: &Input, walk: &etwkit_etl::session::Walk) -> Damage {
-    let mut damage = input.session().damage().clone();
-    damage.merge(&walk.damage);
-    damage
-}
-
-/// What the trace lacks. `last` is the raw time of its last event.
-pub(crate) fn gaps(input: &Input, damage: &Damage, last: Option<i64>) -> Gaps {
-    let name = input.parts().iter().map(etwkit_extract::Part::label).collect::<Vec<_>>().join(" ");
-    Gaps::of_trace(&name, &etwkit_trace::health::of(input.session(), damage, last))
+/// What the trace lacks.
+pub(crate) fn gaps(input: &Input, health: &[Diagnostic]) -> Gaps {
+    Gaps::of_trace(&labels(input).join(" "), health)
 }
 
 /// Text for a trace without damage whose every event was read.
@@ -30,7 +23,7 @@ pub(crate) const NONE: &str = "none";
 pub(crate) fn print(
     printer: &mut Printer<'_>,
     input: &Input,
-    damage: &Damage,
+    damage: &DamageReport,
     none: &str,
 ) -> Result<(), WriteError> {
     printer.heading("Damage")?;
@@ -40,35 +33,19 @@ pub(crate) fn print(
     let right = Align::Right;
     let mut table =
         Table::new(&[("kind", Align::Left), ("places", right), ("bytes", right), ("meaning", Align::Left)]);
-    for (kind, count) in damage.counts() {
+    for count in &damage.counts {
         let (places, bytes) = (grouped(count.places), grouped(count.bytes));
-        table.row([kind.name().to_owned(), places, bytes, kind.meaning().to_owned()]);
+        table.row([count.kind.to_owned(), places, bytes, count.meaning.to_owned()]);
     }
     printer.table(&table)?;
-    for place in damage.first_places().iter().take(SHOWN_PLACES) {
-        let Place { kind, offset, bytes, .. } = place;
-        let file = label(input, place);
+    for place in damage.first_places.iter().take(SHOWN_PLACES) {
+        let DamagePlace { kind, offset, bytes, .. } = place;
+        let file = input.parts().get(place.file).map(etwkit_extract::Part::label).unwrap_or_default();
         printer.line(&format!("  {kind} at offset {offset:#x} of {file}: {} bytes", grouped(*bytes)))?;
     }
-    let places: u64 = damage.counts().map(|(_, count)| count.places).sum();
+    let places: u64 = damage.counts.iter().map(|count| count.places).sum();
     match places.saturating_sub(SHOWN_PLACES as u64) {
         0 => Ok(()),
         more => printer.line(&format!("  and {} more places", grouped(more))),
     }
-}
-
-fn label(input: &Input, place: &Place) -> String {
-    input.parts().get(place.file).map(etwkit_extract::Part::label).unwrap_or_default()
-}
-
-/// The same for machines; `counts` is empty if nothing is wrong.
-pub(crate) fn json(damage: &Damage) -> Value {
-    let count = |(kind, count): (etwkit_etl::damage::Kind, etwkit_etl::damage::Count)| {
-        (kind.name().to_owned(), json!({"places": count.places, "bytes": count.bytes}))
-    };
-    let counts: Map<String, Value> = damage.counts().map(count).collect();
-    let place =
-        |p: &Place| json!({"kind": p.kind.name(), "file": p.file, "offset": p.offset, "bytes": p.bytes});
-    let places: Value = damage.first_places().iter().map(place).collect();
-    json!({"counts": counts, "first_places": places})
 }

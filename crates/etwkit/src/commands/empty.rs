@@ -63,11 +63,7 @@ const OPTIONS: [(&str, &str, Among); 21] = [
     ("tracelog", "provider", Among::Texts("provider", "SELECT provider AS text FROM generic_event")),
     ("registry", "key", Among::Texts("key", "SELECT key AS text FROM registry_key")),
     ("syscall", "function", Among::Texts("function", "SELECT function AS text FROM syscall_function")),
-    (
-        "exception",
-        "type",
-        Among::Texts("type of exception", "SELECT exception_type AS text FROM exception"),
-    ),
+    ("exception", "type", Among::Texts("type of exception", "SELECT exception_type AS text FROM exception")),
     ("exception", "message", Among::Texts("message", "SELECT message AS text FROM exception")),
     ("mark", "marker_filter", Among::Texts("mark", "SELECT text FROM mark")),
     ("*", "range", Among::Time),

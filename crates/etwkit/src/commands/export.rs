@@ -20,10 +20,10 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, temp_dir};
-use etwkit_query::numbers::{Numbers, rounded};
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
+use etwkit_query::numbers::{Numbers, rounded};
 
 /// Bytes that are collected before they go to the disk.
 const OUT_BUFFER: usize = 1 << 20;

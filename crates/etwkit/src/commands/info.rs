@@ -1,13 +1,13 @@
-//! `etwkit info`: what a trace is, what was recorded and what not, whether it is intact, and who used the CPU.
+//! `etwkit info`: what a trace is, what was recorded and what not, whether it is intact, and who used the
+//! CPU.
 
-use etwkit_etl::clock::utc_text;
-use etwkit_etl::session::TraceFile;
-use etwkit_extract::Input;
-use etwkit_trace::summary::{CpuTotals, Facts, ProviderCount, Recorded, ScheduledRow, Summary, TopRow};
+use etwkit_extract::{Input, Part};
+use etwkit_trace::report::info::{
+    CpuTotals, CpuUse, Info, Machine, Provider, RecordedTopic, Recording, ScheduledRow, TopRow,
+};
 use serde_json::{Value, json};
 
-use super::health::{self, strangers};
-use super::{damage, title};
+use super::{damage, health, labels, title};
 use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::input;
@@ -21,128 +21,121 @@ const MAX_BYTES: u64 = 512 << 20;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
-    let bytes: u64 = input.session().files().iter().map(TraceFile::size).sum();
-    if args.json {
-        printer.json(&json(&input, Summary::read(input.session())?))?;
-    } else if bytes > MAX_BYTES && !args.full {
-        let facts = Facts::read(input.session())?;
-        print(&input, &facts, None, printer)?;
+    let bytes = input.parts().iter().map(|part: &Part| part.size).fold(0, u64::saturating_add);
+    let files = labels(&input);
+    let is_whole = args.json || args.full || bytes <= MAX_BYTES;
+    let info = if is_whole {
+        Info::read(input.session(), &files)?
     } else {
-        let summary = Summary::read(input.session())?;
-        print(&input, &summary.facts, Some(&summary), printer)?;
+        Info::read_once(input.session(), &files)?
+    };
+    if args.json {
+        printer.json(&json(&input, &info)?)?;
+    } else {
+        print(&input, &info, printer)?;
     }
+    note_strangers(&files, &info, printer);
     Ok(Exit::Answered)
 }
 
-/// One object: the sections of the summary, and what only this command knows.
-fn json(input: &Input, summary: Summary) -> Value {
-    let damage = damage::of_walk(input, &summary.facts.walk);
-    let recorded = |r: &Recorded| json!({ "topic": r.topic.name, "events": r.events, "recorded_by": r.topic.recorded_by });
-    let provider =
-        |p: &ProviderCount| json!({ "name": p.name, "guid": p.guid.to_string(), "events": p.events });
+/// Several files are read as one session, whoever recorded them: what cannot be one is said also where the
+/// answer goes to a file.
+fn note_strangers(files: &[String], info: &Info, printer: &mut Printer<'_>) {
+    let others: Vec<&str> = info.files_of_other_sessions.iter().map(|other| other.file.as_str()).collect();
+    if let (Some(first), [_, ..]) = (files.first(), others.as_slice()) {
+        let were = if others.len() == 1 { "was" } else { "were" };
+        printer.note(&format!(
+            "several files are read as one session, but {} {were} not recorded together with {first}: ask \
+             about each session on its own",
+            others.join(", "),
+        ));
+    }
+}
+
+/// One object: the report, and what only this command knows.
+fn json(input: &Input, info: &Info) -> serde_json::Result<Value> {
     let mut object = json!({
         "command": "info",
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
-        "damage": damage::json(&damage),
-        "completeness": health::json(input, &summary.facts),
-        "recorded": summary.facts.recorded.iter().map(recorded).collect::<Vec<_>>(),
-        "files_of_other_sessions": strangers(input),
-        "providers": summary.facts.providers.iter().map(provider).collect::<Vec<_>>(),
     });
-    if let Some(map) = object.as_object_mut() {
-        map.extend(summary.sections);
+    if let (Some(map), Value::Object(report)) = (object.as_object_mut(), serde_json::to_value(info)?) {
+        map.extend(report);
     }
-    object
+    Ok(object)
 }
 
-/// `summary` is missing where the trace is too large to sum up its CPU use without being asked.
-fn print(
-    input: &Input,
-    facts: &Facts,
-    summary: Option<&Summary>,
-    printer: &mut Printer<'_>,
-) -> Result<(), WriteError> {
+fn print(input: &Input, info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     printer.file(&title(input))?;
-    if let Some(file) = input.session().earliest() {
+    if let Some(machine) = &info.machine {
         printer.heading("Machine")?;
-        printer.table(&machine(file, facts))?;
-        printer.heading("Recording")?;
-        printer.table(&recording(input, file, facts))?;
+        printer.table(&machine_table(machine))?;
     }
-    what_was_recorded(facts, printer)?;
-    providers(&facts.providers, printer)?;
-    health::print(input, facts, printer)?;
-    match summary {
-        Some(summary) => cpu(summary, printer)?,
+    if let Some(recording) = &info.recording {
+        printer.heading("Recording")?;
+        printer.table(&recording_table(recording))?;
+    }
+    what_was_recorded(&info.recorded, printer)?;
+    providers(&info.providers, printer)?;
+    health::print(info, printer)?;
+    match &info.cpu {
+        Some(cpu) => print_cpu(cpu, printer)?,
         None => {
             printer.heading("CPU")?;
             printer.line(
-                "  not summed up, since that takes long for so large a trace: info --full does it, or dump overview, which \
-                 extracts the trace once",
+                "  not summed up, since that takes long for so large a trace: info --full does it, or dump overview, \
+                 which extracts the trace once",
             )?;
         }
     }
-    damage::print(printer, input, &damage::of_walk(input, &facts.walk), damage::NONE)
+    damage::print(printer, input, &info.damage, damage::NONE)
 }
 
-fn cpu(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    cpu_totals(summary, printer)?;
-    top("Processes by CPU samples", "process", &summary.top_processes, summary, printer)?;
-    top("Modules by CPU samples in their own code", "module", &summary.top_modules, summary, printer)?;
-    on_cpu(&summary.processes_on_cpu, printer)
+fn print_cpu(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    cpu_totals(cpu, printer)?;
+    top("Processes by CPU samples", "process", &cpu.processes, cpu, printer)?;
+    top("Modules by CPU samples in their own code", "module", &cpu.modules, cpu, printer)?;
+    on_cpu(&cpu.on_cpu, printer)
 }
 
-fn machine(file: &TraceFile, facts: &Facts) -> Table {
-    let (header, config) = (file.header(), &facts.config);
-    let [major, minor, ..] = header.version;
+fn machine_table(machine: &Machine) -> Table {
     let mut table = Table::pairs();
     let mut put = |name: &str, value: String| {
         if !value.is_empty() {
             table.row([name.to_owned(), value]);
         }
     };
-    if let Some(cpu) = &config.cpu {
-        put("name", cpu.computer_name.clone());
+    put("name", machine.computer.clone().unwrap_or_default());
+    let product = machine.product.as_deref().map(|p| format!("{p}, ")).unwrap_or_default();
+    let (major, minor) = machine.version;
+    put("Windows", format!("{product}{major}.{minor} build {}", machine.build));
+    put("model", machine.model.clone().unwrap_or_default());
+    let name = machine.processor_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
+    put("processors", format!("{} at {} MHz{name}", machine.processors, machine.mhz));
+    if let Some(memory) = machine.memory_mib {
+        put("memory", format!("{} MiB", grouped(memory.into())));
     }
-    let product = config.product_name.as_deref().map(|p| format!("{p}, ")).unwrap_or_default();
-    put("Windows", format!("{product}{major}.{minor} build {}", header.build));
-    if let Some(platform) = &config.platform {
-        put("model", format!("{} {}", platform.manufacturer, platform.product).trim().to_owned());
-    }
-    let name = config.processors.values().next().map(|p| format!(", {}", p.name)).unwrap_or_default();
-    put("processors", format!("{} at {} MHz{name}", header.cpu_count, header.cpu_mhz));
-    if let Some(cpu) = &config.cpu {
-        put("memory", format!("{} MiB", grouped(cpu.memory_mb.into())));
-    }
-    put("booted", utc_text(header.boot_time).unwrap_or_default());
+    put("booted", machine.booted_utc.clone().unwrap_or_default());
     table
 }
 
-fn recording(input: &Input, file: &TraceFile, facts: &Facts) -> Table {
-    let (header, session) = (file.header(), input.session());
-    let clock = session.clock();
+fn recording_table(recording: &Recording) -> Table {
+    let time = |utc: &Option<String>| utc.clone().unwrap_or_else(|| "not recorded".into());
     let mut table = Table::pairs();
-    table.row(["session".into(), header.session_name.clone()]);
-    // Of several files the one that ends last ends the recording.
-    let (end, _) = session.ends();
-    table.row(["start".into(), time(clock.start)]);
-    table.row(["end".into(), time(end.map_or(0, |end| clock.filetime(end)))]);
-    if let Some(end) = end {
-        let cut = if session.is_cut() { ", of which the file lacks the end" } else { "" };
-        table.row(["duration".into(), format!("{}{cut}", duration(clock.seconds(end)))]);
+    table.row(["session".into(), recording.session.clone()]);
+    table.row(["start".into(), time(&recording.start_utc)]);
+    table.row(["end".into(), time(&recording.end_utc)]);
+    if let Some(seconds) = recording.duration_s {
+        let cut = if recording.is_cut { ", of which the file lacks the end" } else { "" };
+        table.row(["duration".into(), format!("{}{cut}", duration(seconds))]);
     }
-    if let Some((first, last)) = facts.times {
-        table.row([
-            "events".into(),
-            format!("from {:.3} s to {:.3} s", clock.seconds(first), clock.seconds(last)),
-        ]);
+    if let Some((first, last)) = recording.events_s {
+        table.row(["events".into(), format!("from {first:.3} s to {last:.3} s")]);
     }
-    let bytes: u64 = session.files().iter().map(TraceFile::size).sum();
-    let events = grouped(facts.walk.events);
-    table.row(["size".into(), format!("{} bytes, {events} events", grouped(bytes))]);
-    let frequency = grouped(clock.frequency.unsigned_abs());
-    table.row(["clock".into(), format!("{}, {frequency} ticks/s", clock.kind.name())]);
+    let (bytes, events) = (grouped(recording.bytes), grouped(recording.events));
+    table.row(["size".into(), format!("{bytes} bytes, {events} events")]);
+    let frequency = grouped(recording.frequency.unsigned_abs());
+    table.row(["clock".into(), format!("{}, {frequency} ticks/s", recording.clock)]);
     table
 }
 
@@ -156,12 +149,8 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn time(filetime: i64) -> String {
-    utc_text(filetime).unwrap_or_else(|| "not recorded".into())
-}
-
-fn what_was_recorded(facts: &Facts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    let (yes, no): (Vec<&Recorded>, Vec<&Recorded>) = facts.recorded.iter().partition(|r| r.events > 0);
+fn what_was_recorded(topics: &[RecordedTopic], printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let (yes, no): (Vec<&RecordedTopic>, Vec<&RecordedTopic>) = topics.iter().partition(|r| r.events > 0);
     printer.heading("Recorded")?;
     if yes.is_empty() {
         printer.line("  none of the topics below; what there is comes from the providers")?;
@@ -169,7 +158,7 @@ fn what_was_recorded(facts: &Facts, printer: &mut Printer<'_>) -> Result<(), Wri
         let columns = [("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)];
         let mut table = Table::new(&columns);
         for r in yes {
-            table.row([r.topic.name.to_owned(), grouped(r.events), r.topic.answers.to_owned()]);
+            table.row([r.topic.to_owned(), grouped(r.events), r.answers.to_owned()]);
         }
         printer.table(&table)?;
     }
@@ -180,15 +169,14 @@ fn what_was_recorded(facts: &Facts, printer: &mut Printer<'_>) -> Result<(), Wri
     let mut table =
         Table::new(&[("what", Align::Left), ("would tell", Align::Left), ("is recorded by", Align::Left)]);
     for r in no {
-        let topic = r.topic;
-        table.row([topic.name.to_owned(), topic.answers.to_owned(), topic.recorded_by.to_owned()]);
+        table.row([r.topic.to_owned(), r.answers.to_owned(), r.recorded_by.to_owned()]);
     }
     printer.table(&table)?;
     printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 
 /// Who wrote events of its own, under the names that `etwkit events --provider` takes.
-fn providers(rows: &[ProviderCount], printer: &mut Printer<'_>) -> Result<(), WriteError> {
+fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteError> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -208,8 +196,8 @@ fn providers(rows: &[ProviderCount], printer: &mut Printer<'_>) -> Result<(), Wr
 }
 
 /// What the shares of the lists below are shares of.
-fn cpu_totals(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    let CpuTotals { samples, busy } = summary.cpu_totals;
+fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+    let CpuTotals { samples, busy } = cpu.totals;
     if samples == 0 {
         return Ok(());
     }
@@ -218,7 +206,7 @@ fn cpu_totals(summary: &Summary, printer: &mut Printer<'_>) -> Result<(), WriteE
     let of_all = |n: u64| format!("{} samples, {}", grouped(n), share(n, samples));
     table.row(["busy".into(), of_all(busy)]);
     table.row(["idle".into(), of_all(samples - busy)]);
-    let interval = summary.profile_interval_100ns.map_or_else(
+    let interval = cpu.interval_100ns.map_or_else(
         || "not recorded, so samples cannot be turned into time".to_owned(),
         |i| format!("{} ms of one processor for each sample", f64::from(i) / 10_000.0),
     );
@@ -231,7 +219,7 @@ fn top(
     heading: &str,
     what: &str,
     rows: &[TopRow],
-    summary: &Summary,
+    cpu: &CpuUse,
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
     // The share is that of the time in front of it: a sample may stand for several intervals.
@@ -246,7 +234,7 @@ fn top(
     for row in rows.iter().take(TOP_ROWS) {
         table.row([
             grouped(row.samples),
-            milliseconds(summary, row.weight),
+            milliseconds(cpu, row.weight),
             share(row.weight, all),
             if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
         ]);
@@ -269,9 +257,8 @@ fn top(
 }
 
 /// Sampled CPU time: each sample stands for one or more intervals.
-fn milliseconds(summary: &Summary, weight: u64) -> String {
-    let interval = summary.profile_interval_100ns;
-    interval.map_or_else(|| "?".to_owned(), |i| tenths(weight as f64 * f64::from(i) / 1_000.0))
+fn milliseconds(cpu: &CpuUse, weight: u64) -> String {
+    cpu.interval_100ns.map_or_else(|| "?".to_owned(), |i| tenths(weight as f64 * f64::from(i) / 1_000.0))
 }
 
 /// A number with one decimal, digits in groups.
@@ -288,7 +275,8 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     printer
         .heading("Processes by time on a processor, and waits and times ready summed over their threads")?;
     let right = Align::Right;
-    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a process.
+    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a
+    // process.
     let mut table = Table::new(&[
         ("running ms", right),
         ("ready sum ms", right),

@@ -24,6 +24,11 @@ fn files_json(input: &Input) -> Value {
     input.parts().iter().map(part).collect()
 }
 
+/// How messages name the files of the session.
+fn labels(input: &Input) -> Vec<String> {
+    input.parts().iter().map(etwkit_extract::Part::label).collect()
+}
+
 /// How a heading names the session.
 fn title(input: &Input) -> String {
     match input.parts() {

@@ -103,6 +103,18 @@ fn crates_do_not_know_what_lies_above_them() {
     // It knows the declared tables of `trace`, which decodes events, but decodes none itself.
     let manifest = std::fs::read_to_string(root().join("crates/extract/Cargo.toml")).unwrap();
     assert!(!manifest.contains("etwkit-decode"), "extract looks into events");
+    // What the binary shows of events it gets as typed reports.
+    for (member, unknown) in [
+        ("etwkit", &["etwkit-etl", "etwkit-decode"][..]),
+        ("json7z", &["etwkit-etl", "etwkit-decode", "parquet"]),
+        ("extract", &["etwkit-json7z"]),
+    ] {
+        let manifest = std::fs::read_to_string(root().join(format!("crates/{member}/Cargo.toml"))).unwrap();
+        let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
+        for reader in unknown {
+            assert!(!needs.contains(reader), "{member} knows {reader}");
+        }
+    }
     let manifest = std::fs::read_to_string(root().join("crates/analysis/Cargo.toml")).unwrap();
     let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
     for reader in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract"] {
@@ -167,8 +179,10 @@ pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
-    let members =
-        ["etl", "decode", "trace", "symbols", "synth", "query", "analysis", "engine", "export", "compat", "etwkit"];
+    let members = [
+        "etl", "decode", "trace", "json7z", "symbols", "synth", "query", "analysis", "engine", "export",
+        "compat", "etwkit",
+    ];
     for member in members {
         let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");

@@ -18,7 +18,7 @@ const MS: i64 = 1_000_000;
 fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    writer.write(R::TABLE, columns.take()).unwrap();
+    writer.write(R::TABLE, columns.take().unwrap()).unwrap();
 }
 
 fn write(path: &Path) {

@@ -102,7 +102,8 @@ fn functions_fit_two_screens() {
             match &begun {
                 None => {
                     let words: Vec<&str> = line.split_whitespace().collect();
-                    let is_function = words.iter().take(5).any(|word| *word == "fn") && !line.ends_with([';', '}']);
+                    let is_function =
+                        words.iter().take(5).any(|word| *word == "fn") && !line.ends_with([';', '}']);
                     if is_function && !line.trim_start().starts_with("//") {
                         begun = Some((number, indent, line.trim().to_owned()));
                     }

@@ -13,7 +13,7 @@ use crate::transcripts::compare;
 fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    writer.write(R::TABLE, columns.take()).unwrap();
+    writer.write(R::TABLE, columns.take().unwrap()).unwrap();
 }
 
 /// Writes an extract with two processes and marks with hostile texts.

@@ -175,7 +175,7 @@ fn commands_that_read_an_extract_print_no_controls() {
         ] {
             clean(&[args, &[&extract]].concat());
         }
-        for table in etwkit_trace::table::TABLES.iter().chain(etwkit_trace::table::DERIVED) {
+        for table in etwkit_trace::topics::TABLES.iter().chain(etwkit_trace::table::DERIVED) {
             let sql = format!("SELECT * FROM {} LIMIT 500", table.name);
             for format in ["table", "json"] {
                 clean(&["sql", &extract, &sql, "--format", format]);

@@ -10,7 +10,8 @@ use etwkit_query::arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
     StringArray,
 };
-use etwkit_trace::table::{Column, DERIVED, Kind, TABLES, Table};
+use etwkit_trace::table::{Column, DERIVED, Kind, Table};
+use etwkit_trace::topics::TABLES;
 
 use crate::support::{Exit, dumps, run};
 

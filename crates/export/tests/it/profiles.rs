@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, vec![columns.take()])
+    (R::TABLE, vec![columns.take().unwrap()])
 }
 
 /// Nanoseconds that one sample stands for.
@@ -155,10 +155,7 @@ fn folded_stacks_are_lines_of_frames() {
     assert_eq!(told, written(&of(Some("8"))).1, "both formats tell the same");
     let roots = text(&ExportRequest { process_roots: true, thread_roots: true, ..of(Some("12")) }).0;
     let of_db = "db.exe (12);Thread  120 - Process 12";
-    assert_eq!(
-        roots,
-        format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n")
-    );
+    assert_eq!(roots, format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n"));
     assert_eq!(text(&of(Some("nobody"))).0, "");
 }
 

@@ -8,7 +8,6 @@ pub(crate) use zip::OpenZip;
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::json7z::JsonError;
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
 use crate::{Error, Result};
@@ -40,36 +39,24 @@ pub(crate) struct Symbol {
     pub(crate) entry: Entry,
 }
 
-/// What is looked for in an archive.
+/// What is looked for in an archive, by the endings of names, in whatever case and without a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Traces.
-    Traces,
-    /// Files of an extract of ETWAnalyzer.
-    Json,
+pub struct Wanted {
+    /// That of the members to unpack.
+    pub ending: &'static str,
+    /// Those of archives in the archive that are looked into if it has no such member itself.
+    pub archives: &'static [&'static str],
 }
 
 impl Wanted {
-    pub(crate) const fn ending(self) -> &'static str {
-        match self {
-            Self::Traces => "etl",
-            Self::Json => "json",
-        }
-    }
-
-    /// Endings of archives in an archive that may hold some.
-    const fn archives(self) -> &'static [&'static str] {
-        match self {
-            Self::Traces => &["zip", "7z", "diagsession"],
-            Self::Json => &["zip", "7z", "json7z"],
-        }
-    }
+    /// Traces.
+    pub(crate) const TRACES: Self = Self { ending: "etl", archives: &["zip", "7z", "diagsession"] };
 }
 
 /// What was found in an archive.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The traces, unpacked.
+    /// The members that were wanted, unpacked.
     pub(crate) members: Vec<Member>,
     /// Symbol files, which stay packed.
     pub(crate) symbols: Vec<Symbol>,
@@ -90,7 +77,7 @@ pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     }
 }
 
-/// Unpacks all traces of an archive, ordered by their paths.
+/// Unpacks all members of an archive that are wanted, ordered by their paths.
 pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<Found> {
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
@@ -151,17 +138,12 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
     let total = entries.len();
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
     let (traces, others): (Vec<_>, Vec<_>) =
-        entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending()]));
+        entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
     let chosen = if traces.is_empty() {
-        others.into_iter().filter(|e| has_ending(&e.path, archive.wanted.archives())).collect()
+        others.into_iter().filter(|e| has_ending(&e.path, archive.wanted.archives)).collect()
     } else {
         traces
     };
-    if chosen.is_empty() && archive.wanted == Wanted::Json {
-        let inside: Vec<String> = inside;
-        let found = if inside.is_empty() { "nothing".to_owned() } else { inside.join(", ") };
-        return Err(JsonError::Members { archive: archive.name.clone(), found }.into());
-    }
     if chosen.is_empty() {
         return Err(Error::NoTrace { archive: archive.name.clone(), inside, total });
     }

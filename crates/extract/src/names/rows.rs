@@ -73,7 +73,7 @@ impl Names<'_> {
                 }
             }
         }
-        Ok((rows.take(), ids))
+        Ok((rows.take()?, ids))
     }
 
     /// The rows of `frame`, in their order.
@@ -90,7 +90,7 @@ impl Names<'_> {
             }
             Ok(())
         })?;
-        Ok(rows.take())
+        Ok(rows.take()?)
     }
 
     fn give_name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {

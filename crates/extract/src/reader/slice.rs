@@ -460,7 +460,8 @@ mod tests {
     fn a_block_is_compared_once_and_damage_is_found_by_whatever_reads_it_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
-        let mut bytes: Vec<u8> = (0..400_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let mut bytes: Vec<u8> =
+            (0..400_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
         let mut sums = crate::checksum::Summing::default();
         sums.add(&bytes);
         let file = TableFile {

@@ -124,7 +124,8 @@ fn description(table: &Table) -> Vec<KeyValue> {
 
 #[cfg(test)]
 mod tests {
-    use etwkit_trace::table::{ContextSwitch, Row, Stack, TABLES};
+    use etwkit_trace::table::{ContextSwitch, Row, Stack};
+    use etwkit_trace::topics::TABLES;
 
     use super::*;
 

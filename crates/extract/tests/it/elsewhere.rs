@@ -8,7 +8,8 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
 };
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
-use etwkit_trace::table::{Column, CpuSample, DERIVED, Kind, Process, Row, TABLES, Table};
+use etwkit_trace::table::{Column, CpuSample, DERIVED, Kind, Process, Row, Table};
+use etwkit_trace::topics::TABLES;
 use serde_json::{Map, Value, json};
 
 use crate::rows::{batch, manifest};

@@ -13,7 +13,6 @@ mod child;
 mod elsewhere;
 mod files;
 mod hostile;
-mod json7z;
 mod naming;
 mod packed;
 mod real;

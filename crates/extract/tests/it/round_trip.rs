@@ -15,7 +15,7 @@ use crate::support::Folder;
 
 fn all(extract: &Extract, table: &str) -> RecordBatch {
     let batches: Vec<_> = extract.table(table).unwrap().batches(None).unwrap().map(Result::unwrap).collect();
-    let schema = etwkit_trace::table::find(table).unwrap().schema();
+    let schema = etwkit_trace::topics::find(table).unwrap().schema();
     let columns = (0..schema.fields().len()).map(|column| {
         let parts: Vec<_> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
         arrow_select::concat::concat(&parts).unwrap()

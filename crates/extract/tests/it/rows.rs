@@ -13,7 +13,7 @@ pub(crate) fn batch<R: Row>(rows: impl IntoIterator<Item = R>) -> RecordBatch {
     for row in rows {
         columns.push(&row);
     }
-    columns.take()
+    columns.take().unwrap()
 }
 
 /// `count` samples, one each microsecond, `salt` in their weights.

@@ -11,9 +11,9 @@ mod clock_part;
 mod column;
 #[macro_use]
 mod declare;
-mod options;
 mod files;
 mod form;
+mod options;
 mod schema;
 mod table;
 mod value;
@@ -22,8 +22,8 @@ mod view;
 
 pub use answer::{Above, Answer, Part, Sets, Shows, Sums};
 pub use any::{AnyQuestion, AnyRequest, Of};
-pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use column::{Better, Column, Shown, Style, Title, Total};
+pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;
 pub use options::{Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
 pub use schema::{request_schema, row_schema};

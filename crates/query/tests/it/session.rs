@@ -2,7 +2,8 @@
 
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::{Cancel, Error, Options, Session, Source};
-use etwkit_trace::table::{CpuSample, DERIVED, Process, TABLES};
+use etwkit_trace::table::{CpuSample, DERIVED, Process};
+use etwkit_trace::topics::TABLES;
 
 use crate::support::{ask, error, rows};
 

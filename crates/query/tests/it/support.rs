@@ -9,7 +9,7 @@ use etwkit_trace::table::{Columns, Row, Table};
 pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, vec![columns.take()])
+    (R::TABLE, vec![columns.take().unwrap()])
 }
 
 /// The answer to the question as text.

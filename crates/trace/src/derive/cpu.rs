@@ -98,7 +98,7 @@ pub(super) fn derive(
                 methods.process(of, put);
             }
         };
-        in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows))?;
+        in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows?))?;
     }
     processes.flush(sink)
 }

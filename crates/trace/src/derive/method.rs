@@ -9,7 +9,7 @@ use super::percentiles::{Counts, Ranked, row as ready_row};
 use super::union::Union;
 use crate::mix::Mixer;
 use crate::out::BATCH_ROWS;
-use crate::table::{Columns, CpuMethod, ReadyPercentile, Row, Table};
+use crate::table::{Columns, CpuMethod, NotAsDeclared, ReadyPercentile, Row, Table};
 
 /// Samples and stays of a thread with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,7 +111,7 @@ struct Sum {
 }
 
 /// Rows of one of the tables.
-pub(super) type TableRows = (&'static Table, RecordBatch);
+pub(super) type TableRows = (&'static Table, Result<RecordBatch, NotAsDeclared>);
 
 /// What is known of the CPU use of a process.
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +137,8 @@ pub(super) struct Methods<'s> {
     /// Percentiles of the process, then of those methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
-    /// Where those of a method are, by kind; of several methods that always come together only the first one has them.
+    /// Where those of a method are, by kind; of several methods that always come together only the first one
+    /// has them.
     ranks: Vec<[u32; 2]>,
     first_alike: Vec<MethodId>,
     mixer: Mixer,
@@ -182,7 +183,8 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until it wants no more.
+    /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until
+    /// it wants no more.
     pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
@@ -228,7 +230,8 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are known.
+    /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are
+    /// known.
     fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
         let counted = (0..).zip(readies).filter(|(_, ready)| ready.ready.number().is_some());

@@ -44,8 +44,8 @@ impl<'s> SummarySink<'s> {
         Self { sink, held: Vec::new() }
     }
 
-    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`, and those of the tables `kept`, which
-    /// have a column `stack_id`.
+    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`,
+    /// and those of the tables `kept`, which have a column `stack_id`.
     ///
     /// # Errors
     /// Those of the source.
@@ -81,7 +81,7 @@ impl<'s> SummarySink<'s> {
             frame: read_frames(source, &frames)?,
             cpu_stack: renumber(&self.held, &stacks)?,
             kept: kept.iter().map(|table| renumbered(source, table, &stacks)).collect::<Result<_, _>>()?,
-            stack: rows.take(),
+            stack: rows.take()?,
         })
     }
 }
@@ -168,7 +168,7 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
     rows.sort_unstable_by_key(|row| row.frame_id);
     let mut columns = <Frame as Row>::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    Ok(columns.take())
+    Ok(columns.take()?)
 }
 
 /// All rows of a table, with the new numbers of their stacks.
@@ -209,7 +209,7 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
             });
         }
     }
-    Ok(columns.take())
+    Ok(columns.take()?)
 }
 
 #[cfg(test)]
@@ -241,15 +241,15 @@ mod tests {
             thrown.push(&Exception { ts_ns: 9, stack_id, ..Exception::default() });
         }
         let source = vec![
-            (Stack::TABLE, stacks.take()),
-            (Frame::TABLE, frames.take()),
-            (Exception::TABLE, thrown.take()),
+            (Stack::TABLE, stacks.take().unwrap()),
+            (Frame::TABLE, frames.take().unwrap()),
+            (Exception::TABLE, thrown.take().unwrap()),
         ];
         let mut cpu = <CpuStack as Row>::Columns::default();
         cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
         let mut others: Vec<(&'static Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
-        sink.write(CpuStack::TABLE, cpu.take()).unwrap();
+        sink.write(CpuStack::TABLE, cpu.take().unwrap()).unwrap();
         let kept = sink.finish(&source, &[Exception::TABLE]).unwrap();
         let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
         assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1), Some(2)]);

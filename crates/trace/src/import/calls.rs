@@ -1,27 +1,50 @@
 //! System calls. Their events name no thread: it is the one that runs on the processor.
 
 use etwkit_decode::kernel::syscall::{self, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
+use super::context::Context;
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
-use crate::table::Syscall;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Row, Syscall, SyscallFunction};
 
-/// Calls in each other that are held for a thread: functions of windows call back into their programs, which call again. In a trace that
-/// has more of them exits are missing.
+/// The events of system calls.
+pub(super) const EVENTS: Events = Events::Kernel(group::PERFINFO, &[opcode::ENTER, opcode::EXIT]);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[EVENTS],
+    tables: &[rows(Syscall::TABLE)],
+    topics: &[Topic {
+        place: 150,
+        name: "system calls",
+        answers: "which calls a program made",
+        recorded_by: "SYSCALL",
+        events: &[EVENTS],
+        tables: &[Syscall::TABLE, SyscallFunction::TABLE],
+    }],
+    make: |_| Box::new(Calls::default()),
+    ..Declaration::EMPTY
+};
+
+/// Calls in each other that are held for a thread: functions of windows call back into their programs, which
+/// call again. In a trace that has more of them exits are missing.
 const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
 #[derive(Debug)]
 struct Open {
-    row: Box<Syscall>,
+    row: Syscall,
     enter: Seq,
 }
 
 /// Pairs entries with exits.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+struct Calls {
     /// Open calls of each thread, the innermost one last.
     open: FxHashMap<i32, Vec<Open>>,
     /// Gaps in the recording that are known.
@@ -29,39 +52,14 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Takes an event; `running` is the thread on its processor, `gaps` how often events were lost so far. Returns whether it is an entry
-    /// or exit.
-    pub(super) fn event(
-        &mut self,
-        op: u8,
-        event: &RawEvent<'_>,
-        running: Option<u32>,
-        gaps: u64,
-        context: &mut Context<'_>,
-    ) -> bool {
-        if std::mem::replace(&mut self.gaps, gaps) != gaps {
-            // Exits may be missing, and what comes next may be that of another call.
-            self.give_up(event.timestamp, context);
-        }
-        let tid = event.thread_id().or(running);
-        if op == opcode::ENTER {
-            let Some(address) = syscall::address(event.payload(), event.pointer_size()) else { return false };
-            self.enter(address, tid, event, context);
-        } else {
-            let Some(status) = syscall::status(event.payload()) else { return false };
-            self.exit(status, tid, event, context);
-        }
-        true
-    }
-
     fn enter(&mut self, address: u64, tid: Option<u32>, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let time = event.timestamp;
-        let mut row = Box::new(Syscall {
+        let mut row = Syscall {
             address: Some(address as i64),
             enter_ns: Some(context.ns(time)),
             enter_cpu: Some(event.cpu.into()),
             ..Syscall::default()
-        });
+        };
         let Some(tid) = tid else {
             let enter = context.wait(time, None, None, Pending::Start);
             write(Open { row, enter }, time, context);
@@ -86,7 +84,7 @@ impl Calls {
         let is_entered = entered.is_some();
         let (mut row, enter) = match entered {
             Some(Open { row, enter }) => (row, Some(enter)),
-            None => (Box::default(), None),
+            None => (Syscall::default(), None),
         };
         if let Some(who) = who.filter(|_| !is_entered) {
             (row.thread_key, row.process_key) = (Some(who.thread_key), who.process_key());
@@ -97,7 +95,7 @@ impl Calls {
         row.exit_cpu = Some(event.cpu.into());
         // A call belongs to the part of the trace in which it began, as far as that is known.
         if context.range.contains(row.enter_ns.unwrap_or(exit_ns)) {
-            context.wait(time, None, None, Pending::Syscall(row, enter));
+            context.wait(time, None, None, pending(row, enter));
         } else if let Some(enter) = enter {
             context.forget(enter);
         }
@@ -111,17 +109,57 @@ impl Calls {
             write(open, time, context);
         }
     }
+}
+
+impl Importer for Calls {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let (running, gaps) = (context.running_on(event.cpu), context.gaps);
+        if std::mem::replace(&mut self.gaps, gaps) != gaps {
+            // Exits may be missing, and what comes next may be that of another call.
+            self.give_up(event.timestamp, context);
+        }
+        let tid = event.thread_id().or(running);
+        if hook.opcode == opcode::ENTER {
+            let address = syscall::address(event.payload(), event.pointer_size());
+            let Some(address) = address else { return Ok(false) };
+            self.enter(address, tid, event, context);
+        } else {
+            let Some(status) = syscall::status(event.payload()) else { return Ok(false) };
+            self.exit(status, tid, event, context);
+        }
+        Ok(true)
+    }
 
     /// Writes the calls that had not ended when the trace did.
-    pub(super) fn finish(mut self, end: i64, context: &mut Context<'_>) {
-        self.give_up(end, context);
+    fn finish(
+        mut self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.give_up(learned.collected.end, context);
+        Ok(())
     }
+}
+
+/// The row of a call, which takes the stack of its entry.
+fn pending(row: Syscall, enter: Option<Seq>) -> Pending {
+    waiting::row(row, move |row, stacks| {
+        row.stack_id = stacks.of(enter);
+        row.frame_id = row.address.map(|address| stacks.kernel_frame(address as u64));
+    })
 }
 
 /// Writes a call without an exit.
 fn write(Open { row, enter }: Open, time: i64, context: &mut Context<'_>) {
     if row.enter_ns.is_some_and(|enter| context.range.contains(enter)) {
-        context.wait(time, None, None, Pending::Syscall(row, Some(enter)));
+        context.wait(time, None, None, pending(row, Some(enter)));
     } else {
         context.forget(enter);
     }

@@ -1,11 +1,12 @@
-//! A stay of a thread, or a wait, in a part of the trace: what it would have been, had the trace begun and ended there.
+//! A stay of a thread, or a wait, in a part of the trace: what it would have been, had the trace begun and
+//! ended there.
 
-use super::context::Range;
+use super::range::Range;
 use crate::schedule::{wait_and_ready, was_preempted, was_waiting};
 use crate::table::ContextSwitch;
 
-/// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on the processor as far as it
-/// is known.
+/// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on
+/// the processor as far as it is known.
 pub(super) fn clipped(
     mut row: ContextSwitch,
     run: Option<(i64, i64)>,

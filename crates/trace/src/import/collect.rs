@@ -13,15 +13,16 @@ use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
 use super::assemblies::Assemblies;
-use super::cores::Cores;
-use super::counters::CounterNames;
+use super::cores::{self, Cores};
+use super::counter_names::{self, CounterNames};
+use super::job::{ImportError, Progress, Ticker};
 use super::object_types::ObjectTypes;
-use super::{ImportError, Progress, Ticker};
-use crate::counts::Counts;
-use crate::directory::Directory;
+use crate::counts::{Counts, end_of};
+use crate::declared::{Events, Wanted};
+use crate::directory::{self, Directory};
 use crate::first_walk::{self, FirstWalk};
 use crate::mentions::Mentions;
-use crate::summary::{Recorded, SystemConfig, end_of, recorded};
+use crate::system_config::{self, SystemConfig};
 use crate::tracker::method::MethodTracker;
 
 /// Part of the work that the first walk is; measured on scenario traces.
@@ -30,12 +31,29 @@ pub(super) const SHARE: f64 = 0.3;
 /// One in so many events is told whatever it is.
 const PULSE: u64 = 256;
 
-/// The .NET runtime writes the stack of an event right behind it; what is late by more than this part of a second was held up by
-/// something else.
+/// The .NET runtime writes the stack of an event right behind it; what is late by more than this part of a
+/// second was held up by something else.
 const RUNTIME_STACKS: i64 = 50;
 
 /// Seconds that a stack may come behind its event at most; in the traces at hand it is 0.4.
 const MAX_PATIENCE_S: i64 = 60;
+
+/// Those who learn from kernel events in the order of time. They get the events that they name where they
+/// read them, and no others: whoever forgets to name one does not see it in any trace.
+const LEARNERS: [&[Events]; 5] =
+    [directory::LEARNS, system_config::LEARNS, cores::LEARNS, counter_names::LEARNS, SAMPLING];
+
+/// Events whose order tells the interval of samples when the trace began.
+const SAMPLING: &[Events] = &[Events::Kernel(group::PERFINFO, sample::INTERVALS)];
+
+/// Places among [`LEARNERS`].
+const DIRECTORY: usize = 0;
+const MACHINE: usize = 1;
+const CORES: usize = 2;
+const COUNTERS: usize = 3;
+const INTERVALS: usize = 4;
+
+static WANTED: Wanted = Wanted::of(&LEARNERS);
 
 /// What the first walk learned.
 pub(super) struct Collected {
@@ -45,7 +63,6 @@ pub(super) struct Collected {
     pub(super) assemblies: Assemblies,
     pub(super) config: SystemConfig,
     pub(super) decoder: Decoder,
-    pub(super) recorded: Vec<Recorded>,
     /// Raw ticks that the latest stack came behind its event.
     pub(super) patience: i64,
     /// Interval of the samples at the start, in units of 100 ns.
@@ -128,12 +145,14 @@ impl Ahead {
                 _ => {}
             },
         }
-        // Some of the others go along, so that progress is told and interrupts are heard whatever a trace consists of.
+        // Some of the others go along, so that progress is told and interrupts are heard whatever a trace
+        // consists of.
         let pulse = self.counts.total().is_multiple_of(PULSE);
         if pulse {
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
-        pulse || first_walk::needs_order(hook)
+        // What is none of the kernel's may describe other events, which come in order, too.
+        pulse || hook.is_none_or(|hook| WANTED.by(hook) != 0)
     }
 
     #[inline]
@@ -159,14 +178,27 @@ struct Collector {
 
 impl Collector {
     fn event(&mut self, event: &RawEvent<'_>) {
-        let hook = Hook::of(event);
-        self.first.observe_in_order(hook, event);
-        self.cores.observe(hook, event);
-        if let Some(hook) = hook.filter(|hook| hook.group == group::PERFINFO) {
+        let Some(hook) = Hook::of(event) else {
+            self.first.observe_other(event);
+            self.cores.observe(None, event);
+            return;
+        };
+        let by = WANTED.by(hook);
+        let wants = |learner: usize| by >> learner & 1 != 0;
+        if wants(DIRECTORY) {
+            self.first.builder.observe_in_order(Some(hook), event);
+        }
+        if wants(MACHINE) {
+            self.first.facts.config.observe(Some(hook), event);
+        }
+        if wants(CORES) {
+            self.cores.observe(Some(hook), event);
+        }
+        if wants(COUNTERS) {
             self.counters.observe(hook, event);
-            if (72..=74).contains(&hook.opcode) {
-                self.interval(hook, event);
-            }
+        }
+        if wants(INTERVALS) {
+            self.interval(hook, event);
         }
     }
 
@@ -180,11 +212,11 @@ impl Collector {
     }
 }
 
-/// Reads the session once.
+/// Reads the session once. Gives what it learned, and how many events of each kind there are.
 pub(super) fn collect(
     session: &Session,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Collected, ImportError> {
+) -> Result<(Collected, Counts), ImportError> {
     let mut ahead = Ahead::default();
     let first = FirstWalk::new(session);
     let mut c = Collector {
@@ -230,11 +262,10 @@ pub(super) fn collect(
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
     let runtime = if ahead.runtime_stacks { session.clock().frequency / RUNTIME_STACKS } else { 0 };
-    Ok(Collected {
+    let collected = Collected {
         directory,
         methods,
         assemblies,
-        recorded: recorded(counts.identities()),
         has_interrupts: ahead.has_interrupts,
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
@@ -248,5 +279,6 @@ pub(super) fn collect(
         object_types: ahead.object_types,
         config,
         decoder,
-    })
+    };
+    Ok((collected, counts))
 }

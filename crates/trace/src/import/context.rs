@@ -1,96 +1,24 @@
-//! What all importers share: who an event belongs to, and the rows that wait for stacks.
+//! What all importers share: who an event belongs to, who runs, and the rows that wait for stacks.
 
 use std::sync::Arc;
 
+use etwkit_decode::Decoder;
 use etwkit_decode::kernel::stack::{Owner, is_kernel_address};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 
 use super::identity::{Identity, Who};
+use super::inputs::Inputs;
 use super::line::{Attached, Entry, Given, Half, Line, Seq, Whose};
+use super::notes::Notes;
 use super::outbox::{Branches, Outbox};
+use super::range::Range;
 use super::tables::Tables;
+use super::waiting::Pending;
 use crate::directory::Directory;
+use crate::schedule::Schedule;
 use crate::sink::SinkError;
-use crate::table;
 use crate::tracker::process::ProcessKey;
-
-/// A row that waits for its stack.
-#[derive(Debug)]
-pub(super) enum Pending {
-    /// An event whose row comes later, with its end: only its stack is kept.
-    Start,
-    /// A start whose row will not come.
-    Forgotten,
-    /// A sample and its address.
-    Sample(table::CpuSample, u64),
-    /// A stay, with the switch-in and the ready event whose stacks it takes.
-    Switch(Box<table::ContextSwitch>, Option<Seq>, Option<Seq>),
-    /// A stay and what was counted in it.
-    Counted(Box<(table::ContextSwitch, table::Pmc)>, Option<Seq>, Option<Seq>),
-    /// A sample of a counter, and its address.
-    PmcSample(Box<table::PmcSample>, u64),
-    /// A disk access, with its start.
-    Disk(Box<table::DiskIo>, Option<Seq>),
-    /// A file operation, with its start.
-    File(Box<table::FileIo>, Option<Seq>),
-    /// A page fault.
-    Fault(Box<table::HardFault>),
-    /// A DPC or interrupt, and the address of its routine.
-    DpcIsr(Box<table::DpcIsr>, u64),
-    /// A transfer.
-    Net(Box<table::NetIo>),
-    /// A DNS query, with its start if that brought a stack.
-    Dns(Box<table::DnsQuery>, Option<Seq>),
-    /// An event of a TCP connection.
-    Tcp(Box<table::TcpEvent>),
-    /// An operation on the registry, with the key that its name is relative to.
-    Registry(Box<table::RegistryIo>, Option<Arc<str>>),
-    /// A system call, with its entry.
-    Syscall(Box<table::Syscall>, Option<Seq>),
-    /// A handle, with its creation; what closed it has the stack of the row itself.
-    Handle(Box<table::Handle>, Option<Seq>),
-    /// An event of an object.
-    ObjectRef(Box<table::ObjectRef>),
-    /// A mapped file, with its begin; what unmapped it has the stack of the row itself.
-    FileMap(Box<table::FileMap>, Option<Seq>),
-    /// Virtual memory.
-    VirtualAlloc(Box<table::VirtualAlloc>),
-    /// An acquisition of the global lock of the window manager, whose stack it takes.
-    UserLock(Box<table::UserLock>, Option<Seq>),
-    /// A GDI or USER object, with its creation; what destroyed it has the stack of the row itself.
-    GdiUserObject(Box<table::GdiUserObject>, Option<Seq>),
-    /// A delay of a program with windows.
-    UiDelay(Box<table::UiDelay>),
-    /// An exception.
-    Exception(Box<table::Exception>),
-    /// An event of a thread pool.
-    ThreadPool(Box<table::ThreadPool>),
-    /// Any other event.
-    Generic(Box<table::GenericEvent>),
-}
-
-/// The part of the trace that is extracted, in nanoseconds; both ends belong to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
-    /// Begin.
-    pub start_ns: i64,
-    /// End.
-    pub end_ns: i64,
-}
-
-impl Range {
-    /// Everything.
-    pub const ALL: Self = Self { start_ns: i64::MIN, end_ns: i64::MAX };
-
-    pub(super) fn contains(self, ns: i64) -> bool {
-        (self.start_ns..=self.end_ns).contains(&ns)
-    }
-
-    pub(super) fn clip(self, ns: i64) -> i64 {
-        ns.clamp(self.start_ns, self.end_ns.max(self.start_ns))
-    }
-}
 
 /// Shared by all importers.
 pub(super) struct Context<'d> {
@@ -102,6 +30,16 @@ pub(super) struct Context<'d> {
     pub(super) range: Range,
     /// Whether what reaches over an end of the range is kept whole where it begins.
     pub(super) keep_whole: bool,
+    pub(super) decoder: Decoder,
+    /// Who runs, waits and is ready, as far as events were read.
+    pub(super) schedule: Schedule,
+    /// How often events began to be missing or to be there again so far.
+    pub(super) gaps: u64,
+    /// Values of performance counters that a context switch carried at most.
+    pub(super) counted_values: usize,
+    /// Clicks and keys.
+    pub(super) inputs: Inputs,
+    pub(super) notes: Notes,
     line: Line<Pending>,
     outbox: Outbox,
 }
@@ -110,6 +48,7 @@ impl<'d> Context<'d> {
     pub(super) fn new(
         directory: &'d Directory,
         clock: &'d Clock,
+        (decoder, schedule): (Decoder, Schedule),
         outbox: Outbox,
         patience: i64,
         (range, keep_whole): (Range, bool),
@@ -121,6 +60,12 @@ impl<'d> Context<'d> {
             tables: Tables::default(),
             range,
             keep_whole,
+            decoder,
+            schedule,
+            gaps: 0,
+            counted_values: 0,
+            inputs: Inputs::default(),
+            notes: Notes::default(),
             line: Line::new(patience),
             outbox,
         }
@@ -134,6 +79,26 @@ impl<'d> Context<'d> {
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         self.identity.of_thread(tid, time)
+    }
+
+    /// The thread that runs on a processor, as far as it is known.
+    pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
+        let is_first = || !self.schedule.has_seen(cpu);
+        let before = || self.directory.first_threads.get(&cpu).copied().filter(|_| is_first());
+        self.schedule.running_on(cpu).or_else(before)
+    }
+
+    /// The path with drive letter of a file key at a raw time.
+    pub(super) fn path(&self, key: u64, time: i64) -> Option<Arc<str>> {
+        let path = self.directory.file_names.path(key, time)?;
+        Some(self.directory.paths.dos_path(path))
+    }
+
+    /// Whether a process ended in the part of the trace that is extracted, up to a raw time.
+    pub(super) fn has_ended(&self, process: Option<ProcessKey>, until: i64) -> bool {
+        let instance = process.and_then(|process| self.directory.processes.instance(process));
+        let stop = instance.and_then(|instance| instance.stop);
+        stop.is_some_and(|stop| stop <= until && self.range.contains(self.ns(stop)))
     }
 
     /// Key of the thread that the header of an event names.
@@ -154,7 +119,7 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
-        self.line.push(Entry::new(time, tid.map(Whose::Thread), process, row))
+        self.put(Entry::new(time, tid.map(Whose::Thread), process, row))
     }
 
     /// Puts the stack of a context switch in the line, by which a thread comes to a processor.
@@ -165,7 +130,7 @@ impl<'d> Context<'d> {
         cpu: u16,
         process: Option<ProcessKey>,
     ) -> Seq {
-        self.line.push(Entry::of_switch(time, tid, cpu, process, Pending::Start))
+        self.put(Entry::of_switch(time, tid, cpu, process, Pending::Start))
     }
 
     /// Puts a row in the line that may have the stack of a thread, or that of whichever thread of a process.
@@ -176,7 +141,7 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
-        self.line.push(Entry::new(time, Some(whose), process, row))
+        self.put(Entry::new(time, Some(whose), process, row))
     }
 
     /// Puts a row in the line that brings its own stack.
@@ -189,10 +154,20 @@ impl<'d> Context<'d> {
     ) -> Seq {
         let mut entry = Entry::new(time, None, process, row);
         entry.user = self.line.arena.keep(addresses);
+        self.put(entry)
+    }
+
+    fn put(&mut self, entry: Entry<Pending>) -> Seq {
+        if cfg!(debug_assertions)
+            && let Pending::Row(row) = &entry.row
+        {
+            self.tables.check(row.table());
+        }
         self.line.push(entry)
     }
 
-    /// Hands on branches that a processor remembered at a raw time. They have no stack, so that they need not wait.
+    /// Hands on branches that a processor remembered at a raw time. They have no stack, so that they need not
+    /// wait.
     pub(super) fn branches(
         &mut self,
         time: i64,
@@ -235,9 +210,19 @@ impl<'d> Context<'d> {
 
     /// Gives up a start whose end was lost.
     pub(super) fn forget(&mut self, seq: Seq) {
-        match self.line.row_mut(seq) {
-            Some(row) => *row = Pending::Forgotten,
-            None => self.outbox.forget(seq),
-        }
+        forget(&mut self.line, &mut self.outbox, seq);
+    }
+
+    /// Gives up the ready events that no switch-in will take.
+    pub(super) fn forget_released(&mut self) {
+        let Self { schedule, line, outbox, .. } = self;
+        schedule.released().for_each(|seq| forget(line, outbox, seq));
+    }
+}
+
+fn forget(line: &mut Line<Pending>, outbox: &mut Outbox, seq: Seq) {
+    match line.row_mut(seq) {
+        Some(row) => *row = Pending::Forgotten,
+        None => outbox.forget(seq),
     }
 }

@@ -1,4 +1,5 @@
-//! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power tell of each.
+//! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power
+//! tell of each.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +9,28 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use crate::summary::SystemConfig;
-use crate::table::CpuCore;
+use crate::declared::Events;
+
+/// What is learned of processors, besides events of Kernel-Processor-Power.
+pub(super) const LEARNS: &[Events] = &[Events::Kernel(
+    group::CONFIG,
+    &[config::opcode::CPU, config::opcode::NUMA, config::opcode::PROCESSOR_NUMBER],
+)];
 
 /// Processors that Windows supports at most; files that claim more are not believed.
-const MAX_PROCESSORS: u32 = 2048;
+pub(super) const MAX_PROCESSORS: u32 = 2048;
 
-/// What the trace tells of processors. Collected by the first walk, since rundowns come at the end of a recording, too.
+/// What the trace tells of processors. Collected by the first walk, since rundowns come at the end of a
+/// recording, too.
 #[derive(Debug, Default)]
 pub(super) struct Cores {
     /// Group and number of each index.
-    numbers: Vec<(u16, u8)>,
+    pub(super) numbers: Vec<(u16, u8)>,
     /// The same from single events.
     indexes: FxHashMap<Number, u32>,
-    rundowns: BTreeMap<Number, Rundown>,
-    nodes: Vec<NumaNode>,
-    hyper_threads: Option<u64>,
+    pub(super) rundowns: BTreeMap<Number, Rundown>,
+    pub(super) nodes: Vec<NumaNode>,
+    pub(super) hyper_threads: Option<u64>,
 }
 
 impl Cores {
@@ -82,7 +89,8 @@ impl Cores {
         };
     }
 
-    /// Index of a processor by group and number; without any table of them the number, as machines with one group have it.
+    /// Index of a processor by group and number; without any table of them the number, as machines with one
+    /// group have it.
     pub(super) fn index(&self, number: Number) -> Option<u16> {
         let listed = || {
             let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);
@@ -97,56 +105,13 @@ impl Cores {
     pub(super) fn nominal_mhz(&self, number: Number) -> Option<u32> {
         self.rundowns.get(&number).and_then(|rundown| rundown.nominal_mhz)
     }
-
-    /// The rows of `cpu_core`: a processor for each that the header counts or an event names.
-    pub(super) fn rows(&self, config: &SystemConfig, processors: u32) -> Vec<CpuCore> {
-        let rundowns: BTreeMap<u32, &Rundown> =
-            self.rundowns.values().filter_map(|r| Some((u32::from(self.index(r.number)?), r))).collect();
-        let named = config.processors.keys().chain(rundowns.keys()).map(|index| index.saturating_add(1));
-        let listed = u32::try_from(self.numbers.len()).unwrap_or_default();
-        let count = named.chain([processors, listed]).max().unwrap_or_default().min(MAX_PROCESSORS);
-        (0..count).map(|cpu| self.row(cpu, config, rundowns.get(&cpu).copied())).collect()
-    }
-
-    fn row(&self, cpu: u32, config: &SystemConfig, rundown: Option<&Rundown>) -> CpuCore {
-        let number = self.number(cpu, rundown);
-        let named = config.processors.get(&cpu);
-        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let machine = config.cpu.as_ref().map(|cpu| cpu.mhz);
-        let nominal =
-            rundown.and_then(|r| r.nominal_mhz).or(named.map(|p| p.mhz)).or(machine).filter(|mhz| *mhz > 0);
-        let node = number.and_then(|(group, n)| {
-            let has = |node: &NumaNode| {
-                node.group == group && node.mask.checked_shr(n.into()).unwrap_or(0) & 1 != 0
-            };
-            self.nodes.iter().position(has)
-        });
-        let mask = self.hyper_threads.filter(|_| cpu < u64::BITS);
-        CpuCore {
-            cpu: cpu as i32,
-            processor_group: number.map(|(group, _)| group.into()),
-            group_number: number.map(|(_, n)| n.into()),
-            numa_node: node.map(|node| node as i32),
-            efficiency_class: rundown.and_then(|r| r.efficiency_class).map(Into::into),
-            scheduling_class: rundown.and_then(|r| r.scheduling_class).map(Into::into),
-            nominal_mhz: nominal.map(|mhz| mhz as i32),
-            relative_performance_percent: rundown.and_then(|r| r.relative_performance).map(|p| p as i32),
-            is_hyper_threaded: mask.map(|mask| mask >> cpu & 1 != 0),
-            name: named.and_then(|p| text(&p.name)),
-            vendor: named.and_then(|p| text(&p.vendor)),
-            identifier: named.and_then(|p| text(&p.identifier)),
-        }
-    }
-
-    fn number(&self, cpu: u32, rundown: Option<&Rundown>) -> Option<(u16, u8)> {
-        let listed = self.numbers.get(cpu as usize).copied();
-        listed.or(rundown.map(|r| (r.number.group, r.number.number)))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system_config::SystemConfig;
+    use crate::table::CpuCore;
 
     #[test]
     fn processors_of_several_groups_have_the_index_of_the_table() {

@@ -3,17 +3,39 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use etwkit_decode::Decoder;
-use etwkit_decode::dns::{DnsEvent, DnsReader, Step};
+use etwkit_decode::dns::{DNS_CLIENT, DnsEvent, DnsReader, Step, id};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Pending};
-use super::generic::inline_stack;
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::inline_stack::inline_stack;
 use super::line::Seq;
-use crate::table;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, sums};
+use crate::sink::{Sink, SinkError};
+use crate::table::{self, Row};
 
-/// Queries of one name that are open at most; the first one of more is given up. A file can be made that starts millions of them.
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[Events::Provider(
+        DNS_CLIENT,
+        &[id::SERVER_TIMEOUT, id::START, id::END, id::ADAPTER, id::SERVER],
+    )],
+    tables: &[sums(table::DnsQuery::TABLE)],
+    topics: &[Topic {
+        place: 200,
+        name: "DNS queries",
+        answers: "which name took long to resolve",
+        recorded_by: "Microsoft-Windows-DNS-Client",
+        events: &[Events::Provider(DNS_CLIENT, &[id::START, id::END])],
+        tables: &[table::DnsQuery::TABLE],
+    }],
+    make: |_| Box::new(Dns::default()),
+    ..Declaration::EMPTY
+};
+
+/// Queries of one name that are open at most; the first one of more is given up. A file can be made that
+/// starts millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.
@@ -40,7 +62,7 @@ impl Names {
 struct Open {
     pid: Option<u32>,
     query_type: u32,
-    row: Box<table::DnsQuery>,
+    row: table::DnsQuery,
     /// Number of the start in the line, if it brought a stack.
     start: Option<Seq>,
     adapters: Names,
@@ -54,7 +76,7 @@ impl Open {
         Self {
             pid,
             query_type,
-            row: Box::new(row),
+            row,
             start,
             adapters: Names::default(),
             adapter_servers: Names::default(),
@@ -66,37 +88,13 @@ impl Open {
 
 /// Pairs starts with answers.
 #[derive(Debug, Default)]
-pub(super) struct Dns {
+struct Dns {
     reader: DnsReader,
     /// Open queries by name in lower case.
     open: HashMap<String, Vec<Open>>,
 }
 
 impl Dns {
-    /// Takes an event of the DNS client. Returns whether a row shows it; `None` if it is none of those that tell of queries.
-    pub(super) fn event(
-        &mut self,
-        event: &RawEvent<'_>,
-        decoder: &mut Decoder,
-        context: &mut Context<'_>,
-    ) -> Option<bool> {
-        if !DnsReader::is_meant(event) {
-            return None;
-        }
-        let Some(told) = self.reader.read(event, decoder) else { return Some(false) };
-        Some(match &told.step {
-            Step::Start { .. } => {
-                self.start(&told, event, context);
-                true
-            }
-            Step::End { .. } => {
-                self.end(&told, event, context);
-                true
-            }
-            _ => self.between(&told),
-        })
-    }
-
     fn start(&mut self, told: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let Step::Start { query_type, options, is_network, is_async } = told.step else { return };
         let (pid, now) = (event.process_id(), event.timestamp);
@@ -116,7 +114,8 @@ impl Dns {
         let start = (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
         let of_name = self.open.entry(told.name.to_lowercase()).or_default();
-        // Where another one of this process, name and type is open, its answer was lost, or this one's answer ends both.
+        // Where another one of this process, name and type is open, its answer was lost, or this one's answer
+        // ends both.
         let lost = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type);
         let lost = lost.or_else(|| (of_name.len() >= MAX_OPEN).then_some(0));
         if let Some(at) = lost {
@@ -159,7 +158,8 @@ impl Dns {
         Some(open)
     }
 
-    /// Adapters and servers belong to all open queries of the name that they may be of. Returns whether there is one.
+    /// Adapters and servers belong to all open queries of the name that they may be of. Returns whether there
+    /// is one.
     fn between(&mut self, told: &DnsEvent) -> bool {
         let Some(of_name) = self.open.get_mut(&told.name.to_lowercase()) else { return false };
         // Older versions do not tell who asked.
@@ -184,17 +184,40 @@ impl Dns {
         }
         is_shown
     }
+}
+
+impl Importer for Dns {
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
+        let Some(told) = self.reader.read(event, &mut context.decoder) else { return Ok(false) };
+        Ok(match &told.step {
+            Step::Start { .. } => {
+                self.start(&told, event, context);
+                true
+            }
+            Step::End { .. } => {
+                self.end(&told, event, context);
+                true
+            }
+            _ => self.between(&told),
+        })
+    }
 
     /// Writes the queries that were not answered, in the order of their starts.
-    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) {
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let mut open: Vec<Open> = self.open.into_values().flatten().collect();
         open.sort_by(|a, b| {
             let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);
             order(a).cmp(&order(b)).then_with(|| a.row.name.cmp(&b.row.name))
         });
         for open in open {
-            write(open, end, context);
+            write(open, learned.collected.end, context);
         }
+        Ok(())
     }
 }
 
@@ -209,5 +232,6 @@ fn write(open: Open, time: i64, context: &mut Context<'_>) {
     row.adapter_servers = adapter_servers.joined();
     row.servers = servers.joined();
     row.timed_out_servers = timed_out.joined();
-    context.wait(time, None, None, Pending::Dns(row, start));
+    let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(start));
+    context.wait(time, None, None, row);
 }

@@ -5,12 +5,37 @@ use etwkit_decode::kernel::stack::Owner;
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
-use super::generic::inline_stack;
-use super::identity::key;
+use super::context::Context;
+use super::identity::{full_name, key};
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::inline_stack::inline_stack;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, sums};
 use crate::sink::{Sink, SinkError};
-use crate::table;
+use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
+
+const EVENTS: &[Events] = &[Events::Provider(clr::RUNTIME, &[]), Events::Provider(clr::RUNDOWN, &[])];
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: EVENTS,
+    tables: &[
+        sums(table::Exception::TABLE),
+        sums(table::Gc::TABLE),
+        sums(table::Jit::TABLE),
+        sums(table::ThreadPool::TABLE),
+    ],
+    topics: &[Topic {
+        place: 190,
+        name: ".NET",
+        answers: "collections, compiled methods, exceptions",
+        recorded_by: "Microsoft-Windows-DotNETRuntime",
+        events: EVENTS,
+        tables: &[table::Exception::TABLE, table::Gc::TABLE, table::Jit::TABLE, table::ThreadPool::TABLE],
+    }],
+    make: |_| Box::new(Dotnet::default()),
+    ..Declaration::EMPTY
+};
 
 /// A thread of a process. The one that stops the others lets them run again, too.
 type Runner = (Option<ProcessKey>, Option<u32>);
@@ -24,7 +49,7 @@ const BACKGROUND: u32 = 1;
 
 /// Collections and compilations that have begun.
 #[derive(Debug, Default)]
-pub(super) struct Dotnet {
+struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
@@ -43,14 +68,13 @@ pub(super) struct Dotnet {
 }
 
 impl Dotnet {
-    /// Takes an event of the runtime. Returns whether a table shows it.
-    pub(super) fn event(
+    fn event(
         &mut self,
         origin: Origin,
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
+    ) -> IsShown {
         if origin == Origin::Runtime && event.descriptor().id == id::STACK {
             return Ok(self.stack(event, context));
         }
@@ -182,24 +206,37 @@ impl Dotnet {
             ts_ns,
             process_key: key(process),
             thread_key,
-            method: super::identity::full_name(&method.namespace, &method.name),
+            method: full_name(&method.namespace, &method.name),
             start_ns: start.map(|(start, _)| start),
             duration_ns: start.map(|(start, _)| ts_ns.saturating_sub(start)),
             il_size_bytes: start.map(|(_, bytes)| bytes.into()),
             size_bytes: method.size.into(),
             is_dynamic,
         };
-        context.tables.jit.push(&row, sink)
+        context.tables.push(&row, sink)
+    }
+}
+
+impl Importer for Dotnet {
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+        let Some(origin) = clr::origin(event) else { return Ok(false) };
+        self.event(origin, event, context, sink)
     }
 
-    /// Writes the collections. Returns how many suspensions belong to none of them.
-    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
+    /// Writes the collections.
+    fn finish(
+        mut self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let when = |row: &table::Gc| row.start_ns.or(row.end_ns).unwrap_or_default();
         self.collections.sort_by_key(when);
         for row in self.collections.iter().filter(|row| context.range.contains(when(row))) {
-            context.tables.gc.push(row, sink)?;
+            context.tables.push(row, sink)?;
         }
-        Ok(self.unattributed)
+        context.notes.pauses = self.unattributed;
+        Ok(())
     }
 }
 
@@ -218,7 +255,7 @@ fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut 
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);
-        let row = Pending::ThreadPool(Box::new(table::ThreadPool {
+        let row = table::ThreadPool {
             ts_ns,
             process_key: key(process),
             thread_key,
@@ -228,7 +265,8 @@ fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut 
             throughput: told.throughput,
             reason: told.reason.map(|n| n as i32),
             stack_id: None,
-        }));
+        };
+        let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         with_stack(event, process, context, row);
     }
     true
@@ -239,7 +277,7 @@ fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Co
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);
-        let row = Pending::Exception(Box::new(table::Exception {
+        let row = table::Exception {
             ts_ns,
             process_key: key(process),
             thread_key,
@@ -248,7 +286,8 @@ fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Co
             hresult: Some(exception.hresult as i32),
             flags: exception.flags.into(),
             stack_id: None,
-        }));
+        };
+        let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         with_stack(event, process, context, row);
     }
     true

@@ -1,7 +1,8 @@
 //! The focus: how long it stayed where.
 //!
-//! One kind of events tells threads, three others tell processes: the change, and that the one lost and the other gained it. Any of them may be recorded without the
-//! others, so that threads and processes are followed on their own and what is told twice counts once.
+//! One kind of events tells threads, three others tell processes: the change, and that the one lost and the
+//! other gained it. Any of them may be recorded without the others, so that threads and processes are
+//! followed on their own and what is told twice counts once.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +138,8 @@ impl Foci {
     }
 }
 
-/// Where the focus is behind a change, and the stays that it ends. An event that tells only one side has no `old` or no `new`.
+/// Where the focus is behind a change, and the stays that it ends. An event that tells only one side has no
+/// `old` or no `new`.
 fn moved(
     place: Place,
     old: Option<Holder>,
@@ -213,5 +215,5 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
         process_key: key(stay.holder.process),
         thread_key: stay.holder.thread_key,
     };
-    context.tables.focus_change.push(&row, sink)
+    context.tables.push(&row, sink)
 }

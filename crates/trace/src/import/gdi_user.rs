@@ -4,12 +4,12 @@ use etwkit_decode::win32k::{Class, ObjectEvent, Step};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
-use super::generic::inline_stack;
-use super::handles::has_ended;
+use super::actor::{Actor, start};
+use super::context::Context;
 use super::identity::key;
+use super::inline_stack::inline_stack;
 use super::line::Seq;
-use super::win32k::{Actor, start};
+use super::waiting::{self, Pending};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 
@@ -21,7 +21,7 @@ type Place = (Class, u32, u64);
 
 #[derive(Debug)]
 struct Open {
-    row: Box<GdiUserObject>,
+    row: GdiUserObject,
     owner: Option<ProcessKey>,
     start: Option<Seq>,
 }
@@ -68,7 +68,7 @@ impl GdiUser {
                 row.process_key = key(open.owner);
                 // What destroyed it is the stack of the row itself.
                 let stack = inline_stack(event);
-                context.wait_with(time, actor.process, &stack, Pending::GdiUserObject(open.row, open.start));
+                context.wait_with(time, actor.process, &stack, pending(open.row, open.start));
             }
             Step::Owner => {
                 let mut open = self.take(&read, place, None);
@@ -113,15 +113,15 @@ impl GdiUser {
         let mut open: Vec<(Place, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
         for (_, open) in open {
-            let outcome = if has_ended(open.owner, end, context) { "process_end" } else { "open" };
+            let outcome = if context.has_ended(open.owner, end) { "process_end" } else { "open" };
             write(open, outcome, end, context);
         }
         self.dropped
     }
 }
 
-fn row(read: &ObjectEvent, origin: &'static str) -> Box<GdiUserObject> {
-    Box::new(GdiUserObject {
+fn row(read: &ObjectEvent, origin: &'static str) -> GdiUserObject {
+    GdiUserObject {
         class: read.class.name(),
         type_id: read.kind.cast_signed(),
         type_name: read.class.type_name(read.kind),
@@ -129,11 +129,18 @@ fn row(read: &ObjectEvent, origin: &'static str) -> Box<GdiUserObject> {
         session_id: read.session.cast_signed(),
         origin,
         ..GdiUserObject::default()
-    })
+    }
 }
 
 fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context<'_>) {
     open.row.outcome = outcome;
     open.row.process_key = key(open.owner);
-    context.wait(time, None, None, Pending::GdiUserObject(open.row, open.start));
+    context.wait(time, None, None, pending(open.row, open.start));
+}
+
+/// What destroyed it has the stack of the row itself.
+fn pending(row: GdiUserObject, creation: Option<Seq>) -> Pending {
+    waiting::row(row, move |row, stacks| {
+        (row.create_stack_id, row.destroy_stack_id) = (stacks.of(creation), stacks.own());
+    })
 }

@@ -3,18 +3,31 @@
 use std::sync::Arc;
 
 use etwkit_decode::clr::{self, Origin};
+use etwkit_decode::kernel::{Hook, group, scheduler};
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_decode::{Decoder, Plan, Source};
-use etwkit_etl::bytes::{u32_at, u64_at};
-use etwkit_etl::wire::extended::kind;
+use etwkit_decode::{Plan, Source};
 use etwkit_etl::{Guid, Identity, RawEvent};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::context::{Context, Pending};
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::inline_stack::inline_stack;
+use super::waiting;
 use crate::attribution::Attributor;
-use crate::table::GenericEvent;
+use crate::declared::{Events, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{GenericEvent, Row};
+
+/// Claims nothing: it gets what no other importer shows.
+pub(super) const DECLARATION: Declaration = Declaration {
+    // The next events of a processor are of the thread that comes.
+    hears: &[Events::Kernel(group::THREAD, &[scheduler::opcode::CONTEXT_SWITCH])],
+    tables: &[rows(GenericEvent::TABLE)],
+    make: |learned| Box::new(Generic::new(learned)),
+    ..Declaration::EMPTY
+};
 
 /// Names of the events of one layout.
 #[derive(Debug, Clone)]
@@ -32,54 +45,42 @@ struct Decoded {
     payload: Option<Vec<u8>>,
 }
 
-/// Decodes whatever no other importer takes.
-pub(super) struct Generic {
-    pub(super) decoder: Decoder,
+/// Decodes whatever no other importer shows.
+struct Generic {
     attributor: Attributor,
     /// By address of the plan. The plan is kept, so that no address stands for two.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,
     guids: FxHashMap<Guid, Arc<str>>,
     last_activity: Option<(Guid, Arc<str>)>,
     keep_payload: bool,
-    /// Events that nothing describes, and such whose payload ended too early.
-    pub(super) unknown: u64,
-    pub(super) incomplete: u64,
 }
 
 impl Generic {
-    pub(super) fn new(decoder: Decoder, attributor: Attributor, keep_payload: bool) -> Self {
+    fn new(learned: Learned<'_>) -> Self {
         Self {
-            decoder,
-            attributor,
+            attributor: Attributor::new(learned.collected.directory.first_threads.clone()),
             names: FxHashMap::default(),
             guids: FxHashMap::default(),
             last_activity: None,
-            keep_payload,
-            unknown: 0,
-            incomplete: 0,
+            keep_payload: learned.keep_payload,
         }
     }
 
-    /// Follows a context switch: the next events of its processor are of the thread that comes.
-    pub(super) fn pass_switch(&mut self, event: &RawEvent<'_>) {
-        self.attributor.ids(event, None);
-    }
-
-    /// Takes an event.
-    pub(super) fn event(&mut self, event: &RawEvent<'_>, running: Option<u32>, context: &mut Context<'_>) {
+    fn event(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let running = context.running_on(event.cpu);
         let ts_ns = context.ns(event.timestamp);
         if !context.range.contains(ts_ns) {
             return;
         }
-        let plan = self.decoder.plan(event);
+        let plan = context.decoder.plan(event);
         let ids = self.attributor.ids(event, plan.as_ref());
         let of_thread = ids.tid.map(|tid| context.of_thread(tid, event.timestamp));
         let of_pid = ids.pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
         let process = of_pid.or_else(|| of_thread.and_then(|who| who.process));
-        let names = self.names(event, plan.as_ref());
+        let names = self.names(event, plan.as_ref(), context);
         let Decoded { fields, message, payload } = self.fields(event, plan.as_ref(), context);
         let descriptor = event.descriptor();
-        let row = Box::new(GenericEvent {
+        let row = GenericEvent {
             ts_ns,
             cpu: event.cpu.into(),
             process_key: key(process),
@@ -99,7 +100,8 @@ impl Generic {
             fields,
             payload,
             stack_id: None,
-        });
+        };
+        let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         let own = inline_stack(event);
         if own.is_empty() {
             // Stacks of providers stand in their events, but for those that the .NET runtime writes.
@@ -108,34 +110,36 @@ impl Generic {
                 _ if event.kind.is_manifest() => None,
                 _ => event.thread_id().or(running),
             };
-            context.wait(event.timestamp, tid, process, Pending::Generic(row));
+            context.wait(event.timestamp, tid, process, row);
         } else {
-            context.wait_with(event.timestamp, process, &own, Pending::Generic(row));
+            context.wait_with(event.timestamp, process, &own, row);
         }
     }
 
-    /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its end.
-    fn fields(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &Context<'_>) -> Decoded {
+    /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
+    /// end.
+    fn fields(&self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &mut Context<'_>) -> Decoded {
         let payload = event.payload();
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
         let Some(plan) = plan else {
-            self.unknown += 1;
+            context.notes.not_described += 1;
             return Decoded { fields: None, message: None, payload: raw() };
         };
         let renderer = Renderer { clock: Some(context.clock), limits: Limits::NONE };
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
-        self.incomplete += u64::from(!is_complete);
-        // The texts that a trace brings along mostly list the fields again: a fifth more room for nothing new.
+        context.notes.incomplete += u64::from(!is_complete);
+        // The texts that a trace brings along mostly list the fields again: a fifth more room for nothing
+        // new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
-        let message = if is_named { self.decoder.text(event, plan, &fields) } else { None };
+        let message = if is_named { context.decoder.text(event, plan, &fields) } else { None };
         Decoded { fields: Some(Value::Object(fields).to_string()), message, payload: raw }
     }
 
-    fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Names {
+    fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &Context<'_>) -> Names {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
-            let provider = self.decoder.provider_name(guid);
+            let provider = context.decoder.provider_name(guid);
             return Names { guid: self.guid(guid), provider, name: None, described_by: None };
         };
         let address = Arc::as_ptr(plan) as usize;
@@ -146,7 +150,7 @@ impl Generic {
         let schema = plan.schema();
         let names = Names {
             guid: self.guid(guid),
-            provider: schema.provider_name.clone().or_else(|| self.decoder.provider_name(guid)),
+            provider: schema.provider_name.clone().or_else(|| context.decoder.provider_name(guid)),
             name: Some(Arc::from(&*schema.name)).filter(|name: &Arc<str>| !name.is_empty()),
             described_by: Some(schema.source.name()),
         };
@@ -171,6 +175,35 @@ impl Generic {
     }
 }
 
+impl Importer for Generic {
+    fn kernel(
+        &mut self,
+        _: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        self.event(event, context);
+        Ok(true)
+    }
+
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
+        self.event(event, context);
+        Ok(true)
+    }
+
+    fn hear(
+        &mut self,
+        _: Option<Hook>,
+        event: &RawEvent<'_>,
+        _: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.attributor.ids(event, None);
+        Ok(())
+    }
+}
+
 /// GUID of the provider or class; kernel events have that of their class, as far as their layout is known.
 fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     match event.identity() {
@@ -187,15 +220,4 @@ fn event_id(event: &RawEvent<'_>) -> i32 {
         Identity::Message { number, .. } => number.into(),
         _ => event.descriptor().id.into(),
     }
-}
-
-/// The addresses of a stack that lies in the event itself, innermost first.
-pub(super) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
-    let items = event.extended();
-    // The first eight bytes tell whether another part follows.
-    if let Some(bytes) = items.find(kind::STACK_TRACE_64) {
-        return (8..bytes.len()).step_by(8).map_while(|at| u64_at(bytes, at)).collect();
-    }
-    let bytes = event.extended().find(kind::STACK_TRACE_32).unwrap_or_default();
-    (8..bytes.len()).step_by(4).map_while(|at| u32_at(bytes, at).map(u64::from)).collect()
 }

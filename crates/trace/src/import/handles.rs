@@ -1,17 +1,56 @@
 //! Handles: who got them, who closed them. References to objects.
 
 use etwkit_decode::kernel::object::{self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
 use super::object_types::ObjectTypes;
 use super::objects::Objects;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
 use crate::sink::{Sink, SinkError};
-use crate::table;
+use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[Events::Kernel(
+        group::OBJECT,
+        &[
+            opcode::CREATE_HANDLE,
+            opcode::CLOSE_HANDLE,
+            opcode::DUPLICATE_HANDLE,
+            opcode::TYPE_START,
+            opcode::TYPE_END,
+            opcode::HANDLE_START,
+            opcode::HANDLE_END,
+            opcode::CREATE_OBJECT,
+            opcode::DELETE_OBJECT,
+            opcode::REFERENCE,
+            opcode::DEREFERENCE,
+        ],
+    )],
+    tables: &[rows(table::Object::TABLE), rows(table::Handle::TABLE), rows(table::ObjectRef::TABLE)],
+    topics: &[Topic {
+        place: 180,
+        name: "handles",
+        answers: "who leaks handles",
+        recorded_by: "OB_HANDLE+OB_OBJECT",
+        events: &[Events::KernelBetween(group::OBJECT, opcode::CREATE_HANDLE, opcode::DEREFERENCE)],
+        tables: &[
+            table::Object::TABLE,
+            table::Handle::TABLE,
+            table::ObjectRef::TABLE,
+            table::HandleType::TABLE,
+        ],
+    }],
+    make: |learned| Box::new(Handles::new(&learned.collected.object_types)),
+    ..Declaration::EMPTY
+};
 
 /// Handles that are open at one time at most, some 600 MiB. A trace with more of them was made to have them.
 const MAX_OPEN: usize = 1 << 22;
@@ -25,7 +64,7 @@ type HandleOf = (Option<ProcessKey>, u32);
 /// A handle that is open.
 #[derive(Debug)]
 struct Open {
-    row: Box<table::Handle>,
+    row: table::Handle,
     start: Option<Seq>,
     object: u64,
 }
@@ -49,29 +88,28 @@ struct At<'a, 'd> {
 
 /// Follows handles and objects.
 #[derive(Debug)]
-pub(super) struct Handles<'t> {
+struct Handles<'t> {
     objects: Objects<'t>,
     open: FxHashMap<HandleOf, Open>,
-    /// Processes by the id of what started them, in the order of their starts; made when something is inherited.
+    /// Processes by the id of what started them, in the order of their starts; made when something is
+    /// inherited.
     children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
     /// Handles that are not followed, since there are too many.
     dropped: u64,
 }
 
 impl<'t> Handles<'t> {
-    pub(super) fn new(types: &'t ObjectTypes) -> Self {
+    fn new(types: &'t ObjectTypes) -> Self {
         Self { objects: Objects::new(types), open: FxHashMap::default(), children: None, dropped: 0 }
     }
 
-    /// Takes an event of the object manager; `running` is the thread on its processor. Returns whether a table shows it.
-    pub(super) fn event(
+    fn event(
         &mut self,
         op: u8,
         event: &RawEvent<'_>,
-        running: Option<u32>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
+    ) -> IsShown {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let (time, ns) = (event.timestamp, context.ns(event.timestamp));
         if matches!(op, opcode::HANDLE_START | opcode::HANDLE_END) {
@@ -82,7 +120,7 @@ impl<'t> Handles<'t> {
         if matches!(op, opcode::TYPE_START | opcode::TYPE_END) {
             return Ok(true);
         }
-        let actor = actor(event, running, context);
+        let actor = actor(event, context);
         let mut at = At { time, ns, actor, context, sink };
         let is_in_range = at.context.range.contains(ns);
         match op {
@@ -127,7 +165,8 @@ impl<'t> Handles<'t> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
-        // A copy with the value that it has already: a process that is being started gets it, whose id is not told.
+        // A copy with the value that it has already: a process that is being started gets it, whose id is not
+        // told.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited { self.heir(read.target_pid, at.time, at.context) } else { target };
         let owner = owner(target, read.target, at);
@@ -180,7 +219,7 @@ impl<'t> Handles<'t> {
         (row.process_key, row.handle, row.open_ns) = (key(owner.0), owner.1.into(), ns);
         (row.open_process_key, row.open_thread_key) = (key(at.actor.process), at.actor.thread_key);
         let start = at.context.wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
-        let open = Open { row: Box::new(row), start: Some(start), object: read.object };
+        let open = Open { row, start: Some(start), object: read.object };
         self.open.insert(owner, open);
         Ok(())
     }
@@ -190,7 +229,7 @@ impl<'t> Handles<'t> {
         let Some(mut open) = self.open.remove(&owner) else { return Ok(()) };
         open.row.outcome = "reused";
         let object = (open.object, open.row.object_id);
-        at.context.wait(at.time, None, None, Pending::Handle(open.row, open.start));
+        at.context.wait(at.time, None, None, pending(open.row, open.start));
         self.objects.closed(object, at.context, at.sink)
     }
 
@@ -206,16 +245,9 @@ impl<'t> Handles<'t> {
                 let object_id = self.objects.at(read.object, Some(read.kind), ns, at.context, at.sink)?;
                 let (process_key, handle) = (key(owner.0), owner.1.into());
                 let origin = "unknown";
-                (
-                    Box::new(table::Handle {
-                        process_key,
-                        handle,
-                        object_id,
-                        origin,
-                        ..table::Handle::default()
-                    }),
-                    None,
-                )
+                let row =
+                    table::Handle { process_key, handle, object_id, origin, ..table::Handle::default() };
+                (row, None)
             }
         };
         self.objects.name(read.object, read.name.as_deref());
@@ -224,7 +256,7 @@ impl<'t> Handles<'t> {
         row.lifetime_ns = row.open_ns.map(|open| at.ns.saturating_sub(open));
         (row.close_process_key, row.close_thread_key) = (key(at.actor.process), at.actor.thread_key);
         let object = (read.object, row.object_id);
-        at.context.wait(at.time, at.actor.tid, at.actor.process, Pending::Handle(row, start));
+        at.context.wait(at.time, at.actor.tid, at.actor.process, pending(row, start));
         self.objects.closed(object, at.context, at.sink)
     }
 
@@ -233,7 +265,8 @@ impl<'t> Handles<'t> {
         let handle = &read.handle;
         let owner = owner(at.context.directory.process_at(read.pid, at.time), handle.handle, at);
         let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
-        // The lists are those of the ends of the trace. What a part of it begins or ends with they do not tell.
+        // The lists are those of the ends of the trace. What a part of it begins or ends with they do not
+        // tell.
         let is_told = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_told && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
@@ -248,7 +281,7 @@ impl<'t> Handles<'t> {
                 origin: "rundown",
                 ..table::Handle::default()
             };
-            self.open.insert(owner, Open { row: Box::new(row), start: None, object: handle.object });
+            self.open.insert(owner, Open { row, start: None, object: handle.object });
         }
         self.objects.name(handle.object, handle.name.as_deref());
         Ok(())
@@ -274,32 +307,45 @@ impl<'t> Handles<'t> {
         event_row(table::ObjectRef { object_id, kind, tag, count, ..table::ObjectRef::default() }, at);
         Ok(())
     }
+}
 
-    /// Writes the handles that are open and the objects that live. Returns how many were not followed.
-    pub(super) fn finish(
-        self,
-        end: i64,
+impl Importer for Handles<'_> {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<u64, SinkError> {
+    ) -> IsShown {
+        self.event(hook.opcode, event, context, sink)
+    }
+
+    /// Writes the handles that are open and the objects that live.
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end = learned.collected.end;
         let mut open: Vec<(HandleOf, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, handle), open)| {
             (open.row.open_ns, process.map(|process| process.0), *handle)
         });
         for ((process, _), mut open) in open {
-            open.row.outcome = if has_ended(process, end, context) { "process_end" } else { "open" };
-            context.wait(end, None, None, Pending::Handle(open.row, open.start));
+            open.row.outcome = if context.has_ended(process, end) { "process_end" } else { "open" };
+            context.wait(end, None, None, pending(open.row, open.start));
         }
-        Ok(self.objects.finish(context, sink)? + self.dropped)
+        context.notes.not_followed += self.dropped + self.objects.finish(context, sink)?;
+        Ok(())
     }
 }
 
-/// Whether a process ended in the trace.
-pub(super) fn has_ended(process: Option<ProcessKey>, end: i64, context: &Context<'_>) -> bool {
-    let instance = process.and_then(|process| context.directory.processes.instance(process));
-    instance
-        .and_then(|instance| instance.stop)
-        .is_some_and(|stop| stop <= end && context.range.contains(context.ns(stop)))
+/// The row of a handle. What closed it has the stack of the row itself.
+fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
+    waiting::row(row, move |row, stacks| {
+        (row.open_stack_id, row.close_stack_id) = (stacks.of(open), stacks.own());
+    })
 }
 
 /// The process whose handle it is: handles of the kernel are those of System, whoever uses them.
@@ -308,9 +354,9 @@ fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf 
     (if handle & KERNEL_HANDLE == 0 { process } else { system().or(process) }, handle)
 }
 
-fn actor(event: &RawEvent<'_>, running: Option<u32>, context: &mut Context<'_>) -> Actor {
+fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
-    let tid = event.thread_id().or(running);
+    let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, time));
     let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
     let process = told.or(who.and_then(|who| who.process));
@@ -320,5 +366,6 @@ fn actor(event: &RawEvent<'_>, running: Option<u32>, context: &mut Context<'_>) 
 fn event_row(row: table::ObjectRef, at: &mut At<'_, '_>) {
     let Actor { tid, process, thread_key } = at.actor;
     let row = table::ObjectRef { ts_ns: at.ns, process_key: key(process), thread_key, ..row };
-    at.context.wait(at.time, tid, process, Pending::ObjectRef(Box::new(row)));
+    let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+    at.context.wait(at.time, tid, process, row);
 }

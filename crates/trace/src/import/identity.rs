@@ -5,8 +5,6 @@ use rustc_hash::FxHashMap;
 
 use super::assemblies::Assemblies;
 use crate::directory::Directory;
-use crate::out::write_all;
-use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Thread};
 use crate::tracker::image::ImageInstance;
 use crate::tracker::method::MethodTracker;
@@ -72,26 +70,19 @@ impl<'d> Identity<'d> {
         *self.unseen.entry(tid).or_insert(next as i32)
     }
 
-    /// Hands on what names processes, threads, modules and methods.
-    pub(super) fn write(
-        &mut self,
-        methods: &MethodTracker,
-        assemblies: &Assemblies,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        write_all(self.processes(), sink)?;
-        write_all(self.threads(), sink)?;
+    /// The rows of `module`.
+    pub(super) fn modules(&self, assemblies: &Assemblies) -> impl Iterator<Item = Module> {
         let images = self.directory.images.images();
-        let images = images.iter().zip(0..).map(|(image, id)| self.module(id, image));
-        write_all(images.chain(assemblies.added().iter().cloned()), sink)?;
-        write_all(self.methods(methods, assemblies), sink)
+        let images = images.iter().zip(0..).map(move |(image, id)| self.module(id, image));
+        images.chain(assemblies.added().iter().cloned())
     }
 
     fn ns(&self, time: Option<i64>) -> Option<i64> {
         time.map(|time| self.clock.nanoseconds(time))
     }
 
-    fn processes(&mut self) -> Vec<Process> {
+    /// The rows of `process`.
+    pub(super) fn processes(&mut self) -> Vec<Process> {
         let instances = self.directory.processes.instances();
         let keys = instances.iter().zip(0..);
         keys.map(|(process, process_key)| self.process(process_key, process)).collect()
@@ -129,7 +120,8 @@ impl<'d> Identity<'d> {
         }
     }
 
-    fn threads(&mut self) -> Vec<Thread> {
+    /// The rows of `thread`.
+    pub(super) fn threads(&mut self) -> Vec<Thread> {
         let known = self.directory.threads.instances().iter().zip(0..);
         let mut rows: Vec<Thread> = known.map(|(thread, key)| self.thread(key, thread)).collect();
         let mut unseen: Vec<(i32, u32)> = self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
@@ -189,7 +181,12 @@ impl<'d> Identity<'d> {
         }
     }
 
-    fn methods(&self, tracker: &MethodTracker, assemblies: &Assemblies) -> impl Iterator<Item = Method> {
+    /// The rows of `method`.
+    pub(super) fn methods(
+        &self,
+        tracker: &MethodTracker,
+        assemblies: &Assemblies,
+    ) -> impl Iterator<Item = Method> {
         let ids = first_methods(tracker);
         let mut rows = Vec::new();
         for (pid, methods) in tracker.processes() {

@@ -4,22 +4,89 @@ use std::sync::Arc;
 
 use etwkit_decode::kernel::fault::HardFault;
 use etwkit_decode::kernel::file_io::{self, Operation, OperationEnd};
-use etwkit_decode::kernel::{Hook, disk};
+use etwkit_decode::kernel::{Hook, disk, fault, file_name, group};
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::utf16_text;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
+use super::context::Context;
 use super::identity::Who;
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
 use crate::interner::Interner;
 use crate::issuer::{Issuer, Issuers};
-use crate::table;
+use crate::sink::{Sink, SinkError};
+use crate::table::{self, Row};
+
+/// Completions of disk accesses.
+const COMPLETIONS: Events =
+    Events::Kernel(group::DISK, &[disk::opcode::READ, disk::opcode::WRITE, disk::opcode::FLUSH]);
+/// Starts of disk accesses.
+const INITS: Events = Events::Kernel(
+    group::DISK,
+    &[disk::opcode::READ_INIT, disk::opcode::WRITE_INIT, disk::opcode::FLUSH_INIT],
+);
+/// Which path a file key stands for: read by the first walk.
+const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
+const OPERATIONS: Events =
+    Events::KernelBetween(group::FILE, file_io::opcode::CREATE, file_io::opcode::QUERY_EA);
+const FAULTS: Events = Events::Kernel(group::MEMORY, &[fault::opcode::HARD_FAULT]);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[COMPLETIONS, INITS, NAMES, OPERATIONS, FAULTS],
+    tables: &[rows(table::DiskIo::TABLE), rows(table::FileIo::TABLE), rows(table::HardFault::TABLE)],
+    topics: &[
+        Topic {
+            place: 90,
+            name: "disk I/O",
+            answers: "which file kept the disk busy",
+            recorded_by: "DISK_IO",
+            events: &[COMPLETIONS],
+            tables: &[table::DiskIo::TABLE, table::DiskFile::TABLE],
+        },
+        Topic {
+            place: 100,
+            name: "disk I/O starts",
+            answers: "who started a disk access",
+            recorded_by: "DISK_IO_INIT",
+            events: &[INITS],
+            tables: &[],
+        },
+        Topic {
+            place: 110,
+            name: "file names",
+            answers: "names behind disk and file events",
+            recorded_by: "FILENAME",
+            events: &[NAMES],
+            tables: &[],
+        },
+        Topic {
+            place: 120,
+            name: "file I/O",
+            answers: "which file was opened, read, written, and how long it took",
+            recorded_by: "FILE_IO+FILE_IO_INIT",
+            events: &[OPERATIONS],
+            tables: &[table::FileIo::TABLE, table::FileFile::TABLE],
+        },
+        Topic {
+            place: 130,
+            name: "hard faults",
+            answers: "which pages were read from disk",
+            recorded_by: "HARD_FAULTS",
+            events: &[FAULTS],
+            tables: &[table::HardFault::TABLE],
+        },
+    ],
+    make: |_| Box::new(Io::default()),
+    ..Declaration::EMPTY
+};
 
 /// An operation that has not ended.
 #[derive(Debug)]
 struct Open {
-    row: Box<table::FileIo>,
+    row: table::FileIo,
     start: Seq,
 }
 
@@ -28,7 +95,7 @@ const UNKNOWN: &str = "unknown";
 
 /// Pairs starts with ends.
 #[derive(Debug, Default)]
-pub(super) struct Io {
+struct Io {
     /// Starts of disk accesses by request packet.
     disk_starts: FxHashMap<u64, Seq>,
     issuers: Issuers,
@@ -42,7 +109,7 @@ pub(super) struct Io {
 
 impl Io {
     /// Takes a disk event. Returns whether it is one that this table shows.
-    pub(super) fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         match hook.opcode {
@@ -111,16 +178,17 @@ impl Io {
             queue_ns: io_ns - service_ns,
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),
-            path: if is_flush { None } else { path(io.file_key, time, context) },
+            path: if is_flush { None } else { context.path(io.file_key, time) },
             priority: (io.irp_flags >> 17 & 7) as i32,
             irp_flags: io.irp_flags as i32,
             stack_id: None,
         };
-        context.wait(time, None, None, Pending::Disk(Box::new(row), start));
+        let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(start));
+        context.wait(time, None, None, row);
     }
 
     /// Takes a file event. Returns whether it is one that this table shows.
-    pub(super) fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         if hook.opcode == file_io::opcode::OPERATION_END {
             let Some(end) = OperationEnd::parse(payload, pointer_size) else { return false };
@@ -149,7 +217,7 @@ impl Io {
             ..table::FileIo::default()
         };
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
-        let open = Open { row: Box::new(row), start };
+        let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
             // Its end was lost: the request packet serves another operation by now.
             write(lost, time, context);
@@ -171,7 +239,7 @@ impl Io {
             self.opened.extend(opened.clone().map(|path| (op.file_object, path)));
             return opened;
         }
-        let known = path(op.file_key, time, context).or_else(|| path(op.file_object, time, context));
+        let known = context.path(op.file_key, time).or_else(|| context.path(op.file_object, time));
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {
@@ -192,7 +260,7 @@ impl Io {
                     status: Some(end.status as i32),
                     ..table::FileIo::default()
                 };
-                context.wait(time, None, None, Pending::File(Box::new(row), None));
+                context.wait(time, None, None, waiting::row(row, |_, _| {}));
             }
             return;
         };
@@ -204,7 +272,7 @@ impl Io {
     }
 
     /// Takes a page fault.
-    pub(super) fn fault(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+    fn fault(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else { return false };
         let (start_ns, end_ns) = (context.ns(fault.initial_time), context.ns(event.timestamp));
         if !context.range.contains(start_ns) {
@@ -220,33 +288,52 @@ impl Io {
             address: fault.address as i64,
             offset_bytes: fault.offset as i64,
             size_bytes: fault.bytes.into(),
-            path: path(fault.file_key, event.timestamp, context),
+            path: context.path(fault.file_key, event.timestamp),
             stack_id: None,
         };
-        context.wait(event.timestamp, Some(fault.tid), who.process, Pending::Fault(Box::new(row)));
+        let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+        context.wait(event.timestamp, Some(fault.tid), who.process, row);
         true
+    }
+}
+
+impl Importer for Io {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        Ok(match hook.group {
+            group::DISK => self.disk(hook, event, context),
+            group::FILE => file_name::is_name(hook.opcode) || self.file(hook, event, context),
+            _ => self.fault(event, context),
+        })
     }
 
     /// Writes the operations that had not ended when the trace did.
-    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) {
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let mut open: Vec<Open> = self.operations.into_values().collect();
         open.sort_unstable_by_key(|open| open.start);
         for open in open {
-            write(open, end, context);
+            write(open, learned.collected.end, context);
         }
+        Ok(())
     }
 }
 
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     if open.row.start_ns.is_some_and(|start| context.range.contains(start)) {
-        context.wait(time, None, None, Pending::File(open.row, Some(open.start)));
+        let Open { row, start } = open;
+        let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(Some(start)));
+        context.wait(time, None, None, row);
     } else {
         context.forget(open.start);
     }
-}
-
-/// The path with drive letter of a file key at a raw time.
-pub(super) fn path(key: u64, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
-    let path = context.directory.file_names.path(key, time)?;
-    Some(context.directory.paths.dos_path(path))
 }

@@ -1,25 +1,40 @@
-//! Recording sessions: those of the trace from their headers, others from what the provider of the tracing system tells.
+//! Recording sessions: those of the trace from their headers, others from what the provider of the tracing
+//! system tells.
 
 use std::sync::Arc;
 
-use etwkit_decode::Decoder;
-use etwkit_decode::kernel::group_mask::GroupMask;
-use etwkit_decode::session_events::{Kind, SessionFields, SessionReader};
+use etwkit_decode::kernel::group_mask::{GroupMask, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_decode::session_events::{EVENT_TRACING, Kind, SessionFields, SessionReader};
+use etwkit_etl::RawEvent;
 use etwkit_etl::session::TraceFile;
-use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
+use super::identity::key;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, sums};
 use crate::interner::Interner;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Logger, LoggerEvent};
+use crate::table::{Logger, LoggerEvent, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Rows show only a part of these events, so that they stay events of their own, too.
+    hears: &[
+        Events::Kernel(group::EVENT_TRACE, &[opcode::EXTENSION, opcode::END_EXTENSION]),
+        Events::Provider(EVENT_TRACING, &[]),
+    ],
+    tables: &[sums(Logger::TABLE), sums(LoggerEvent::TABLE)],
+    make: |_| Box::new(Loggers::default()),
+    ..Declaration::EMPTY
+};
 
 /// Sessions that are held at most; Windows runs 64 at a time.
 const MAX_LIVE: usize = 4096;
 
 /// Follows sessions.
 #[derive(Debug, Default)]
-pub(super) struct Loggers {
+struct Loggers {
     reader: SessionReader,
     /// Sessions that run, by name in lower case, in the order in which they came.
     live: FxHashMap<String, (usize, Logger)>,
@@ -31,28 +46,26 @@ pub(super) struct Loggers {
 
 impl Loggers {
     /// Takes an event that tells what the kernel records.
-    pub(super) fn mask(&mut self, event: &RawEvent<'_>) {
+    fn mask(&mut self, event: &RawEvent<'_>) {
         if let Some(mask) = GroupMask::parse(event.payload()) {
             self.masks.entry(event.file as usize).or_default().add(mask);
         }
     }
 
-    /// Takes an event. Rows show only a part of it, so that it stays an event of its own, too.
-    pub(super) fn event(
+    fn event(
         &mut self,
         event: &RawEvent<'_>,
-        decoder: &mut Decoder,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some((kind, fields)) = self.reader.read(event, decoder) else { return Ok(()) };
+        let Some((kind, fields)) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
         let ns = context.ns(event.timestamp);
         self.session(kind, &fields, ns, context, sink)?;
         if !context.range.contains(ns) {
             return Ok(());
         }
-        let row = self.row(kind, fields, ns, event, decoder, context);
-        context.tables.logger_event.push(&row, sink)
+        let row = self.row(kind, fields, ns, event, context);
+        context.tables.push(&row, sink)
     }
 
     /// Adds what an event tells of a session.
@@ -74,7 +87,7 @@ impl Loggers {
             && let Some((_, before)) = self.live.remove(&of)
         {
             // Its stop is missing: a name has one session at a time.
-            context.tables.logger.push(&before, sink)?;
+            context.tables.push(&before, sink)?;
         }
         let next = self.next;
         self.next += 1;
@@ -87,7 +100,7 @@ impl Loggers {
         }
         let has_ended = matches!(kind, Stop | StopError | StartError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
-            context.tables.logger.push(&ended, sink)?;
+            context.tables.push(&ended, sink)?;
         }
         Ok(())
     }
@@ -98,7 +111,6 @@ impl Loggers {
         fields: SessionFields,
         ts_ns: i64,
         event: &RawEvent<'_>,
-        decoder: &Decoder,
         context: &mut Context<'_>,
     ) -> LoggerEvent {
         let (tid, time) = (event.thread_id(), event.timestamp);
@@ -110,7 +122,7 @@ impl Loggers {
             kind: kind.name(),
             session: fields.session.as_deref().map(&mut text),
             provider_guid: fields.provider.map(|guid| text(&guid.to_string())),
-            provider: fields.provider.and_then(|guid| decoder.provider_name(guid)),
+            provider: fields.provider.and_then(|guid| context.decoder.provider_name(guid)),
             any_keyword: fields.any_keyword.map(|bits| bits as i64),
             all_keyword: fields.all_keyword.map(|bits| bits as i64),
             level: fields.level.map(|level| level as i32),
@@ -118,28 +130,44 @@ impl Loggers {
             status: fields.status.map(|status| status as i32),
             event_id: fields.event_id.map(|id| id as i32),
             event_name: fields.event_name,
-            process_key: super::identity::key(process.or_else(|| who.and_then(|who| who.process))),
+            process_key: key(process.or_else(|| who.and_then(|who| who.process))),
             thread_key: who.map(|who| who.thread_key),
         }
     }
+}
 
-    /// Writes the sessions of the trace and those that run on.
-    pub(super) fn finish(
-        mut self,
-        session: &Session,
+impl Importer for Loggers {
+    fn hear(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        for (number, file) in session.files().iter().enumerate() {
+        if hook.is_none() {
+            return self.event(event, context, sink);
+        }
+        self.mask(event);
+        Ok(())
+    }
+
+    /// Writes the sessions of the trace and those that run on.
+    fn finish(
+        mut self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
             // What events told of the same session belongs to it.
             let told = self.live.remove(&file.header().session_name.to_lowercase());
             let row = of_header(file, mask, told.map(|(_, row)| row).unwrap_or_default());
-            context.tables.logger.push(&row, sink)?;
+            context.tables.push(&row, sink)?;
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
         live.sort_unstable_by_key(|(place, _)| *place);
-        live.iter().try_for_each(|(_, row)| context.tables.logger.push(row, sink))
+        live.iter().try_for_each(|(_, row)| context.tables.push(row, sink))
     }
 }
 

@@ -1,32 +1,69 @@
 //! The recording, the machine, and what a reader of the numbers should know.
 
-use etwkit_decode::kernel::config;
+use etwkit_decode::eventinfo;
+use etwkit_decode::kernel::config::opcode;
+use etwkit_decode::kernel::merge::SYSTEM_CONFIG_EX;
+use etwkit_decode::kernel::{event_trace, group};
 use etwkit_etl::Session;
 use etwkit_etl::clock::{Clock, utc_text};
 use etwkit_etl::session::TraceFile;
 use serde_json::Value;
 
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, sums};
 use crate::directory::Directory;
-use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::summary::SystemConfig;
-use crate::table::{Disk, Service, SystemConfigItem, Trace, Volume};
+use crate::system_config::SystemConfig;
+use crate::table::{Disk, Row, Service, SystemConfigItem, Trace, Volume};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // All of these were read by the first walk.
+    takes: &[
+        Events::Kernel(
+            group::CONFIG,
+            &[
+                opcode::CPU,
+                opcode::LOGICAL_DISK,
+                opcode::NIC,
+                opcode::NUMA,
+                opcode::PHYSICAL_DISK,
+                opcode::PLATFORM,
+                opcode::PROCESSOR,
+                opcode::PROCESSOR_NUMBER,
+                opcode::SERVICE,
+            ],
+        ),
+        Events::Kernel(group::EVENT_TRACE, &[event_trace::opcode::HEADER]),
+        // What the merge step added describes paths and layouts.
+        Events::Class(SYSTEM_CONFIG_EX),
+        Events::Class(eventinfo::CLASS),
+    ],
+    tables: &[sums(SystemConfigItem::TABLE), sums(Disk::TABLE), sums(Volume::TABLE), sums(Service::TABLE)],
+    make: |_| Box::new(Machine),
+    ..Declaration::EMPTY
+};
 
 /// How a date begins that was not set.
 const NO_DATE: &str = "1970-01-01T00:00:00";
 
-/// Hands on what the trace tells of the machine.
-pub(super) fn write(
-    config: &SystemConfig,
-    directory: &Directory,
-    clock: &Clock,
-    sink: &mut dyn Sink,
-) -> Result<(), SinkError> {
-    write_all(items(config, clock), sink)?;
-    write_all(disks(config), sink)?;
-    write_all(volumes(config), sink)?;
-    write_all(services(config, directory), sink)
+/// Tells what the first walk learned of the machine.
+struct Machine;
+
+impl Importer for Machine {
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let (config, directory) = (&learned.collected.config, &learned.collected.directory);
+        context.tables.push_all(items(config, learned.session.clock()), sink)?;
+        context.tables.push_all(disks(config), sink)?;
+        context.tables.push_all(volumes(config), sink)?;
+        context.tables.push_all(services(config, directory), sink)
+    }
 }
 
 fn text(text: &str) -> Option<String> {
@@ -165,17 +202,6 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         missing_buffers: i64::try_from(session.missing_buffers()).ok(),
         ..Trace::default()
     }
-}
-
-/// Whether a type of configuration event became a row of the machine's tables.
-pub(super) const fn is_fact(op: u8) -> bool {
-    use config::opcode::{
-        CPU, LOGICAL_DISK, NIC, NUMA, PHYSICAL_DISK, PLATFORM, PROCESSOR, PROCESSOR_NUMBER, SERVICE,
-    };
-    matches!(
-        op,
-        CPU | LOGICAL_DISK | NIC | NUMA | PHYSICAL_DISK | PLATFORM | PROCESSOR | PROCESSOR_NUMBER | SERVICE
-    )
 }
 
 #[cfg(test)]

@@ -1,17 +1,26 @@
 //! Files that are mapped into processes.
 
-use etwkit_decode::kernel::Hook;
 use etwkit_decode::kernel::virtual_memory::{FileMap, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
-use super::handles::has_ended;
+use super::context::Context;
 use super::identity::key;
-use super::io::path;
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::{Seq, Whose};
-use crate::table;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[Events::Kernel(group::FILE, &[opcode::MAP, opcode::UNMAP, opcode::MAP_START, opcode::MAP_END])],
+    tables: &[rows(table::FileMap::TABLE)],
+    make: |_| Box::new(Maps::default()),
+    ..Declaration::EMPTY
+};
 
 /// Mapped files that are held at most, some 800 MiB. A trace with more of them was made to have them.
 const MAX_OPEN: usize = 1 << 22;
@@ -21,35 +30,26 @@ type Place = (Option<ProcessKey>, u64);
 
 #[derive(Debug)]
 struct Open {
-    row: Box<table::FileMap>,
+    row: table::FileMap,
     start: Option<Seq>,
 }
 
 /// Pairs begins with ends.
 #[derive(Debug, Default)]
-pub(super) struct Maps {
+struct Maps {
     open: FxHashMap<Place, Open>,
     next_id: i32,
     /// Mapped files that are not followed, since there are too many.
-    pub(super) dropped: u64,
+    dropped: u64,
 }
 
 impl Maps {
-    /// Takes an event; `running` is the thread on its processor. Returns whether a table shows it.
-    pub(super) fn event(
-        &mut self,
-        hook: Hook,
-        event: &RawEvent<'_>,
-        running: Option<u32>,
-        context: &mut Context<'_>,
-    ) -> bool {
-        let Some(read) = FileMap::parse(event.payload(), hook.version, event.pointer_size()) else {
-            return false;
-        };
+    fn event(&mut self, hook: Hook, read: &FileMap, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let (time, ns) = (event.timestamp, context.ns(event.timestamp));
         if !context.range.contains(ns) {
-            return true;
+            return;
         }
+        let running = context.running_on(event.cpu);
         let process = context.directory.process_at(read.pid, time);
         let tid = event.thread_id().or(running);
         let who = tid.map(|tid| context.of_thread(tid, time));
@@ -63,9 +63,9 @@ impl Maps {
             opcode::MAP => {
                 if let Some(mut lost) = self.open.remove(&of) {
                     lost.row.outcome = "reused";
-                    context.wait(time, None, None, Pending::FileMap(lost.row, lost.start));
+                    context.wait(time, None, None, pending(lost.row, lost.start));
                 }
-                let mut row = self.row(&read, process, "map", time, context);
+                let mut row = self.row(read, process, "map", time, context);
                 (row.map_ns, row.map_thread_key) = (Some(ns), thread);
                 let start = context.wait_for(time, whose, place, Pending::Start);
                 self.insert(of, Open { row, start: Some(start) }, context);
@@ -73,20 +73,19 @@ impl Maps {
             opcode::UNMAP => {
                 let open = match self.open.remove(&of) {
                     Some(open) => open,
-                    None => Open { row: self.row(&read, process, "unknown", time, context), start: None },
+                    None => Open { row: self.row(read, process, "unknown", time, context), start: None },
                 };
                 let mut row = open.row;
                 (row.unmap_ns, row.unmap_thread_key, row.outcome) = (Some(ns), thread, "unmapped");
                 row.lifetime_ns = row.map_ns.map(|map| ns.saturating_sub(map));
-                context.wait_for(time, whose, place, Pending::FileMap(row, open.start));
+                context.wait_for(time, whose, place, pending(row, open.start));
             }
             _ if !self.open.contains_key(&of) => {
-                let row = self.row(&read, process, "rundown", time, context);
+                let row = self.row(read, process, "rundown", time, context);
                 self.insert(of, Open { row, start: None }, context);
             }
             _ => {}
         }
-        true
     }
 
     fn row(
@@ -96,21 +95,21 @@ impl Maps {
         origin: &'static str,
         time: i64,
         context: &Context<'_>,
-    ) -> Box<table::FileMap> {
+    ) -> table::FileMap {
         let map_id = self.next_id;
         self.next_id = self.next_id.saturating_add(1);
-        Box::new(table::FileMap {
+        table::FileMap {
             map_id,
             process_key: key(process),
             address: read.base as i64,
             size_bytes: i64::try_from(read.size).unwrap_or(i64::MAX),
             offset_bytes: read.offset.map(|offset| offset as i64),
-            path: path(read.file_key, time, context),
+            path: context.path(read.file_key, time),
             file_key: read.file_key as i64,
             flags: read.flags.into(),
             origin,
             ..table::FileMap::default()
-        })
+        }
     }
 
     fn insert(&mut self, of: Place, open: Open, context: &mut Context<'_>) {
@@ -121,16 +120,46 @@ impl Maps {
         self.dropped += 1;
         open.start.into_iter().for_each(|start| context.forget(start));
     }
+}
+
+impl Importer for Maps {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let read = FileMap::parse(event.payload(), hook.version, event.pointer_size());
+        let Some(read) = read else { return Ok(false) };
+        self.event(hook, &read, event, context);
+        Ok(true)
+    }
 
     /// Writes the files that are mapped.
-    pub(super) fn finish(self, end: i64, context: &mut Context<'_>) {
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end = learned.collected.end;
+        context.notes.not_followed += self.dropped;
         let mut open: Vec<(Place, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, base), open)| {
             (open.row.map_ns, process.map(|process| process.0), *base)
         });
         for ((process, _), mut open) in open {
-            open.row.outcome = if has_ended(process, end, context) { "process_end" } else { "open" };
-            context.wait(end, None, None, Pending::FileMap(open.row, open.start));
+            open.row.outcome = if context.has_ended(process, end) { "process_end" } else { "open" };
+            context.wait(end, None, None, pending(open.row, open.start));
         }
+        Ok(())
     }
+}
+
+/// What unmapped it has the stack of the row itself.
+fn pending(row: table::FileMap, map: Option<Seq>) -> Pending {
+    waiting::row(row, move |row, stacks| {
+        (row.map_stack_id, row.unmap_stack_id) = (stacks.of(map), stacks.own());
+    })
 }

@@ -1,64 +1,43 @@
 //! Use of memory by the machine and by processes.
 
-use etwkit_decode::kernel::memory::{KERNEL_MEMORY, MACHINE, Machine, PROCESSES, Process};
+use etwkit_decode::kernel::memory::{KERNEL_MEMORY, Machine, Process, id, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
 use super::context::Context;
 use super::identity::key;
-use crate::sink::{Sink, SinkError};
-use crate::summary::SystemConfig;
-use crate::table::{MemoryMachine, MemorySample};
+use super::importer::{Declaration, Importer, IsShown};
+use crate::declared::{Events, sums};
+use crate::sink::Sink;
+use crate::system_config::SystemConfig;
+use crate::table::{MemoryMachine, MemorySample, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[
+        Events::Kernel(group::MEMORY, &[opcode::MACHINE, opcode::PROCESSES]),
+        Events::Provider(KERNEL_MEMORY, &[id::MACHINE, id::PROCESSES]),
+    ],
+    tables: &[sums(MemorySample::TABLE), sums(MemoryMachine::TABLE)],
+    make: |learned| Box::new(Memory::new(&learned.collected.config)),
+    ..Declaration::EMPTY
+};
 
 /// Bytes of a page where the trace does not tell.
 const PAGE_BYTES: u32 = 4096;
 
 /// Turns pages into bytes.
-pub(super) struct Memory {
+struct Memory {
     page_bytes: u64,
     /// Bytes of the machine.
     all: Option<u64>,
 }
 
 impl Memory {
-    pub(super) fn new(config: &SystemConfig) -> Self {
+    fn new(config: &SystemConfig) -> Self {
         let cpu = config.cpu.as_ref();
         let page_bytes = cpu.map(|cpu| cpu.page_size).filter(|size| *size > 0).unwrap_or(PAGE_BYTES);
         let all = cpu.map(|cpu| u64::from(cpu.memory_mb) << 20).filter(|all| *all > 0);
         Self { page_bytes: page_bytes.into(), all }
-    }
-
-    /// Takes an event of the kernel logger. Returns whether it is about the use of memory.
-    pub(super) fn kernel(
-        &self,
-        opcode: u8,
-        event: &RawEvent<'_>,
-        context: &mut Context<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
-        match opcode {
-            MACHINE => self.machine(Machine::parse(payload, pointer_size), event, context, sink),
-            PROCESSES => self.processes(&Process::parse_all(payload, pointer_size), event, context, sink),
-            _ => Ok(false),
-        }
-    }
-
-    /// Takes an event of the provider. Returns whether it is about the use of memory.
-    pub(super) fn provider(
-        &self,
-        event: &RawEvent<'_>,
-        context: &mut Context<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
-        if !event.kind.is_manifest() || event.provider() != KERNEL_MEMORY {
-            return Ok(false);
-        }
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
-        match event.descriptor().id {
-            1 => self.machine(Machine::parse_provider(payload, pointer_size), event, context, sink),
-            2 => self.processes(&Process::parse_all(payload, pointer_size), event, context, sink),
-            _ => Ok(false),
-        }
     }
 
     fn machine(
@@ -67,7 +46,7 @@ impl Memory {
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
+    ) -> IsShown {
         let Some(m) = machine else { return Ok(false) };
         let ts_ns = context.ns(event.timestamp);
         if !context.range.contains(ts_ns) {
@@ -92,7 +71,7 @@ impl Memory {
             mdl_bytes: m.mdl.map(bytes),
             commit_bytes: m.commit.map(bytes),
         };
-        context.tables.memory_machine.push(&row, sink)?;
+        context.tables.push(&row, sink)?;
         Ok(true)
     }
 
@@ -102,7 +81,7 @@ impl Memory {
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
+    ) -> IsShown {
         let ts_ns = context.ns(event.timestamp);
         if !context.range.contains(ts_ns) {
             return Ok(!processes.is_empty());
@@ -124,12 +103,36 @@ impl Memory {
                 stored_bytes: process.stored.map(bytes),
                 store_bytes: process.store.map(bytes),
             };
-            context.tables.memory_sample.push(&row, sink)?;
+            context.tables.push(&row, sink)?;
         }
         Ok(!processes.is_empty())
     }
 
     fn bytes(&self, pages: u64) -> i64 {
         i64::try_from(pages.saturating_mul(self.page_bytes)).unwrap_or(i64::MAX)
+    }
+}
+
+impl Importer for Memory {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        if hook.opcode == opcode::MACHINE {
+            return self.machine(Machine::parse(payload, pointer_size), event, context, sink);
+        }
+        self.processes(&Process::parse_all(payload, pointer_size), event, context, sink)
+    }
+
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        if event.descriptor().id == id::MACHINE {
+            return self.machine(Machine::parse_provider(payload, pointer_size), event, context, sink);
+        }
+        self.processes(&Process::parse_all(payload, pointer_size), event, context, sink)
     }
 }

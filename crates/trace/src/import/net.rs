@@ -1,38 +1,79 @@
 //! TCP and UDP transfers.
 
-use etwkit_decode::kernel::net::{self, KERNEL_NETWORK, Operation};
+use etwkit_decode::kernel::net::{self, KERNEL_NETWORK, Operation, tcp, udp};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Pending};
+use super::context::Context;
 use super::identity::key;
-use crate::table::NetIo;
+use super::importer::{Declaration, Importer, IsShown};
+use super::waiting;
+use crate::declared::{Events, Topic, rows};
+use crate::sink::Sink;
+use crate::table::{NetIo, Row};
 
-/// Takes an event of the kernel logger. Returns whether it is a transfer.
-pub(super) fn kernel(
-    hook: Hook,
-    event: &RawEvent<'_>,
-    running: Option<u32>,
-    context: &mut Context<'_>,
-) -> bool {
-    let operation = if hook.group == group::TCP {
-        net::tcp_operation(hook.opcode)
-    } else {
-        net::udp_operation(hook.opcode)
-    };
-    let has_ends = hook.version > 0;
-    operation.is_some_and(|op| transfer(op, has_ends, hook.opcode >= 26, event, running, context))
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[
+        Events::Kernel(group::TCP, tcp::TRANSFERS),
+        Events::Kernel(group::UDP, udp::TRANSFERS),
+        Events::Provider(KERNEL_NETWORK, &[]),
+    ],
+    tables: &[rows(NetIo::TABLE)],
+    topics: &[
+        Topic {
+            place: 140,
+            name: "TCP and UDP",
+            answers: "how much each process sent",
+            recorded_by: "NETWORKTRACE",
+            // Failures and copies, which have no rows, tell that it was recorded, too.
+            events: &[
+                Events::KernelBetween(group::TCP, tcp::SEND, LAST_TYPE),
+                Events::KernelBetween(group::UDP, udp::SEND, LAST_TYPE),
+            ],
+            tables: &[NetIo::TABLE],
+        },
+        Topic {
+            place: 220,
+            name: "network transfers",
+            answers: "how much each process sent",
+            recorded_by: "Microsoft-Windows-Kernel-Network",
+            events: &[Events::Provider(KERNEL_NETWORK, &[])],
+            tables: &[NetIo::TABLE],
+        },
+    ],
+    make: |learned| Box::new(Net { has_kernel_events: learned.collected.kernel_network }),
+    ..Declaration::EMPTY
+};
+
+/// No type of these groups is higher.
+const LAST_TYPE: u8 = 38;
+
+/// Transfers stand for themselves.
+struct Net {
+    /// Whether the kernel logger recorded transfers; those of the provider would be the same again.
+    has_kernel_events: bool,
 }
 
-/// Takes an event of the provider. Returns whether it is a transfer.
-pub(super) fn provider(event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-    if !event.kind.is_manifest() || event.provider() != KERNEL_NETWORK {
-        return false;
+impl Importer for Net {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let operation = net::kernel_operation(hook.group, hook.opcode);
+        let running = context.running_on(event.cpu);
+        let (has_ends, is_v6) = (hook.version > 0, net::is_v6(hook.opcode));
+        Ok(operation.is_some_and(|op| transfer(op, has_ends, is_v6, event, running, context)))
     }
-    let id = event.descriptor().id;
-    let is_v6 = matches!(id, 26..=41 | 58..=73);
-    let operation = net::provider_operation(id);
-    operation.is_some_and(|op| transfer(op, true, is_v6, event, event.thread_id(), context))
+
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
+        let id = event.descriptor().id;
+        let is_v6 = net::is_provider_v6(id);
+        let operation = net::provider_operation(id).filter(|_| !self.has_kernel_events);
+        Ok(operation.is_some_and(|op| transfer(op, true, is_v6, event, event.thread_id(), context)))
+    }
 }
 
 fn transfer(
@@ -63,6 +104,7 @@ fn transfer(
         remote_port: ends.map(|e| e.remote.port().into()),
         stack_id: None,
     };
-    context.wait(event.timestamp, thread, process, Pending::Net(Box::new(row)));
+    let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+    context.wait(event.timestamp, thread, process, row);
     true
 }

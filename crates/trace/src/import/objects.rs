@@ -36,8 +36,8 @@ impl<'t> Objects<'t> {
         Self { types, live: FxHashMap::default(), next_id: 0, names: Interner::default(), dropped: 0 }
     }
 
-    /// The object that lives at an address; a new one if none does. `ns` is the time of an event that is about it; lists of what is open
-    /// have none.
+    /// The object that lives at an address; a new one if none does. `ns` is the time of an event that is
+    /// about it; lists of what is open have none.
     pub(super) fn at(
         &mut self,
         address: u64,
@@ -114,7 +114,8 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// A handle to an object is gone, which had that address and number. Where objects do not tell their ends, the last one ends it.
+    /// A handle to an object is gone, which had that address and number. Where objects do not tell their
+    /// ends, the last one ends it.
     pub(super) fn closed(
         &mut self,
         (address, object_id): (u64, Option<i32>),
@@ -140,14 +141,14 @@ impl<'t> Objects<'t> {
     ) -> Result<(), SinkError> {
         let Some(mut live) = self.live.remove(&address) else { return Ok(()) };
         live.row.deleted_ns = deleted_ns;
-        context.tables.object.push(&live.row, sink)
+        context.tables.push(&live.row, sink)
     }
 
     /// Writes the objects that live.
     pub(super) fn finish(self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
         let mut rows: Vec<Object> = self.live.into_values().map(|live| live.row).collect();
         rows.sort_unstable_by_key(|row| row.object_id);
-        rows.iter().try_for_each(|row| context.tables.object.push(row, sink))?;
+        rows.iter().try_for_each(|row| context.tables.push(row, sink))?;
         Ok(self.dropped)
     }
 }

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use arrow_array::RecordBatch;
 
 use super::arena::Chunk;
-use super::context::Pending;
 use super::line::{Entry, Line, Seq};
+use super::waiting::Pending;
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tracker::process::ProcessKey;

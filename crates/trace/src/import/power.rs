@@ -2,14 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_decode::kernel::idle;
-use etwkit_decode::kernel::processor_power::{Delivered, Event, PROCESSOR_POWER, Parking, Rundown};
+use etwkit_decode::kernel::processor_power::{Delivered, Event, IDS, PROCESSOR_POWER, Parking, Rundown};
+use etwkit_decode::kernel::{Hook, group, idle};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Range};
+use super::context::Context;
 use super::cores::Cores;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::range::Range;
+use crate::declared::{Events, rows, sums};
 use crate::sink::{Sink, SinkError};
-use crate::table::{CpuFrequency, CpuIdleState, CpuParking};
+use crate::table::{CpuFrequency, CpuIdleState, CpuParking, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[
+        Events::Kernel(group::POWER, &[idle::opcode::ENTER, idle::opcode::EXIT]),
+        Events::Provider(PROCESSOR_POWER, IDS),
+    ],
+    tables: &[sums(CpuFrequency::TABLE), rows(CpuIdleState::TABLE), sums(CpuParking::TABLE)],
+    make: |learned| Box::new(Power::new(&learned.collected.cores)),
+    ..Declaration::EMPTY
+};
 
 /// What is open on a processor.
 #[derive(Debug, Default)]
@@ -27,32 +40,32 @@ struct Open {
 }
 
 /// Follows the processors.
-pub(super) struct Power<'c> {
+struct Power<'c> {
     cores: &'c Cores,
     open: BTreeMap<u16, Open>,
 }
 
 impl<'c> Power<'c> {
-    pub(super) fn new(cores: &'c Cores) -> Self {
+    fn new(cores: &'c Cores) -> Self {
         Self { cores, open: BTreeMap::new() }
     }
+}
 
-    /// Takes an idle event of the kernel. Returns whether it is one.
-    pub(super) fn idle(
+impl Importer for Power<'_> {
+    /// Takes an idle event.
+    fn kernel(
         &mut self,
-        op: u8,
+        hook: Hook,
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
-        let is_enter = op == idle::opcode::ENTER;
-        if !is_enter && op != idle::opcode::EXIT {
-            return Ok(false);
-        }
+    ) -> IsShown {
+        let is_enter = hook.opcode == idle::opcode::ENTER;
         let Some(state) = idle::state(event.payload()) else { return Ok(false) };
         let now = context.ns(event.timestamp);
         let open = self.open.entry(event.cpu).or_default();
-        // An exit without its entry belongs to a sleep that began before the trace or whose begin was lost: nothing is made up.
+        // An exit without its entry belongs to a sleep that began before the trace or whose begin was lost:
+        // nothing is made up.
         let before = std::mem::replace(&mut open.idle, is_enter.then_some((now, state)));
         if let Some((start, state)) = before {
             slept(event.cpu, (start, now), state, context, sink)?;
@@ -60,16 +73,8 @@ impl<'c> Power<'c> {
         Ok(true)
     }
 
-    /// Takes an event of Kernel-Processor-Power. Returns whether a table shows all of it.
-    pub(super) fn provider(
-        &mut self,
-        event: &RawEvent<'_>,
-        context: &mut Context<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
-        if !event.kind.is_manifest() || event.provider() != PROCESSOR_POWER {
-            return Ok(false);
-        }
+    /// Takes an event of Kernel-Processor-Power.
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
         let descriptor = event.descriptor();
         let now = context.ns(event.timestamp);
         let cores = self.cores;
@@ -103,6 +108,30 @@ impl<'c> Power<'c> {
         }
     }
 
+    /// Ends what is open when the trace ends.
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end = context.ns(learned.collected.end);
+        for (cpu, open) in self.open {
+            if let Some((start, mhz)) = open.requested {
+                ran(cpu, (start, end), mhz, "requested", None, context, sink)?;
+            }
+            if let Some((start, how)) = open.parked {
+                parked(cpu, (start, end), how, context, sink)?;
+            }
+            if let Some((start, state)) = open.idle {
+                slept(cpu, (start, end), state, context, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Power<'_> {
     fn rundown(
         &mut self,
         now: i64,
@@ -135,7 +164,8 @@ impl<'c> Power<'c> {
         }
     }
 
-    /// The speed is the mean since the event before, or of the time that the event tells. Returns whether the speed is known.
+    /// The speed is the mean since the event before, or of the time that the event tells. Returns whether the
+    /// speed is known.
     fn delivered(
         &mut self,
         cpu: u16,
@@ -200,28 +230,6 @@ impl<'c> Power<'c> {
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
         if is_other { Ok(()) } else { self.park(cpu, now, None, context, sink) }
     }
-
-    /// Ends what is open at raw time `end`.
-    pub(super) fn finish(
-        self,
-        end: i64,
-        context: &mut Context<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        let end = context.ns(end);
-        for (cpu, open) in self.open {
-            if let Some((start, mhz)) = open.requested {
-                ran(cpu, (start, end), mhz, "requested", None, context, sink)?;
-            }
-            if let Some((start, how)) = open.parked {
-                parked(cpu, (start, end), how, context, sink)?;
-            }
-            if let Some((start, state)) = open.idle {
-                slept(cpu, (start, end), state, context, sink)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The part of an interval that lies in the range; `None` if it has no length there.
@@ -243,7 +251,7 @@ fn ran(
     let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else { return Ok(()) };
     let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
     let row = CpuFrequency { cpu: cpu.into(), start_ns, stop_ns, mhz, kind, performance_percent };
-    context.tables.cpu_frequency.push(&row, sink)
+    context.tables.push(&row, sink)
 }
 
 fn parked(
@@ -259,7 +267,7 @@ fn parked(
         Parking::Forced => "forced",
     };
     let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
-    context.tables.cpu_parking.push(&CpuParking { cpu: cpu.into(), start_ns, stop_ns, kind }, sink)
+    context.tables.push(&CpuParking { cpu: cpu.into(), start_ns, stop_ns, kind }, sink)
 }
 
 fn slept(
@@ -271,5 +279,5 @@ fn slept(
 ) -> Result<(), SinkError> {
     let Some((start_ns, end_ns)) = part(time, context.range) else { return Ok(()) };
     let row = CpuIdleState { cpu: cpu.into(), start_ns, end_ns, state: state as i32 };
-    context.tables.cpu_idle_state.push(&row, sink)
+    context.tables.push(&row, sink)
 }

@@ -1,34 +1,73 @@
-//! Operations on the registry. Where a key lies is told by control blocks, whose names the first walk learned.
+//! Operations on the registry. Where a key lies is told by control blocks, whose names the first walk
+//! learned.
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::Hook;
-use etwkit_decode::kernel::registry::{Begin, Operation, is_block, name, names_value};
+use etwkit_decode::kernel::registry::{BLOCKS, Begin, OPERATIONS, Operation, name, names_value, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Pending};
-use crate::table::RegistryIo;
+use super::context::Context;
+use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown};
+use super::waiting;
+use crate::declared::{Events, Topic, rows};
+use crate::sink::Sink;
+use crate::table::{RegistryIo, RegistryKey, Row};
 
-/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim long ones by the million.
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Control blocks became names in the first walk.
+    takes: &[Events::Kernel(group::REGISTRY, OPERATIONS), Events::Kernel(group::REGISTRY, BLOCKS)],
+    tables: &[rows(RegistryIo::TABLE)],
+    topics: &[Topic {
+        place: 160,
+        name: "registry",
+        answers: "which keys were read",
+        recorded_by: "REGISTRY",
+        // Hives and transactions, which have no rows, tell that it was recorded, too.
+        events: &[Events::KernelBetween(group::REGISTRY, opcode::CREATE, LAST_TYPE)],
+        tables: &[RegistryIo::TABLE, RegistryKey::TABLE],
+    }],
+    make: |_| Box::new(Registry),
+    ..Declaration::EMPTY
+};
+
+/// No type of this group is higher.
+const LAST_TYPE: u8 = 49;
+
+/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim long ones
+/// by the million.
 const MAX_PATH: usize = 8192;
 
 /// The key that the name of a row is relative to.
-pub(super) type Base = Option<Arc<str>>;
+type Base = Option<Arc<str>>;
 
-/// Takes an event; `running` is the thread on its processor. Returns whether a table shows it.
-pub(super) fn event(
-    hook: Hook,
+/// Operations stand for themselves.
+struct Registry;
+
+impl Importer for Registry {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(kind) = name(hook.opcode) else { return Ok(true) };
+        let read = Operation::parse(event.payload(), hook.version, event.pointer_size());
+        let Some(read) = read else { return Ok(false) };
+        operation(kind, &read, hook.opcode, event, context);
+        Ok(true)
+    }
+}
+
+fn operation(
+    kind: &'static str,
+    read: &Operation,
+    opcode: u8,
     event: &RawEvent<'_>,
-    running: Option<u32>,
     context: &mut Context<'_>,
-) -> bool {
-    let Some(kind) = name(hook.opcode) else {
-        // Control blocks became names in the first walk.
-        return is_block(hook.opcode);
-    };
-    let Some(read) = Operation::parse(event.payload(), hook.version, event.pointer_size()) else {
-        return false;
-    };
+) {
     let end = event.timestamp;
     let start = match read.begin {
         Begin::At(start) => start,
@@ -38,19 +77,19 @@ pub(super) fn event(
     let start = if is_in_order { start } else { end };
     let (start_ns, end_ns) = (context.ns(start), context.ns(end));
     if !context.range.contains(start_ns) {
-        return true;
+        return;
     }
     let keys = &context.directory.registry_keys;
     // The key is there when the operation begins, and may be gone when it ends.
     let base = keys.path(read.block, start).or_else(|| keys.path(read.block, end)).map(Arc::clone);
-    let is_value = names_value(hook.opcode);
+    let is_value = names_value(opcode);
     let text = Some(read.name.as_str()).filter(|text| !text.is_empty());
-    let tid = event.thread_id().or(running);
+    let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, end));
     let process = who.and_then(|who| who.process);
     let row = RegistryIo {
         operation: kind,
-        process_key: super::identity::key(process),
+        process_key: key(process),
         thread_key: who.map(|who| who.thread_key),
         start_ns,
         end_ns,
@@ -64,12 +103,16 @@ pub(super) fn event(
         cpu: event.cpu.into(),
         stack_id: None,
     };
-    context.wait(end, tid, process, Pending::Registry(Box::new(row), base));
-    true
+    let row = waiting::row(row, move |row, stacks| {
+        complete(row, base);
+        row.stack_id = stacks.own();
+    });
+    context.wait(end, tid, process, row);
 }
 
-/// Puts the path of the row together. Done when the row is written: until then the path of its base is held once for all rows.
-pub(super) fn complete(row: &mut RegistryIo, base: Base) {
+/// Puts the path of the row together. Done when the row is written: until then the path of its base is held
+/// once for all rows.
+fn complete(row: &mut RegistryIo, base: Base) {
     let is_rooted = |text: &str| text.starts_with('\\');
     let key = match (base, row.key.take()) {
         (_, Some(name)) if is_rooted(&name) => Some(name),

@@ -1,38 +1,55 @@
 //! CPU samples.
 
-use etwkit_decode::kernel::Hook;
 use etwkit_decode::kernel::sample::{Interval, Sample, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Pending};
-use crate::table::CpuSample;
+use super::context::Context;
+use super::importer::{Declaration, Importer, IsShown};
+use super::waiting;
+use crate::declared::{Events, Topic, rows};
+use crate::sink::Sink;
+use crate::table::{CpuClass, CpuMethod, CpuMethodClass, CpuProcess, CpuSample, CpuStack, CpuTag, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[Events::Kernel(
+        group::PERFINFO,
+        &[opcode::SAMPLE, opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END],
+    )],
+    tables: &[rows(CpuSample::TABLE)],
+    topics: &[Topic {
+        place: 10,
+        name: "CPU samples",
+        answers: "which code used the CPU",
+        recorded_by: "PROFILE",
+        events: &[Events::Kernel(group::PERFINFO, &[opcode::SAMPLE])],
+        tables: &[
+            CpuSample::TABLE,
+            CpuStack::TABLE,
+            CpuProcess::TABLE,
+            CpuMethod::TABLE,
+            CpuTag::TABLE,
+            CpuClass::TABLE,
+            CpuMethodClass::TABLE,
+        ],
+    }],
+    make: |learned| Box::new(Samples::new(learned.collected.sample_interval)),
+    ..Declaration::EMPTY
+};
 
 /// Interval of the sampling timer if no event tells it: the default of Windows, in units of 100 ns.
 const DEFAULT_INTERVAL_100NS: u32 = 10_000;
 
 /// The sampling timer.
 #[derive(Debug)]
-pub(super) struct Samples {
+struct Samples {
     interval_ns: i64,
 }
 
 impl Samples {
     /// `first_interval` is that of the start of the trace, in units of 100 ns.
-    pub(super) fn new(first_interval: Option<u32>) -> Self {
+    fn new(first_interval: Option<u32>) -> Self {
         Self { interval_ns: ns(first_interval.unwrap_or(DEFAULT_INTERVAL_100NS)) }
-    }
-
-    /// Takes a sample or a change of the interval.
-    pub(super) fn event(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        if hook.opcode == opcode::SAMPLE {
-            if let Some(sample) = Sample::parse(event.payload(), event.pointer_size()) {
-                self.sample(sample, hook.version, event, context);
-            }
-        } else if hook.opcode == opcode::INTERVAL_SET
-            && let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0)
-        {
-            self.interval_ns = ns(interval.new);
-        }
     }
 
     fn sample(&self, sample: Sample, version: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {
@@ -52,8 +69,34 @@ impl Samples {
             priority: (version >= 2).then(|| sample.priority().into()),
             ..CpuSample::default()
         };
-        let row = Pending::Sample(row, sample.ip);
+        let row = waiting::row(row, move |row, stacks| {
+            let sampled = stacks.sampled(sample.ip);
+            (row.stack_id, row.has_stack) = (sampled.stack_id, sampled.has_stack);
+            row.is_stack_incomplete = Some(sampled.is_incomplete);
+        });
         context.wait(event.timestamp, Some(sample.tid), who.process, row);
+    }
+}
+
+impl Importer for Samples {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        if hook.opcode == opcode::SAMPLE {
+            if let Some(sample) = Sample::parse(event.payload(), event.pointer_size()) {
+                self.sample(sample, hook.version, event, context);
+            }
+        } else if hook.opcode == opcode::INTERVAL_SET
+            && let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0)
+        {
+            self.interval_ns = ns(interval.new);
+        }
+        // Those that tell the interval at both ends of a recording were read by the first walk.
+        Ok(true)
     }
 }
 

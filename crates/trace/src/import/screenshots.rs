@@ -1,16 +1,30 @@
 //! Pictures of the screen: files beside the trace, and the clicks and keys that they belong to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use etwkit_decode::Decoder;
-use etwkit_decode::hook_events::{HookEvent, HookReader};
+use etwkit_decode::hook_events::{HOOK_EVENTS, HookEvent, HookReader};
+use etwkit_decode::kernel::Hook;
 use etwkit_etl::RawEvent;
 
-use super::Imported;
-use super::context::{Context, Range};
+use super::context::Context;
+use super::importer::{Declaration, Importer, Learned};
+use super::inputs::Input;
+pub use super::inputs::Inputs;
+use super::job::Imported;
+use super::range::Range;
+use crate::declared::{Events, sums};
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Screenshot, Trace};
+use crate::table::{Row, Screenshot, Trace};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Rows show only a part of these events, so that they stay events of their own, too.
+    hears: &[Events::Provider(HOOK_EVENTS, &[])],
+    // Written by whoever finds the pictures.
+    tables: &[sums(Screenshot::TABLE)],
+    make: |_| Box::new(HookEvents::default()),
+    ..Declaration::EMPTY
+};
 
 /// Clicks, keys and told pictures that are kept at most, of each kind.
 const MAX_KEPT: usize = 100_000;
@@ -36,35 +50,15 @@ pub struct Picture {
     pub modified: Option<i64>,
 }
 
-/// A click or key.
-#[derive(Debug, Clone)]
-struct Input {
-    ns: i64,
-    is_key: bool,
-    text: String,
-    at: Option<(i32, i32)>,
-}
-
-/// Clicks, keys and pictures that events tell.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs {
-    by_number: BTreeMap<i32, Input>,
-    /// Names of pictures and when their events came.
-    told: BTreeMap<String, i64>,
-}
-
 /// Follows the events.
 #[derive(Debug, Default)]
-pub(super) struct HookEvents {
+struct HookEvents {
     reader: HookReader,
-    pub(super) inputs: Inputs,
+    inputs: Inputs,
 }
 
 impl HookEvents {
-    /// Takes an event. Rows show only a part of it, so that it stays an event of its own, too.
-    pub(super) fn event(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder, context: &Context<'_>) {
-        let Some(read) = self.reader.read(event, decoder) else { return };
-        let ns = context.ns(event.timestamp);
+    fn event(&mut self, read: HookEvent, ns: i64) {
         let (number, input) = match read {
             HookEvent::Click { number, button, x, y } => {
                 (number, Input { ns, is_key: false, text: cut(&button), at: Some((x, y)) })
@@ -81,6 +75,31 @@ impl HookEvents {
         if self.inputs.by_number.len() < MAX_KEPT {
             self.inputs.by_number.entry(number).or_insert(input);
         }
+    }
+}
+
+impl Importer for HookEvents {
+    fn hear(
+        &mut self,
+        _: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        if let Some(read) = self.reader.read(event, &mut context.decoder) {
+            self.event(read, context.ns(event.timestamp));
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        context.inputs = self.inputs;
+        Ok(())
     }
 }
 
@@ -215,7 +234,8 @@ fn time(
     Some((written, "modified"))
 }
 
-/// Nanoseconds from the start of a trace to the next time of day of its machine; one shortly before the start is that of the same day.
+/// Nanoseconds from the start of a trace to the next time of day of its machine; one shortly before the start
+/// is that of the same day.
 fn of_timer(of_day: i64, trace: &Trace) -> Option<i64> {
     let bias = i64::from(trace.time_zone_bias_minutes?).checked_mul(60 * SECOND / 100)?;
     let local = trace.start_filetime.checked_sub(bias)?;

@@ -2,25 +2,47 @@
 
 use std::fmt::Write;
 
-use etwkit_decode::kernel::power_setting::{Event, Setting};
+use etwkit_decode::kernel::power_setting::{Event, KERNEL_POWER, Setting, id};
+use etwkit_decode::kernel::processor_power::PROCESSOR_POWER;
 use etwkit_etl::{Guid, RawEvent};
 
 use super::context::Context;
-use crate::sink::{Sink, SinkError};
-use crate::table::{PowerProfile, PowerSetting};
+use super::importer::{Declaration, Importer, IsShown};
+use crate::declared::{Events, Topic, sums};
+use crate::sink::Sink;
+use crate::table::{PowerProfile, PowerSetting, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[
+        Events::Provider(KERNEL_POWER, &[id::RUNDOWN, id::CHANGE]),
+        Events::Provider(PROCESSOR_POWER, &[id::PROFILE, id::PROFILE_CHANGE, id::PROFILE_RUNDOWN]),
+    ],
+    tables: &[sums(PowerSetting::TABLE), sums(PowerProfile::TABLE)],
+    topics: &[Topic {
+        place: 230,
+        name: "power settings",
+        answers: "which power plan was in force",
+        recorded_by: "Microsoft-Windows-Kernel-Power",
+        events: &[Events::Provider(KERNEL_POWER, &[])],
+        tables: &[PowerSetting::TABLE, PowerProfile::TABLE],
+    }],
+    make: |_| Box::new(Settings),
+    ..Declaration::EMPTY
+};
 
 /// Values that are longer are no settings.
 const MAX_BYTES: usize = 4096;
 
-/// Takes an event of one of the two providers of settings. Returns whether a table shows all of it.
-pub(super) fn provider(
-    event: &RawEvent<'_>,
-    context: &mut Context<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool, SinkError> {
-    if !event.kind.is_manifest() {
-        return Ok(false);
+/// Settings stand for themselves.
+struct Settings;
+
+impl Importer for Settings {
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+        setting(event, context, sink)
     }
+}
+
+fn setting(event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
     let descriptor = event.descriptor();
     let parsed = Event::parse(event.provider(), descriptor.id, descriptor.version, event.payload());
     let Some(parsed) = parsed else { return Ok(false) };
@@ -31,7 +53,7 @@ pub(super) fn provider(
         Event::Profile(previous, profile) => {
             if context.range.contains(ts_ns) {
                 let row = PowerProfile { ts_ns, previous: previous.into(), profile: profile.into() };
-                context.tables.power_profile.push(&row, sink)?;
+                context.tables.push(&row, sink)?;
             }
             return Ok(true);
         }
@@ -40,7 +62,7 @@ pub(super) fn provider(
         return Ok(false);
     }
     if context.range.contains(ts_ns) {
-        context.tables.power_setting.push(&row(ts_ns, kind, &setting), sink)?;
+        context.tables.push(&row(ts_ns, kind, &setting), sink)?;
     }
     Ok(true)
 }

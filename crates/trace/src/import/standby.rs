@@ -1,35 +1,52 @@
 //! Stays in connected standby: entries and exits become rows.
 
-use etwkit_decode::Decoder;
-use etwkit_decode::standby::{Enter, Event, Exit, StandbyReader, reason_name};
+use etwkit_decode::kernel::Hook;
+use etwkit_decode::kernel::power_setting::KERNEL_POWER;
+use etwkit_decode::standby::{Enter, Event, Exit, StandbyReader, id, reason_name};
 use etwkit_etl::RawEvent;
 
 use super::context::Context;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, sums};
 use crate::sink::{Sink, SinkError};
-use crate::table;
+use crate::table::{self, Row};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Rows show only a part of these events, so that they stay events of their own, too.
+    hears: &[Events::Provider(KERNEL_POWER, &[id::ENTER, id::EXIT])],
+    tables: &[sums(table::Standby::TABLE)],
+    make: |_| Box::new(Standby::default()),
+    ..Declaration::EMPTY
+};
 
 /// Pairs entries with exits.
 #[derive(Debug, Default)]
-pub(super) struct Standby {
+struct Standby {
     reader: StandbyReader,
     open: Option<Box<table::Standby>>,
 }
 
 impl Standby {
-    /// Takes an event. Rows show only a part of it, so that it stays an event of its own, too.
-    pub(super) fn event(
+    /// Writes the stay that has not ended.
+    fn give_up(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.open.take().map_or(Ok(()), |row| write(&row, context, sink))
+    }
+}
+
+impl Importer for Standby {
+    fn hear(
         &mut self,
+        _: Option<Hook>,
         event: &RawEvent<'_>,
-        decoder: &mut Decoder,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(read) = self.reader.read(event, decoder) else { return Ok(()) };
+        let Some(read) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
                 // The exit of the one before was lost.
-                self.finish(context, sink)?;
+                self.give_up(context, sink)?;
                 self.open = Some(Box::new(entered(ns, enter)));
                 Ok(())
             }
@@ -41,9 +58,13 @@ impl Standby {
         }
     }
 
-    /// Writes the stay that has not ended.
-    pub(super) fn finish(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.open.take().map_or(Ok(()), |row| write(&row, context, sink))
+    fn finish(
+        mut self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.give_up(context, sink)
     }
 }
 
@@ -88,5 +109,5 @@ fn write(row: &table::Standby, context: &mut Context<'_>, sink: &mut dyn Sink) -
     if begin > range.end_ns || end < range.start_ns {
         return Ok(());
     }
-    context.tables.standby.push(row, sink)
+    context.tables.push(row, sink)
 }

@@ -2,18 +2,74 @@
 
 use std::collections::VecDeque;
 
-use etwkit_decode::kernel::dpc::DpcIsr;
-use etwkit_decode::kernel::scheduler::{self, ReadyThread};
+use etwkit_decode::kernel::scheduler::{self, ReadyThread, opcode};
+use etwkit_decode::kernel::{Hook, counter, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use super::clip::{clipped, whole};
-use super::context::{Context, Pending, Range};
-use super::counters::{self, Counters, Deltas};
+use super::context::Context;
+use super::deltas::{Deltas, LastValues};
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
-use crate::gaps::{Edge, Gap, GapWatch};
-use crate::schedule::{Run, Schedule, SwitchIn};
-use crate::table::{ContextSwitch, Pmc};
+use super::range::Range;
+use super::tables::Tables;
+use super::waiting::{Found, Pending, Waiting};
+use super::{calls, dpc};
+use crate::declared::{Events, Topic, rows};
+use crate::gaps::{Edge, GapWatch};
+use crate::schedule::{Run, SwitchIn};
+use crate::sink::{Sink, SinkError};
+use crate::table::{
+    ContextSwitch, CpuClass, CpuClassPriority, CpuMethod, CpuMethodClass, CpuProcess, CpuStack, CpuTag, Pmc,
+    ReadyPercentile, Row, Table,
+};
+
+const SWITCHES: Events = Events::Kernel(group::THREAD, &[opcode::CONTEXT_SWITCH]);
+const READY: Events = Events::Kernel(group::THREAD, &[opcode::READY_THREAD]);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[SWITCHES, READY],
+    hears: &[
+        // They take processors from threads.
+        dpc::EVENTS,
+        // Whoever follows calls has to know of gaps in front of them.
+        calls::EVENTS,
+        // What was counted before it and behind it cannot be compared.
+        Events::Kernel(group::PERFINFO, &[counter::opcode::CORRUPTION]),
+    ],
+    tables: &[rows(ContextSwitch::TABLE)],
+    topics: &[
+        Topic {
+            place: 20,
+            name: "context switches",
+            answers: "who waited, and for how long",
+            recorded_by: "CSWITCH",
+            events: &[SWITCHES],
+            tables: &[
+                ContextSwitch::TABLE,
+                CpuProcess::TABLE,
+                CpuMethod::TABLE,
+                CpuTag::TABLE,
+                CpuStack::TABLE,
+                ReadyPercentile::TABLE,
+                CpuClass::TABLE,
+                CpuMethodClass::TABLE,
+                CpuClassPriority::TABLE,
+            ],
+        },
+        Topic {
+            place: 30,
+            name: "ready threads",
+            answers: "who ended a wait",
+            recorded_by: "DISPATCHER",
+            events: &[READY],
+            tables: &[],
+        },
+    ],
+    make: |learned| Box::new(Switches::new(learned)),
+    ..Declaration::EMPTY
+};
 
 /// A thread on a processor.
 #[derive(Debug)]
@@ -24,8 +80,7 @@ struct Stay {
 }
 
 /// Follows processors and threads.
-pub(super) struct Switches<'s> {
-    schedule: Schedule,
+struct Switches<'s> {
     gaps_to_come: GapWatch<'s>,
     /// Raw time behind which no event is missing, as far as events were read.
     known_since: i64,
@@ -33,43 +88,23 @@ pub(super) struct Switches<'s> {
     stays: FxHashMap<u16, Stay>,
     /// What took the processors from their threads since the last switch.
     interrupts: Option<FxHashMap<u16, Interrupts>>,
-    pub(super) counters: Counters<'s>,
-    /// How often events began to be missing or to be there again so far.
-    pub(super) gaps: u64,
+    counted: LastValues,
 }
 
 impl<'s> Switches<'s> {
-    /// `gaps` are sorted by their begin; `has_interrupts` tells whether DPCs or interrupts were recorded.
-    pub(super) fn new(
-        gaps: &'s [Gap],
-        schedule: Schedule,
-        counters: Counters<'s>,
-        has_interrupts: bool,
-    ) -> Self {
+    fn new(learned: Learned<'s>) -> Self {
         Self {
-            schedule,
-            gaps_to_come: GapWatch::new(gaps),
+            gaps_to_come: GapWatch::new(&learned.collected.directory.gaps),
             known_since: i64::MIN,
             stays: FxHashMap::default(),
-            interrupts: has_interrupts.then(FxHashMap::default),
-            counters,
-            gaps: 0,
+            interrupts: learned.collected.has_interrupts.then(FxHashMap::default),
+            counted: LastValues::default(),
         }
-    }
-
-    /// Whether a processor had a switch or a gap.
-    pub(super) fn has_seen(&self, cpu: u16) -> bool {
-        self.schedule.has_seen(cpu)
-    }
-
-    /// The thread that runs on a processor, as far as switches told.
-    pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
-        self.schedule.running_on(cpu)
     }
 
     /// Moves on to an event of that raw time, across the edges of gaps in front of it.
     #[inline]
-    pub(super) fn watch(&mut self, time: i64, context: &mut Context<'_>) {
+    fn watch(&mut self, time: i64, context: &mut Context<'_>) {
         while let Some(edge) = self.gaps_to_come.edge(time) {
             self.edge(edge, time, context);
         }
@@ -77,11 +112,11 @@ impl<'s> Switches<'s> {
 
     #[cold]
     fn edge(&mut self, edge: Edge, time: i64, context: &mut Context<'_>) {
-        self.gaps += 1;
+        context.gaps += 1;
         let cpu = match edge {
             Edge::Begin(gap) => {
                 self.known_since = i64::MAX;
-                let run = self.schedule.begin_gap(&gap);
+                let run = context.schedule.begin_gap(&gap);
                 if let Some(stay) = self.stays.remove(&gap.cpu) {
                     // Up to the last event in front of the gap it ran; what it did then is not known.
                     let until = run.map(|run| context.ns(run.until));
@@ -91,40 +126,18 @@ impl<'s> Switches<'s> {
             }
             Edge::End(gap) => {
                 self.known_since = if self.gaps_to_come.is_open() { i64::MAX } else { gap.end };
-                self.schedule.end_gap(&gap);
+                context.schedule.end_gap(&gap);
                 gap.cpu
             }
         };
         self.interrupts.iter_mut().for_each(|of| _ = of.remove(&cpu));
-        self.counters.forget(cpu);
-        self.forget_released(context);
+        self.counted.forget(cpu);
+        context.forget_released();
     }
 
-    fn forget_released(&mut self, context: &mut Context<'_>) {
-        self.schedule.released().for_each(|seq| context.forget(seq));
-    }
-
-    /// Takes a scheduler event.
-    pub(super) fn event(&mut self, op: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        self.watch(event.timestamp, context);
-        if op == scheduler::opcode::CONTEXT_SWITCH {
-            if let Some(switch) = scheduler::ContextSwitch::parse(event.payload()) {
-                self.switch(event, &switch, context);
-            }
-        } else if let Some(ready) = ReadyThread::parse(event.payload()) {
-            self.ready(event, &ready, context);
-        }
-        self.forget_released(context);
-    }
-
-    /// Takes a DPC or interrupt, which is logged when it ends.
-    pub(super) fn interrupt(
-        &mut self,
-        kind: &str,
-        read: &DpcIsr,
-        event: &RawEvent<'_>,
-        context: &mut Context<'_>,
-    ) {
+    /// Hears of a DPC or interrupt, which is logged when it ends.
+    fn interrupt(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let Some((kind, read)) = dpc::read(hook, event) else { return };
         self.watch(event.timestamp, context);
         if kind == THREADED {
             return;
@@ -136,21 +149,22 @@ impl<'s> Switches<'s> {
     }
 
     fn ready(&mut self, event: &RawEvent<'_>, ready: &ReadyThread, context: &mut Context<'_>) {
-        if !self.schedule.wants_ready(ready.tid) {
+        if !context.schedule.wants_ready(ready.tid) {
             return;
         }
-        let by = self.schedule.running_on(event.cpu);
+        let by = context.schedule.running_on(event.cpu);
         // Its stack is that of the thread that runs here.
         let seq = by.map(|by| {
             let process = context.directory.process_of_thread(by, event.timestamp);
             context.wait(event.timestamp, Some(by), process, Pending::Start)
         });
-        self.schedule.ready(event.timestamp, event.cpu, ready, seq);
+        context.schedule.ready(event.timestamp, event.cpu, ready, seq);
     }
 
     fn switch(&mut self, event: &RawEvent<'_>, switch: &scheduler::ContextSwitch, context: &mut Context<'_>) {
-        let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, switch);
-        let counted = self.counters.switch(event);
+        let (run, switch_in) = context.schedule.switch(event.timestamp, event.cpu, switch);
+        let counted = self.counted.switch(event);
+        context.counted_values = self.counted.most;
         self.switched_out(run, counted, context);
         let who = context.of_thread(switch.new_tid, event.timestamp);
         if switch_in.last_out.is_none() && switch.new_tid != 0 {
@@ -175,7 +189,7 @@ impl<'s> Switches<'s> {
         if run.is_switched_in {
             if let Some(mut stay) = stay {
                 stay.row.out_ns = Some(out_ns);
-                self.leave(run.cpu, stay, Some(out_ns), counted.map(counters::row), run.until, context);
+                self.leave(run.cpu, stay, Some(out_ns), counted.map(Deltas::row), run.until, context);
             }
             return;
         }
@@ -222,21 +236,71 @@ impl<'s> Switches<'s> {
 
     /// Ends what still runs, and tells who waits, at raw time `end` of the kernel logger; rows are written
     /// behind `last`.
-    pub(super) fn finish(mut self, end: i64, last: i64, context: &mut Context<'_>) {
+    fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
-        for off in self.schedule.off(end) {
+        for off in context.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
             write(row, None, Origin { ready: off.ready_event, ..Origin::default() }, last, context);
         }
         let end_ns = context.ns(end);
-        for run in std::mem::take(&mut self.schedule).finish(end) {
+        for run in std::mem::take(&mut context.schedule).finish(end) {
             if let Some(stay) = self.stays.remove(&run.cpu) {
                 let until = stay.row.in_ns.map(|since| end_ns.max(since));
                 self.leave(run.cpu, stay, until, None, last, context);
             }
         }
+    }
+}
+
+impl Importer for Switches<'_> {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        self.watch(event.timestamp, context);
+        if hook.opcode == opcode::CONTEXT_SWITCH {
+            if let Some(switch) = scheduler::ContextSwitch::parse(event.payload()) {
+                self.switch(event, &switch, context);
+            }
+        } else if let Some(ready) = ReadyThread::parse(event.payload()) {
+            self.ready(event, &ready, context);
+        }
+        context.forget_released();
+        Ok(true)
+    }
+
+    fn hear(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(hook) = hook else { return Ok(()) };
+        if dpc::EVENTS.includes_type(hook.group, hook.opcode) {
+            self.interrupt(hook, event, context);
+        } else if hook.opcode == counter::opcode::CORRUPTION {
+            let cpu = counter::corrupted_processor(event.payload()).and_then(|cpu| u16::try_from(cpu).ok());
+            cpu.into_iter().for_each(|cpu| self.counted.forget(cpu));
+        } else {
+            self.watch(event.timestamp, context);
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.end(learned.collected.kernel_end(), learned.collected.end, context);
+        Ok(())
     }
 }
 
@@ -344,13 +408,44 @@ fn write(
                     counted.run_ns = out.saturating_sub(since);
                     counted.cpu = row.cpu.unwrap_or_default();
                     (counted.process_key, counted.thread_key) = (row.process_key, row.thread_key);
-                    Pending::Counted(Box::new((row, counted)), switch_in, ready)
+                    StayRow { row, switch_in, ready, counted: Some(counted) }
                 }
-                None => Pending::Switch(Box::new(row), switch_in, ready),
+                None => StayRow { row, switch_in, ready, counted: None },
             };
-            context.wait(time, None, None, row);
+            context.wait(time, None, None, Pending::Row(Box::new(row)));
         }
         None => switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq)),
+    }
+}
+
+/// A stay that waits for its stacks, with what was counted in it.
+#[derive(Debug)]
+struct StayRow {
+    row: ContextSwitch,
+    switch_in: Option<Seq>,
+    ready: Option<Seq>,
+    counted: Option<Pmc>,
+}
+
+impl Waiting for StayRow {
+    fn table(&self) -> &'static Table {
+        ContextSwitch::TABLE
+    }
+
+    fn leave(
+        self: Box<Self>,
+        stacks: &mut Found<'_, '_>,
+        tables: &mut Tables,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Self { mut row, switch_in, ready, counted } = *self;
+        row.stack_id = stacks.of(switch_in);
+        row.readying_stack_id = stacks.of(ready);
+        tables.push(&row, sink)?;
+        let Some(mut counted) = counted else { return Ok(()) };
+        // It shares the stack, which can be asked for once.
+        counted.stack_id = row.stack_id;
+        tables.push(&counted, sink)
     }
 }
 

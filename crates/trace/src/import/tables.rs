@@ -1,69 +1,77 @@
 //! Rows of the tables that are written while events are read.
 
+use std::any::{Any, TypeId};
+
+use rustc_hash::FxHashMap;
+
+use crate::declared::Filled;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
-use crate::table;
+use crate::table::{Row, Table};
 
-macro_rules! tables {
-    ($($field:ident: $row:ident),+ $(,)?) => {
-        /// One collector for each table.
-        #[derive(Default)]
-        pub(super) struct Tables {
-            $(pub(super) $field: Out<table::$row>,)+
-        }
-
-        impl Tables {
-            /// Hands on what is left.
-            pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-                $(self.$field.flush(sink)?;)+
-                Ok(())
-            }
-        }
-    };
+/// One collector for each table that got a row, made when the first one comes.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// By the type of their rows.
+    places: FxHashMap<TypeId, usize>,
+    /// In the order of their first rows, which is that of the trace.
+    outs: Vec<Box<dyn Flush>>,
+    /// The tables that the importer at work has declared.
+    declared: Option<&'static [Filled]>,
 }
 
-tables! {
-    thread_affinity: ThreadAffinity,
-    cpu_sample: CpuSample,
-    context_switch: ContextSwitch,
-    dpc_isr: DpcIsr,
-    cpu_frequency: CpuFrequency,
-    cpu_idle_state: CpuIdleState,
-    cpu_parking: CpuParking,
-    pmc: Pmc,
-    pmc_sample: PmcSample,
-    lbr: Lbr,
-    disk_io: DiskIo,
-    file_io: FileIo,
-    hard_fault: HardFault,
-    net_io: NetIo,
-    dns_query: DnsQuery,
-    tcp_connection: TcpConnection,
-    tcp_retransmit: TcpRetransmit,
-    tcp_event: TcpEvent,
-    memory_sample: MemorySample,
-    memory_machine: MemoryMachine,
-    power_setting: PowerSetting,
-    power_profile: PowerProfile,
-    standby: Standby,
-    logger: Logger,
-    logger_event: LoggerEvent,
-    registry_io: RegistryIo,
-    syscall: Syscall,
-    object: Object,
-    handle: Handle,
-    object_ref: ObjectRef,
-    file_map: FileMap,
-    virtual_alloc: VirtualAlloc,
-    virtual_range: VirtualRange,
-    user_lock: UserLock,
-    gdi_user_object: GdiUserObject,
-    ui_delay: UiDelay,
-    focus_change: FocusChange,
-    mark: Mark,
-    exception: Exception,
-    gc: Gc,
-    jit: Jit,
-    thread_pool: ThreadPool,
-    generic_event: GenericEvent,
+/// The rows of a table.
+trait Flush: Any {
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError>;
+}
+
+impl<R: Row> Flush for Out<R> {
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        Self::flush(self, sink)
+    }
+}
+
+impl Tables {
+    /// Takes a row.
+    pub(super) fn push<R: Row>(&mut self, row: &R, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.check(R::TABLE);
+        let outs = &mut self.outs;
+        let place = *self.places.entry(TypeId::of::<R>()).or_insert_with(|| {
+            outs.push(Box::new(Out::<R>::default()));
+            outs.len() - 1
+        });
+        let out: Option<&mut dyn Any> = self.outs.get_mut(place).map(|out| &mut **out as &mut dyn Any);
+        // The type of the rows is that of the collector: it was made for them.
+        out.and_then(|out| out.downcast_mut::<Out<R>>()).ok_or("no collector of rows")?.push(row, sink)
+    }
+
+    /// Takes rows.
+    pub(super) fn push_all<R: Row>(
+        &mut self,
+        rows: impl IntoIterator<Item = R>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        rows.into_iter().try_for_each(|row| self.push(&row, sink))
+    }
+
+    /// Says which tables the importer at work has declared.
+    #[inline]
+    pub(super) fn declare(&mut self, tables: &'static [Filled]) {
+        self.declared = Some(tables);
+    }
+
+    /// Whoever fills a table has to declare it, so that an extract, its reference and its summary know of it.
+    #[inline]
+    pub(super) fn check(&self, table: &'static Table) {
+        debug_assert!(
+            self.declared.is_none_or(|tables| tables.iter().any(|filled| filled.table.name == table.name)),
+            "{} is filled by an importer that has not declared it",
+            table.name
+        );
+    }
+
+    /// Hands on what is left.
+    pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.outs.iter_mut().try_for_each(|out| out.flush(sink))
+    }
 }

@@ -3,19 +3,43 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use etwkit_decode::Decoder;
 use etwkit_decode::kernel::net::Ends;
-use etwkit_decode::tcpip::{Kind, TcpEvent, TcpReader, template_name};
+use etwkit_decode::tcpip::{Kind, TCPIP, TcpEvent, TcpReader, template_name};
 use etwkit_etl::RawEvent;
 
-use super::context::{Context, Pending};
-use super::generic::inline_stack;
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::inline_stack::inline_stack;
 use super::tcp_connection::Live;
+use super::waiting;
+use crate::declared::{Events, Topic, rows, sums};
 use crate::sink::{Sink, SinkError};
-use crate::table;
+use crate::table::{self, Row};
 
-/// Connections that are followed at most; behind that many, rows of all of them are written. No machine has so many, but a file can be made that does.
+const EVENTS: Events = Events::Provider(TCPIP, &[]);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[EVENTS],
+    tables: &[
+        sums(table::TcpConnection::TABLE),
+        sums(table::TcpRetransmit::TABLE),
+        rows(table::TcpEvent::TABLE),
+    ],
+    topics: &[Topic {
+        place: 210,
+        name: "TCP connections",
+        answers: "retransmits, resets, round trips",
+        recorded_by: "Microsoft-Windows-TCPIP",
+        events: &[EVENTS],
+        tables: &[table::TcpConnection::TABLE, table::TcpRetransmit::TABLE, table::TcpEvent::TABLE],
+    }],
+    make: |_| Box::new(Tcp::default()),
+    ..Declaration::EMPTY
+};
+
+/// Connections that are followed at most; behind that many, rows of all of them are written. No machine has
+/// so many, but a file can be made that does.
 const MAX_LIVE: usize = 1 << 18;
 
 /// A template that is told so short before a connection begins is that of the connection.
@@ -23,27 +47,26 @@ const TEMPLATE_NS: i64 = 1_000_000;
 
 /// Follows the connections.
 #[derive(Debug, Default)]
-pub(super) struct Tcp {
+struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
-    /// When the template of a control block without open connection was told, and which: that of the next one.
+    /// When the template of a control block without open connection was told, and which: that of the next
+    /// one.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
     /// Connections so far.
     count: i32,
 }
 
 impl Tcp {
-    /// Takes an event of that kind. Returns whether a table shows all that it tells.
-    pub(super) fn event(
+    fn event(
         &mut self,
         kind: Kind,
         event: &RawEvent<'_>,
-        decoder: &mut Decoder,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
-        let Some(told) = self.reader.read(kind, event, decoder) else { return Ok(false) };
+    ) -> IsShown {
+        let Some(told) = self.reader.read(kind, event, &mut context.decoder) else { return Ok(false) };
         let ns = context.ns(event.timestamp);
         let is_in_range = context.range.contains(ns);
         if self.begins(&told) {
@@ -70,7 +93,7 @@ impl Tcp {
             return Ok(true);
         }
         if let Some(again) = happened(live, &told, ns) {
-            context.tables.tcp_retransmit.push(&again, sink)?;
+            context.tables.push(&again, sink)?;
         }
         if matches!(kind, Kind::Summary | Kind::Template) {
             // These tell more than the row of their connection does.
@@ -132,9 +155,21 @@ impl Tcp {
         all.sort_by_key(|live| live.row.connection_id);
         all.into_iter().try_for_each(|live| write(live, context, sink))
     }
+}
+
+impl Importer for Tcp {
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+        let Some(kind) = TcpReader::kind(event) else { return Ok(false) };
+        self.event(kind, event, context, sink)
+    }
 
     /// Writes the connections that are left.
-    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn finish(
+        mut self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         self.write_all(context, sink)
     }
 }
@@ -143,7 +178,7 @@ fn write(live: Live, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(
     if !live.is_in_range {
         return Ok(());
     }
-    context.tables.tcp_connection.push(&live.finished(), sink)
+    context.tables.push(&live.finished(), sink)
 }
 
 fn has_ends(live: &Live, ends: &Ends) -> bool {
@@ -244,5 +279,6 @@ fn single(connection_id: i32, told: &TcpEvent, ns: i64, event: &RawEvent<'_>, co
         stack_id: None,
     };
     let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
-    context.wait_with(event.timestamp, process, &inline_stack(event), Pending::Tcp(Box::new(row)));
+    let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+    context.wait_with(event.timestamp, process, &inline_stack(event), row);
 }

@@ -1,16 +1,17 @@
 //! The global lock of the window manager: acquisitions and their releases.
 //!
-//! A thread has the lock at most once, so that a release ends the acquisition of its thread. The tokens of the two do not tell that: a release
-//! has the number behind that of its acquisition, or another one.
+//! A thread has the lock at most once, so that a release ends the acquisition of its thread. The tokens of
+//! the two do not tell that: a release has the number behind that of its acquisition, or another one.
 
 use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
+use super::actor::{Actor, start};
+use super::context::Context;
 use super::identity::key;
 use super::line::Seq;
-use super::win32k::{Actor, start};
+use super::waiting;
 use crate::table::UserLock;
 
 /// Threads that have the lock at one time at most. A trace with more of them was made to have them.
@@ -22,7 +23,7 @@ const SLOW: [u16; 4] = [164, 166, 416, 417];
 /// An acquisition whose release has not come.
 #[derive(Debug)]
 struct Open {
-    row: Box<UserLock>,
+    row: UserLock,
     start: Option<Seq>,
     /// The event that told it first.
     id: u16,
@@ -81,7 +82,7 @@ impl UserLocks {
             ..UserLock::default()
         };
         let start = start(event, actor, context);
-        self.open.insert(tid, Open { row: Box::new(row), start, id: read.id });
+        self.open.insert(tid, Open { row, start, id: read.id });
         true
     }
 
@@ -101,7 +102,7 @@ impl UserLocks {
                 thread_key: actor.thread_key,
                 ..UserLock::default()
             };
-            Open { row: Box::new(row), start: None, id: 0 }
+            Open { row, start: None, id: 0 }
         });
         open.row.release_ns = Some(ns);
         open.row.hold_ns = open.row.acquire_ns.map(|acquire| ns.saturating_sub(acquire));
@@ -119,7 +120,8 @@ impl UserLocks {
         }
     }
 
-    /// Writes the acquisitions without a release, in the order of their times. Returns how many were not followed.
+    /// Writes the acquisitions without a release, in the order of their times. Returns how many were not
+    /// followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));
@@ -132,7 +134,8 @@ impl UserLocks {
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open { row, start, .. } = open;
     if row.acquire_ns.or(row.release_ns).is_some_and(|ns| context.range.contains(ns)) {
-        context.wait(time, None, None, Pending::UserLock(row, start));
+        let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(start));
+        context.wait(time, None, None, row);
         return;
     }
     start.into_iter().for_each(|start| context.forget(start));

@@ -2,50 +2,68 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_decode::kernel::virtual_memory::{Allocation, PAGE};
+use etwkit_decode::kernel::virtual_memory::{Allocation, PAGE, opcode};
+use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Pending};
+use super::context::Context;
 use super::identity::key;
+use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Whose;
+use super::waiting;
+use crate::declared::{Events, Topic, rows};
 use crate::sink::{Sink, SinkError};
-use crate::table::{VirtualAlloc, VirtualRange};
+use crate::table::{Row, VirtualAlloc, VirtualAllocProcess, VirtualRange};
 use crate::tracker::process::ProcessKey;
+
+const EVENTS: Events = Events::Kernel(group::MEMORY, &[opcode::ALLOC, opcode::FREE]);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[EVENTS],
+    tables: &[rows(VirtualAlloc::TABLE), rows(VirtualRange::TABLE)],
+    topics: &[Topic {
+        place: 170,
+        name: "virtual memory",
+        answers: "who allocated memory",
+        recorded_by: "VIRT_ALLOC",
+        events: &[EVENTS],
+        tables: &[VirtualAlloc::TABLE, VirtualRange::TABLE, VirtualAllocProcess::TABLE],
+    }],
+    make: |_| Box::new(VirtualMemory::default()),
+    ..Declaration::EMPTY
+};
 
 /// Ranges that are held of all processes, some 200 MiB. A trace that leaves more was made to.
 const MAX_RANGES: usize = 1 << 22;
 
 /// Follows the memory of all processes.
 #[derive(Debug, Default)]
-pub(super) struct VirtualMemory {
+struct VirtualMemory {
     allocations: i64,
     spaces: FxHashMap<ProcessKey, Space>,
     ranges: usize,
     /// Commits whose pages are not followed, since there are too many.
-    pub(super) dropped: u64,
+    dropped: u64,
 }
 
 impl VirtualMemory {
-    /// Takes an event; `running` is the thread on its processor. Returns whether it is an allocation or its end.
-    pub(super) fn event(
+    fn event(
         &mut self,
-        op: u8,
+        read: &Allocation,
+        kind: &'static str,
         event: &RawEvent<'_>,
-        running: Option<u32>,
         context: &mut Context<'_>,
-    ) -> bool {
-        let Some(read) = Allocation::parse(event.payload(), event.pointer_size()) else { return false };
-        let Some(kind) = read.kind(op) else { return false };
+    ) {
         let time = event.timestamp;
         let ts_ns = context.ns(time);
         if !context.range.contains(ts_ns) {
-            return true;
+            return;
         }
         let process = context.directory.process_at(read.pid, time);
-        let changed = process.map_or(0, |process| self.change(process, &read, kind));
+        let changed = process.map_or(0, |process| self.change(process, read, kind));
         let committed = process.and_then(|process| self.spaces.get(&process)).map_or(0, |space| space.bytes);
-        let tid = event.thread_id().or(running);
+        let tid = event.thread_id().or(context.running_on(event.cpu));
         let thread = tid.map(|tid| context.of_thread(tid, time));
         let row = VirtualAlloc {
             alloc_id: self.allocations,
@@ -66,8 +84,8 @@ impl VirtualMemory {
             (Some(tid), Some(who)) => (Whose::Thread(tid), who.process.or(process)),
             _ => (Whose::Process(read.pid), process),
         };
-        context.wait_for(time, whose, place, Pending::VirtualAlloc(Box::new(row)));
-        true
+        let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+        context.wait_for(time, whose, place, row);
     }
 
     /// Changes what a process has committed. Returns the difference in bytes.
@@ -87,9 +105,32 @@ impl VirtualMemory {
         self.ranges = (self.ranges + space.owners.len()).saturating_sub(before);
         changed
     }
+}
+
+impl Importer for VirtualMemory {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let read = Allocation::parse(event.payload(), event.pointer_size());
+        let Some((read, kind)) = read.and_then(|read| Some((read, read.kind(hook.opcode)?))) else {
+            return Ok(false);
+        };
+        self.event(&read, kind, event, context);
+        Ok(true)
+    }
 
     /// Writes what is still committed.
-    pub(super) fn finish(self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn finish(
+        self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        context.notes.not_followed += self.dropped;
         let mut spaces: Vec<(ProcessKey, Space)> = self.spaces.into_iter().collect();
         spaces.sort_unstable_by_key(|(process, _)| process.0);
         for (process, space) in spaces {
@@ -100,7 +141,7 @@ impl VirtualMemory {
                     size_bytes: signed(end - start),
                     alloc_id: owner,
                 };
-                context.tables.virtual_range.push(&row, sink)?;
+                context.tables.push(&row, sink)?;
             }
         }
         Ok(())
@@ -123,8 +164,9 @@ type Ranges<T> = BTreeMap<u64, Part<T>>;
 
 /// What a process has committed.
 ///
-/// What is covered is held twice, once without owners: ranges of one owner each would have to be gone through whenever memory is committed
-/// again, which a file could make take for ever. Covered ranges grow together, so that each is gone through once.
+/// What is covered is held twice, once without owners: ranges of one owner each would have to be gone through
+/// whenever memory is committed again, which a file could make take for ever. Covered ranges grow together,
+/// so that each is gone through once.
 #[derive(Debug, Default)]
 struct Space {
     covered: Ranges<()>,

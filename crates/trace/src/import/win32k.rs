@@ -1,57 +1,59 @@
 //! What the window manager tells: its lock, its objects, delays, the focus.
 
-use etwkit_decode::win32k::{Delay, Event};
+use etwkit_decode::win32k::{Delay, Event, WIN32K};
 use etwkit_etl::clock::ClockType;
 use etwkit_etl::{RawEvent, Session};
 
-use super::context::{Context, Pending};
+use super::actor::Actor;
+use super::context::Context;
 use super::focus::Foci;
 use super::gdi_user::GdiUser;
-use super::generic::inline_stack;
 use super::identity::key;
-use super::line::Seq;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::inline_stack::inline_stack;
 use super::user_lock::UserLocks;
+use super::waiting;
+use crate::declared::{Events, rows, sums};
 use crate::sink::{Sink, SinkError};
-use crate::table::UiDelay;
-use crate::tracker::process::ProcessKey;
+use crate::table::{FocusChange, GdiUserObject, Row, UiDelay, UserLock};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[Events::Provider(WIN32K, &[])],
+    tables: &[
+        rows(UserLock::TABLE),
+        rows(GdiUserObject::TABLE),
+        sums(UiDelay::TABLE),
+        sums(FocusChange::TABLE),
+    ],
+    make: |learned| Box::new(Win32k::new(learned.session)),
+    ..Declaration::EMPTY
+};
 
 /// Nanoseconds of a millisecond.
 const MS: i64 = 1_000_000;
 
-/// Who logged an event.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Actor {
-    pub(super) tid: Option<u32>,
-    pub(super) process: Option<ProcessKey>,
-    pub(super) thread_key: Option<i32>,
-}
-
 /// Takes events of the window manager.
 #[derive(Debug)]
-pub(super) struct Win32k {
+struct Win32k {
     locks: UserLocks,
     objects: GdiUser,
     foci: Foci,
 }
 
 impl Win32k {
-    pub(super) fn new(session: &Session) -> Self {
+    fn new(session: &Session) -> Self {
         Self {
             locks: UserLocks::new(counter_frequency(session)),
             objects: GdiUser::default(),
             foci: Foci::default(),
         }
     }
+}
 
-    /// Takes an event. Returns whether a table shows it.
-    pub(super) fn event(
-        &mut self,
-        event: &RawEvent<'_>,
-        context: &mut Context<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<bool, SinkError> {
+impl Importer for Win32k {
+    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
         let Some(told) = Event::read(event) else { return Ok(false) };
-        let actor = actor(event, context);
+        let actor = Actor::of(event, context);
         match told {
             Event::Acquired(read) => Ok(self.locks.acquired(read, event, actor, context)),
             Event::Released(read) => Ok(self.locks.released(read, event, actor, context)),
@@ -69,20 +71,21 @@ impl Win32k {
         }
     }
 
-    /// Writes what is open. Returns how many objects and locks were not followed.
-    pub(super) fn finish(
-        self,
-        end: i64,
+    /// Writes what is open.
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<u64, SinkError> {
-        let dropped = self.locks.finish(end, context) + self.objects.finish(end, context);
-        self.foci.finish(end, context, sink)?;
-        Ok(dropped)
+    ) -> Result<(), SinkError> {
+        let end = learned.collected.end;
+        context.notes.not_followed += self.locks.finish(end, context) + self.objects.finish(end, context);
+        self.foci.finish(end, context, sink)
     }
 }
 
-/// Ticks of the performance counter in a second, whatever clock stamped the events; `None` if the trace does not tell.
+/// Ticks of the performance counter in a second, whatever clock stamped the events; `None` if the trace does
+/// not tell.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
     let told = session.earliest().map(|file| file.header().perf_freq).filter(|told| *told > 0);
@@ -92,20 +95,6 @@ fn counter_frequency(session: &Session) -> Option<i64> {
         // Where it is that of the cycles, the other one is not told.
         ClockType::Cpu => told.filter(|told| *told != clock.frequency),
     }
-}
-
-fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
-    let (time, tid) = (event.timestamp, event.thread_id());
-    let who = tid.map(|tid| context.of_thread(tid, time));
-    let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
-    let process = told.or_else(|| who.and_then(|who| who.process));
-    Actor { tid, process, thread_key: who.map(|who| who.thread_key) }
-}
-
-/// Puts the stack of an event that begins something in the line, if it brought one.
-pub(super) fn start(event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) -> Option<Seq> {
-    let stack = inline_stack(event);
-    (!stack.is_empty()).then(|| context.wait_with(event.timestamp, actor.process, &stack, Pending::Start))
 }
 
 fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) {
@@ -143,5 +132,6 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
         stack_id: None,
     };
     // Addresses of the stack are those of the process that logged it.
-    context.wait_with(time, actor.process, &inline_stack(event), Pending::UiDelay(Box::new(row)));
+    let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
+    context.wait_with(time, actor.process, &inline_stack(event), row);
 }

@@ -8,18 +8,19 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::dotnet::ManagedSamples;
 use super::modules::{ModuleId, Modules};
 use super::{process_name, process_text};
 use crate::directory::Directory;
+use crate::dotnet_summary::ManagedSamples;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackPart};
 
-/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread returns to
-/// user mode; in the traces at hand that is after 0.4 s at the latest.
+/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread
+/// returns to user mode; in the traces at hand that is after 0.4 s at the latest.
 const STACK_PATIENCE_S: i64 = 60;
 
 /// Stacks that are kept for a sample to come. At one time stamp there is one sample for each processor.
@@ -48,7 +49,7 @@ enum Frames {
 }
 
 /// A row of a list by CPU samples.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopRow {
     /// `name (pid)` of a process, or the path of a module; `?` where it is unknown.
     pub name: String,
@@ -59,7 +60,7 @@ pub struct TopRow {
 }
 
 /// All CPU samples of a session.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CpuTotals {
     /// Samples, those of idle processors included.
     pub samples: u64,

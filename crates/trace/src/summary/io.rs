@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etwkit_decode::kernel::disk::{DiskIo, opcode, parse_init};
-use etwkit_decode::kernel::fault::{HARD_FAULT, HardFault};
+use etwkit_decode::kernel::fault::{self, HardFault};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
@@ -85,7 +85,7 @@ impl<'d> IoSummary<'d> {
                     self.issuers.start(irp, tid, event);
                 }
             }
-            (group::MEMORY, HARD_FAULT) => {
+            (group::MEMORY, fault::opcode::HARD_FAULT) => {
                 if let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) {
                     self.fault(&fault, event.timestamp);
                 }

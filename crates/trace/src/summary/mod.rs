@@ -3,9 +3,7 @@
 //! Two walks over the session: the first feeds the [`Directory`] and everything that stands for itself, the
 //! second attributes samples, transfers and faults.
 
-mod config;
 mod cpu;
-mod dotnet;
 mod header;
 mod io;
 mod modules;
@@ -20,19 +18,21 @@ use etwkit_decode::Decoder;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Walk;
 use etwkit_etl::{Order, Session};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::counts::Counts;
+pub use crate::declared::{Recorded, Topic};
 use crate::directory::Directory;
+pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
 use crate::first_walk::{self, FirstWalk};
+use crate::report::counts::EventCounts;
+pub use crate::system_config::SystemConfig;
+use crate::topics;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
-pub use config::SystemConfig;
 pub use cpu::{CpuTotals, TopRow};
-pub use dotnet::DotnetSummary;
-pub use recorded::{ProviderCount, Recorded, Topic};
-
-pub(crate) use recorded::recorded;
+pub use recorded::ProviderCount;
 pub use schedule::{ScheduleSummary, Times};
 
 use cpu::CpuSummary;
@@ -72,7 +72,7 @@ impl Facts {
     fn new(walk: Walk, counts: &Counts, config: SystemConfig, decoder: &Decoder) -> Self {
         Self {
             walk,
-            recorded: recorded(counts.identities()),
+            recorded: topics::recorded(counts.identities()),
             providers: recorded::providers(counts.identities(), decoder),
             times: counts.times(),
             config,
@@ -141,7 +141,7 @@ impl Summary {
         let on_cpu = schedule.processes();
         let mut sections = Map::new();
         sections.insert("header".into(), header::section(session, &counts));
-        sections.insert("counts".into(), counts.json());
+        sections.insert("counts".into(), json!(EventCounts::of(&counts, None)));
         sections.insert("totals".into(), processes::totals(&directory));
         sections.insert("processes".into(), processes::section(&directory, session.clock()));
         sections.insert("cpu".into(), cpu.section());
@@ -169,7 +169,7 @@ impl Summary {
 }
 
 /// What a process did, from context switches. Times are seconds, summed over its threads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScheduledRow {
     /// `name (pid)`.
     pub name: String,
@@ -197,20 +197,6 @@ fn scheduled(
         switches: t.switches,
     };
     processes.iter().map(row).collect()
-}
-
-/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later
-/// of the last event and the ends that were written. What lies behind the cut of a file was recorded and is not
-/// known, so that such a trace ends with its last event, too.
-pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
-    let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
-    let (ends, is_closed) = session.ends();
-    let end = match ends {
-        Some(end) if is_closed => end,
-        Some(end) => end.max(last),
-        None => last,
-    };
-    if session.is_cut() { end.min(last) } else { end }
 }
 
 /// `name (pid)` for people.

@@ -51,13 +51,13 @@ macro_rules! tables {
                 self.rows
             }
 
-            fn take(&mut self) -> arrow_array::RecordBatch {
-                let schema = <$row as $crate::table::Row>::TABLE.schema();
+            fn take(&mut self) -> Result<arrow_array::RecordBatch, $crate::table::NotAsDeclared> {
+                let table = <$row as $crate::table::Row>::TABLE;
                 self.rows = 0;
                 let arrays = vec![$( <$type as $crate::table::Value>::finish(&mut self.$field) ),+];
-                // Types and lengths come from the same declaration; an empty batch is what remains if they ever did not fit.
-                arrow_array::RecordBatch::try_new(schema.clone(), arrays)
-                    .unwrap_or_else(|_| arrow_array::RecordBatch::new_empty(schema))
+                // Types and lengths come from the same declaration, but only Arrow knows whether they fit.
+                arrow_array::RecordBatch::try_new(table.schema(), arrays)
+                    .map_err(|source| $crate::table::NotAsDeclared { table: table.name, source })
             }
         }
     )+};

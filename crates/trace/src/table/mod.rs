@@ -1,8 +1,9 @@
 //! The tables of an extract: each column is declared once, with type, unit and meaning.
 //!
-//! A declaration (see [`topics`](self)) makes three things: a row type that importers fill, its Arrow columns, and a [`Table`] from which
-//! the SQL reference and the labels of other front ends are written. All integers are signed, since some readers of Parquet show unsigned
-//! 64-bit numbers as decimals; addresses are the bit pattern of an `Int64`.
+//! A declaration (see [`topics`](self)) makes three things: a row type that importers fill, its Arrow
+//! columns, and a [`Table`] from which the SQL reference and the labels of other front ends are written. All
+//! integers are signed, since some readers of Parquet show unsigned 64-bit numbers as decimals; addresses are
+//! the bit pattern of an `Int64`.
 
 #[macro_use]
 mod macros;
@@ -29,7 +30,7 @@ mod window;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema};
+use arrow_schema::{ArrowError, Field, Schema};
 
 pub use calls::*;
 pub use column::{Column, Kind, Value};
@@ -80,11 +81,11 @@ impl Table {
 }
 
 /// A row of a table.
-pub trait Row: Sized {
+pub trait Row: Sized + 'static {
     /// Its table.
     const TABLE: &'static Table;
     /// Collects rows by column.
-    type Columns: Columns<Self>;
+    type Columns: Columns<Self> + 'static;
 }
 
 /// Rows of one table, by column.
@@ -98,70 +99,20 @@ pub trait Columns<R>: Default {
         self.len() == 0
     }
     /// Takes all rows out.
-    fn take(&mut self) -> RecordBatch;
+    ///
+    /// # Errors
+    /// [`NotAsDeclared`], which is a fault of this crate and not of any trace.
+    fn take(&mut self) -> Result<RecordBatch, NotAsDeclared>;
 }
 
-/// All tables, those that name things first.
-pub static TABLES: &[&Table] = &[
-    Trace::TABLE,
-    Diagnostic::TABLE,
-    SystemConfigItem::TABLE,
-    Disk::TABLE,
-    Volume::TABLE,
-    Service::TABLE,
-    Logger::TABLE,
-    LoggerEvent::TABLE,
-    CpuCore::TABLE,
-    Process::TABLE,
-    Thread::TABLE,
-    ThreadAffinity::TABLE,
-    Module::TABLE,
-    Method::TABLE,
-    Frame::TABLE,
-    Stack::TABLE,
-    CpuSample::TABLE,
-    ContextSwitch::TABLE,
-    DpcIsr::TABLE,
-    CpuFrequency::TABLE,
-    CpuIdleState::TABLE,
-    CpuParking::TABLE,
-    PmcCounter::TABLE,
-    Pmc::TABLE,
-    PmcSample::TABLE,
-    Lbr::TABLE,
-    DiskIo::TABLE,
-    FileIo::TABLE,
-    HardFault::TABLE,
-    NetIo::TABLE,
-    DnsQuery::TABLE,
-    TcpConnection::TABLE,
-    TcpRetransmit::TABLE,
-    TcpEvent::TABLE,
-    MemorySample::TABLE,
-    MemoryMachine::TABLE,
-    PowerSetting::TABLE,
-    PowerProfile::TABLE,
-    Standby::TABLE,
-    RegistryIo::TABLE,
-    Syscall::TABLE,
-    Object::TABLE,
-    Handle::TABLE,
-    ObjectRef::TABLE,
-    FileMap::TABLE,
-    VirtualAlloc::TABLE,
-    VirtualRange::TABLE,
-    UserLock::TABLE,
-    GdiUserObject::TABLE,
-    UiDelay::TABLE,
-    FocusChange::TABLE,
-    Screenshot::TABLE,
-    Mark::TABLE,
-    Exception::TABLE,
-    Gc::TABLE,
-    Jit::TABLE,
-    ThreadPool::TABLE,
-    GenericEvent::TABLE,
-];
+/// Rows that do not make the columns that their table declares.
+#[derive(Debug, thiserror::Error)]
+#[error("the rows of {table} are not what the table declares")]
+pub struct NotAsDeclared {
+    table: &'static str,
+    #[source]
+    source: ArrowError,
+}
 
 /// Tables that are computed from the others.
 pub static DERIVED: &[&Table] = &[
@@ -187,17 +138,12 @@ pub static DERIVED: &[&Table] = &[
     DriverCategory::TABLE,
 ];
 
-/// The table with that name, computed ones included.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Table> {
-    TABLES.iter().chain(DERIVED).find(|table| table.name == name).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::topics::TABLES;
 
     #[test]
     fn every_declaration_is_complete_and_named_by_the_rules() {
@@ -222,7 +168,7 @@ mod tests {
         let mut columns = <Mark as Row>::Columns::default();
         columns.push(&Mark { ts_ns: 5, cpu: 1, text: "start".into(), ..Mark::default() });
         assert_eq!((columns.len(), columns.is_empty()), (1, false));
-        let batch = columns.take();
+        let batch = columns.take().unwrap();
         assert_eq!(batch.schema(), Mark::TABLE.schema());
         assert_eq!((batch.num_rows(), columns.len()), (1, 0));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::{group, net, sample, thread};
+use etwkit_decode::kernel::{group, net, sample, scheduler, thread};
 use etwkit_decode::{Plan, Tables};
 use etwkit_etl::{HeaderKind, RawEvent};
 use etwkit_trace::attribution::{Attributor, Ids};
@@ -26,7 +26,7 @@ impl Made {
     }
 
     fn switch(cpu: u16, new: u32, old: u32) -> Self {
-        Self::new(cpu, (group::THREAD, thread::opcode::CSWITCH, 4), &[new, old, 0, 0, 0, 0])
+        Self::new(cpu, (group::THREAD, scheduler::opcode::CONTEXT_SWITCH, 4), &[new, old, 0, 0, 0, 0])
     }
 
     fn call(cpu: u16) -> Self {

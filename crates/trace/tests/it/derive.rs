@@ -15,7 +15,7 @@ type Batches = Vec<(&'static Table, RecordBatch)>;
 fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, columns.take())
+    (R::TABLE, columns.take().unwrap())
 }
 
 fn of<'b>(batches: &'b Batches, table: &Table) -> &'b RecordBatch {
@@ -356,7 +356,8 @@ fn run_time_of_a_method_is_that_of_stays_which_began_with_it() {
     assert_eq!(int(methods, "run_ns"), [Some(23), Some(0), Some(5), Some(18)]);
 }
 
-/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that sleeps deeply.
+/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that
+/// sleeps deeply.
 fn wakeups(count: i64) -> Batches {
     let stays: Vec<ContextSwitch> = (0..count)
         .map(|n| {
@@ -444,7 +445,8 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
     let mut out = Batches::new();
     derive(&example(), &[], &mut out).unwrap();
     let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
-    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at 50.
+    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at
+    // 50.
     assert_eq!(first_last("main"), [Some(10), Some(95)]);
     assert_eq!(first_last("a"), [Some(10), Some(10)]);
     assert_eq!(first_last("wait"), [Some(50), Some(80)]);
@@ -452,7 +454,8 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
     let names = methods.column_by_name("method").unwrap().as_string::<i32>();
     let depths = methods.column_by_name("depth").unwrap().as_primitive::<arrow_array::types::Float64Type>();
     let depth = |name| depths.value(names.iter().position(|n| n == Some(name)).unwrap());
-    // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost, whatever calls it.
+    // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost,
+    // whatever calls it.
     assert!((depth("main") - 6.0 / 5.0).abs() < 1e-9, "{}", depth("main"));
     assert!(depth("a").abs() < 1e-9 && depth("wait").abs() < 1e-9);
 }

@@ -15,7 +15,7 @@ type Batches = Vec<(&'static Table, RecordBatch)>;
 fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
-    (R::TABLE, columns.take())
+    (R::TABLE, columns.take().unwrap())
 }
 
 fn derived(tables: &Batches) -> Batches {

@@ -1,6 +1,6 @@
 //! The page that maps columns of other programs to ours.
 
-use etwkit_trace::table;
+use etwkit_trace::topics;
 
 const PAGE: &str = include_str!("../../../../docs/numbers/wpa.md");
 
@@ -14,7 +14,7 @@ fn every_column_that_the_page_names_exists() {
         if !column.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
             continue;
         }
-        let table = table::find(name).unwrap_or_else(|| panic!("{code}: there is no such table"));
+        let table = topics::find(name).unwrap_or_else(|| panic!("{code}: there is no such table"));
         assert!(table.column(column).is_some(), "{code}: the table has no such column");
         looked_up += 1;
     }

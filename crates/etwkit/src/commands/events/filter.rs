@@ -1,8 +1,9 @@
 //! Which events a question means.
 
 use anyhow::bail;
-use etwkit_etl::{Guid, Session};
+use etwkit_extract::Input;
 use etwkit_query::filter::Pattern;
+use etwkit_trace::report::events::{EventFilter, ProviderFilter, Wanted};
 
 use crate::cli::EventsArgs;
 use crate::time_range::TimeRange;
@@ -11,13 +12,13 @@ use crate::time_range::TimeRange;
 ///
 /// Without a positive pattern everything matches that no negative one excludes. Case does not matter.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns {
+struct Patterns {
     positive: Vec<Pattern>,
     negative: Vec<Pattern>,
 }
 
 impl Patterns {
-    pub(super) fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut patterns = Self::default();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let (list, part) = match part.strip_prefix('!') {
@@ -30,74 +31,33 @@ impl Patterns {
     }
 
     /// Whether any of the texts that stand for one thing (a name and a number, say) matches.
-    pub(super) fn match_any(&self, texts: &[&str]) -> bool {
+    fn match_any(&self, texts: &[&str]) -> bool {
         let texts: Vec<String> = texts.iter().map(|t| t.to_lowercase()).collect();
         let any = |patterns: &[Pattern]| patterns.iter().any(|p| texts.iter().any(|t| p.matches(t)));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 }
 
-/// All filters of a question.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Filter {
-    pub(super) provider: Option<Patterns>,
-    provider_guid: Option<Guid>,
-    pub(super) name: Option<Patterns>,
-    pub(super) process: Option<Patterns>,
-    /// Raw ticks of the first and last event that count.
-    range: (i64, i64),
-}
-
-impl Filter {
-    pub(super) fn new(args: &EventsArgs, session: &Session) -> anyhow::Result<Self> {
-        for (option, text) in [("provider", &args.provider), ("name", &args.name), ("process", &args.process)]
-        {
-            if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
-                // An empty variable of a script must not turn a question into the whole trace.
-                bail!("--{option} {:?}: expected a name", text.as_deref().unwrap_or_default());
-            }
+/// What the arguments choose of a trace.
+pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter<'static>> {
+    for (option, text) in [("provider", &args.provider), ("name", &args.name), ("process", &args.process)] {
+        if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
+            // An empty variable of a script must not turn a question into the whole trace.
+            bail!("--{option} {:?}: expected a name", text.as_deref().unwrap_or_default());
         }
-        let provider_guid = args.provider.as_deref().and_then(|text| text.parse().ok());
-        let patterns = |text: &Option<String>| text.as_deref().map(Patterns::parse);
-        Ok(Self {
-            provider: patterns(&args.provider).filter(|_| provider_guid.is_none()),
-            provider_guid,
-            name: patterns(&args.name),
-            process: patterns(&args.process),
-            range: range(args.range.as_deref(), session)?,
-        })
     }
-
-    /// Whether anything is filtered at all.
-    pub(super) const fn asks(&self) -> bool {
-        self.provider.is_some()
-            || self.provider_guid.is_some()
-            || self.name.is_some()
-            || self.process.is_some()
-            || self.range.0 != i64::MIN
-            || self.range.1 != i64::MAX
-    }
-
-    pub(super) const fn includes_time(&self, ticks: i64) -> bool {
-        self.range.0 <= ticks && ticks <= self.range.1
-    }
-
-    /// Whether no event behind this time can match.
-    pub(super) const fn is_over(&self, ticks: i64) -> bool {
-        ticks > self.range.1
-    }
-
-    pub(super) fn includes_provider(&self, guid: Guid, name: &str) -> bool {
-        self.provider_guid.is_none_or(|wanted| wanted == guid)
-            && self.provider.as_ref().is_none_or(|patterns| patterns.match_any(&[name]))
-    }
+    Ok(EventFilter {
+        provider: args.provider.as_deref().map(|text| ProviderFilter::new(text, wanted(text))),
+        name: args.name.as_deref().map(wanted),
+        process: args.process.as_deref().map(wanted),
+        range: TimeRange::parse(args.range.as_deref())?.of(input)?,
+        limit: args.limit,
+    })
 }
 
-/// The part of the trace in raw ticks, both ends included.
-fn range(text: Option<&str>, session: &Session) -> anyhow::Result<(i64, i64)> {
-    let range = TimeRange::parse(text)?.of(session)?;
-    let ticks = |ns: i64, open: i64| if ns == open { open } else { session.clock().ticks_at(ns) };
-    Ok((ticks(range.start_ns, i64::MIN), ticks(range.end_ns, i64::MAX)))
+fn wanted(text: &str) -> Wanted<'static> {
+    let patterns = Patterns::parse(text);
+    Box::new(move |texts| patterns.match_any(texts))
 }
 
 #[cfg(test)]

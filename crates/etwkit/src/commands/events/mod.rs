@@ -2,13 +2,13 @@
 
 mod filter;
 mod list;
-mod row;
 
-use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use etwkit_etl::Order;
-use etwkit_trace::counts::Counts;
-use serde_json::json;
+use etwkit_extract::{Described, Input};
+use etwkit_trace::report::counts::{CountReport, Counting};
+use etwkit_trace::report::events::EventFilter;
+use serde_json::{Value, json};
 
 use super::{counts, damage, files_json, title};
 use crate::cli::EventsArgs;
@@ -17,32 +17,50 @@ use crate::input;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    if args.count { count(args, printer) } else { list::run(args, printer) }
-}
-
-fn count(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let described = args.descriptions.read()?;
     let input = input::open(&args.traces)?;
-    let order = if args.unordered { Order::File } else { Order::Time };
-    let mut counted = Counts::default();
-    let mut names = counts::Names::with(described.descriptions().clone());
-    let walk = input.session().for_each(order, |event| {
-        let is_new = counted.add(event);
-        if !args.json {
-            names.observe(event, is_new);
-        }
-        ControlFlow::Continue(())
-    })?;
-    let damaged = damage::of_walk(&input, &walk);
-    printer.add_gaps([damage::gaps(&input, &damaged, counted.times().map(|(_, last)| last))]);
+    let asked = Asked { filter: filter::of(args, &input)?, described, input };
+    if args.count { count(args, &asked, printer) } else { list::run(args, &asked, printer) }
+}
+
+/// What is asked of which trace.
+struct Asked {
+    input: Input,
+    filter: EventFilter<'static>,
+    described: Described,
+}
+
+fn count(args: &EventsArgs, asked: &Asked, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let Asked { input, filter, described } = asked;
+    let counting = Counting {
+        unordered: args.unordered,
+        names: !args.json,
+        descriptions: Arc::clone(described.descriptions()),
+    };
+    let report = CountReport::read(input.session(), &counting, filter)?;
+    printer.add_gaps([damage::gaps(input, &report.gaps)]);
     if args.json {
         printer.json_start("events");
-        let files = files_json(&input);
-        printer.json(&json!({"files": files, "counts": counted.json(), "damage": damage::json(&damaged)}))?;
+        let mut object = json!({"files": files_json(input)});
+        if let (Some(map), Value::Object(counts)) = (object.as_object_mut(), serde_json::to_value(&report)?) {
+            map.extend(counts);
+        }
+        printer.json(&object)?;
     } else {
-        printer.file(&format!("Events of {}", title(&input)))?;
-        counts::print(&counted, names, printer)?;
-        damage::print(printer, &input, &damaged, damage::NONE)?;
+        printer.file(&format!("Events of {}", title(input)))?;
+        counts::print(&report.counts, printer)?;
+        damage::print(printer, input, &report.damage, damage::NONE)?;
     }
-    Ok(Exit::Answered)
+    Ok(ended(report.counts.total, filter, printer))
+}
+
+/// A trace without an event is an answer; a filter that lets none pass is not.
+fn ended(events: u64, filter: &EventFilter<'_>, printer: &mut Printer<'_>) -> Exit {
+    if events > 0 || !filter.asks() {
+        return Exit::Answered;
+    }
+    printer.note(
+        "no event matches; `etwkit info` names the providers, `etwkit events --count` all kinds of events",
+    );
+    Exit::Nothing
 }

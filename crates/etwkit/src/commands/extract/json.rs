@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use etwkit_extract::manifest::{Detail, ETWANALYZER};
-use etwkit_extract::{Extract, FromJson, import_json, is_json_extract, open_json};
+use etwkit_extract::{Extract, FromForeign};
+use etwkit_json7z::{import_json, is_json_extract, open_json};
 use serde_json::{Value, json};
 
 use super::plan::Job;
@@ -56,7 +57,7 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Imported(Box::new(imported), start.elapsed()))
 }
 
-pub(super) fn object(job: &Job, imported: &FromJson, took: Duration) -> Value {
+pub(super) fn object(job: &Job, imported: &FromForeign, took: Duration) -> Value {
     json!({
         "trace": job.label(),
         "extract": job.target,
@@ -72,7 +73,7 @@ pub(super) fn object(job: &Job, imported: &FromJson, took: Duration) -> Value {
 
 pub(super) fn text(
     job: &Job,
-    imported: &FromJson,
+    imported: &FromForeign,
     took: Duration,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {

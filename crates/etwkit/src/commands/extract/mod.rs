@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Described, Extract, FromJson, NameFrom, Packing, Written,
+    ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing, Written,
     convert, convert_with_tags, default_target,
 };
 use etwkit_query::numbers::Numbers;
@@ -36,7 +36,7 @@ use progress::Bars;
 /// What became of a trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
-    Imported(Box<FromJson>, Duration),
+    Imported(Box<FromForeign>, Duration),
     Kept,
     Interrupted,
 }
@@ -183,7 +183,7 @@ fn one(
     let path = args.symbols.path(beside, &[]);
     let symbol_options = symbols::options(&path, false);
     let names = NameFrom { path, options: symbol_options, on_symbols: &on_symbols };
-    let range = TimeRange::parse(args.range.as_deref())?.of(input.session())?;
+    let range = TimeRange::parse(args.range.as_deref())?.of(&input)?;
     let options = ConvertOptions { names: Some(&names), range, ..options };
     match convert_with_tags(&input, &job.target, options, sets, &mut |progress| bar.set(progress, &stoppable))
     {

@@ -1,0 +1,117 @@
+//! Rows that another reader has become an extract.
+//!
+//! Traces are not the only source of extracts: what another program kept of a trace can be one, too. Its
+//! reader writes rows to a [`Sink`] as the import of a trace does, and says here what the manifest should
+//! tell.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use etwkit_trace::derive;
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::{self, Table, Trace};
+
+use crate::convert::{ConvertError, STACK_TAGS, Sealed};
+use crate::manifest::{Detail, Diagnostic, ImportedFrom, Manifest, Topic, TraceSource};
+use crate::{Writer, WriterOptions, Written};
+
+/// What a reader found, besides rows.
+#[derive(Debug)]
+pub struct Foreign {
+    /// The recording, as the row of the table `trace` has it.
+    pub trace: Trace,
+    /// Where the rows came from.
+    pub imported_from: ImportedFrom,
+    /// Kinds of information that were recorded, in the order in which the manifest lists them.
+    pub topics: Vec<&'static str>,
+    /// What a reader of the numbers should know.
+    pub diagnostics: Vec<table::Diagnostic>,
+    /// Computed tables that are made from the rows. All others hold what the reader wrote, or nothing.
+    pub computed: Vec<&'static str>,
+    /// Who gave stacks their tags.
+    pub tagged_by: &'static str,
+}
+
+/// What became of them.
+#[derive(Debug)]
+pub struct FromForeign {
+    /// The extract.
+    pub written: Written,
+    /// The recording.
+    pub trace: Trace,
+    /// What a reader of the numbers should know.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a reader gave up, with what the user can do about it.
+#[derive(Debug)]
+pub struct ReadError {
+    error: Box<dyn Error + Send + Sync>,
+    hint: Option<&'static str>,
+}
+
+impl ReadError {
+    /// From the error of a reader and its advice.
+    #[must_use]
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>, hint: Option<&'static str>) -> Self {
+        Self { error: error.into(), hint }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn hint(&self) -> Option<&'static str> {
+        self.hint
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// Makes the extract `target`, of detail `summary`, of the rows that `read` writes.
+///
+/// # Errors
+/// Those of `read`, or the extract cannot be written. Nothing is changed at the target then.
+pub fn import_rows(
+    target: &Path,
+    no_overwrite: bool,
+    source: TraceSource,
+    read: impl FnOnce(&mut dyn Sink) -> Result<Foreign, ConvertError>,
+) -> Result<FromForeign, ConvertError> {
+    let mut writer = Writer::create(target, WriterOptions { no_overwrite })?;
+    let found = read(&mut writer)?;
+    let sealed = Sealed(writer.seal()?);
+    derive::derive(&sealed, &[], &mut Only { tables: &found.computed, sink: &mut writer })?;
+    writer.set_derived(BTreeMap::from([(STACK_TAGS.to_owned(), found.tagged_by.to_owned())]));
+    let mut manifest = Manifest::of_trace(Detail::Summary, source, &found.trace);
+    manifest.imported_from = Some(found.imported_from);
+    let topic = |name: &&str| Topic { topic: (*name).to_owned(), recorded: true, events: None, hint: None };
+    manifest.topics = found.topics.iter().map(topic).collect();
+    manifest.diagnostics = found.diagnostics.iter().map(Diagnostic::from).collect();
+    let diagnostics = manifest.diagnostics.clone();
+    let written = writer.finish(manifest)?;
+    Ok(FromForeign { written, trace: found.trace, diagnostics })
+}
+
+/// Lets rows of some tables through.
+struct Only<'a> {
+    tables: &'a [&'static str],
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Only<'_> {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        if self.tables.contains(&table.name) { self.sink.write(table, rows) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,133 @@
+//! Why an extract of ETWAnalyzer could not be read.
+
+use std::io;
+
+use etwkit_extract::{ConvertError, ReadError};
+use etwkit_trace::sink::SinkError;
+
+/// Why an extract of ETWAnalyzer could not be read. Texts come out of a file and are to be escaped before a
+/// terminal sees them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// The file cannot be opened or unpacked.
+    #[error(transparent)]
+    Open(#[from] etwkit_extract::Error),
+    /// The system cannot read the file.
+    #[error("cannot read {name}")]
+    Read {
+        /// The file, or the archive and its member.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something else is there than should be.
+    #[error("{0}")]
+    Unexpected(Box<Unexpected>),
+    /// The file is JSON, but nothing that ETWAnalyzer writes.
+    #[error(
+        "{name} is no extract of ETWAnalyzer: expected an object with SessionStart and Processes, found no \
+         {missing}"
+    )]
+    Foreign {
+        /// The file, or the archive and its member.
+        name: String,
+        /// The member that is missing.
+        missing: &'static str,
+    },
+    /// The archive does not hold the main file of one extract.
+    #[error("expected one .json file of ETWAnalyzer in {archive}, which holds {found}")]
+    Members {
+        /// The archive.
+        archive: String,
+        /// What is in it.
+        found: String,
+    },
+    /// A part without its main file.
+    #[error("{name} is one part of an extract of ETWAnalyzer")]
+    Part {
+        /// The file.
+        name: String,
+        /// The file that it belongs to.
+        main: String,
+    },
+}
+
+/// What was expected where, and what was there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unexpected {
+    /// The file, or the archive and its member.
+    pub name: String,
+    /// The member of the JSON, as `CPU.Topology[3]`; empty at the outermost level.
+    pub path: String,
+    /// Line, counted from 1.
+    pub line: u64,
+    /// Column in bytes, counted from 1.
+    pub column: u64,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+impl std::fmt::Display for Unexpected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, path, line, column, expected, found } = self;
+        let path = if path.is_empty() { String::new() } else { format!(" {path}") };
+        write!(f, "{name}:{path} (line {line}, column {column}): expected {expected}, found {found}")
+    }
+}
+
+impl JsonError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Open(error) => return error.hint(),
+            Self::Read { .. } => return None,
+            Self::Unexpected(at) if at.found == END => {
+                "the file was cut short: copy it again, or extract the trace itself"
+            }
+            Self::Unexpected(_) => {
+                "was the file changed by hand, or written by another program? extract the trace itself if it \
+                 is at hand"
+            }
+            Self::Foreign { .. } => "name a .json7z or .json file that ETWAnalyzer wrote, or a trace",
+            Self::Members { .. } => {
+                "`etwkit extract` and `etwkit dump` read archives with several extracts, other commands \
+                 those with one: NAME.json and its NAME_Derived_… files"
+            }
+            Self::Part { .. } => {
+                "name the main file, the one without _Derived_ in its name; parts beside it are found"
+            }
+        })
+    }
+}
+
+/// What is found behind the last byte.
+pub(crate) const END: &str = "the end of the file";
+
+/// Why an import ends: the file, or whoever takes its rows.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    #[error(transparent)]
+    Sink(SinkError),
+}
+
+impl From<Failure> for ConvertError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Json(JsonError::Open(error)) => Self::Open(error),
+            Failure::Json(error) => {
+                let hint = error.hint();
+                Self::Foreign(ReadError::new(error, hint))
+            }
+            Failure::Sink(error) => error.into(),
+        }
+    }
+}
+
+/// Result of reading.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;

@@ -1,0 +1,160 @@
+//! Sections with single events: marks, exceptions, thread pools that starved.
+
+use std::cmp::Ordering;
+
+use etwkit_trace::table::{Exception, Mark, SystemConfigItem, ThreadPool};
+
+use crate::error::Result;
+use crate::import::Import;
+use crate::reader::Reader;
+use crate::rows::write_all;
+
+/// Number of the reason "starvation" of a change of a thread pool.
+const STARVATION: i32 = 6;
+
+/// Fact that tells how many events of thread pools were recorded.
+const THREAD_POOL_EVENTS: &str = "thread_pool_event_count";
+
+/// `ETWMarks`.
+pub(crate) fn marks(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows = Vec::new();
+    reader.list(|reader| {
+        let mut row = Mark::default();
+        reader.object(|reader, name| {
+            match name {
+                // A date, or seconds since the start.
+                "Time" => {
+                    let time = if reader.is_text()? { import.time(reader)? } else { reader.seconds()? };
+                    row.ts_ns = time.unwrap_or(0);
+                }
+                "MarkMessage" => row.text = reader.text()?.unwrap_or_default(),
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        rows.push(row);
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.ts_ns);
+    import.lack("mark: processor, process and thread", rows.len());
+    write_all(rows, import.sink)
+}
+
+/// `Exceptions`: stack → messages → lists of processes, threads and times.
+pub(crate) fn exceptions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows = Vec::new();
+    reader.object(|reader, name| match name {
+        "Stacks" => {
+            reader.object(|reader, name| match name {
+                "Stack2Messages" => {
+                    reader.object(|reader, stack| {
+                        reader.list(|reader| message(reader, import, stack, &mut rows))?;
+                        Ok(())
+                    })?;
+                    Ok(())
+                }
+                _ => reader.unknown(),
+            })?;
+            Ok(())
+        }
+        // The same once more, in another form.
+        "Exceptions" => reader.skip(),
+        _ => reader.unknown(),
+    })?;
+    rows.sort_by(|a: &Exception, b| a.ts_ns.cmp(&b.ts_ns).then(Ordering::Equal));
+    import.lack("exception: hresult, flags", rows.len());
+    write_all(rows, import.sink)
+}
+
+/// All exceptions with one message and stack.
+fn message(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    stack: &str,
+    rows: &mut Vec<Exception>,
+) -> Result<()> {
+    let (mut text, mut exception_type) = (String::new(), String::new());
+    let (mut processes, mut tids, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    reader.object(|reader, name| {
+        match name {
+            "Message" => text = reader.text()?.unwrap_or_default(),
+            "Type" => exception_type = reader.text()?.unwrap_or_default(),
+            "Processes" => processes = reader.all(|reader| import.process_index(reader).map(Some))?,
+            "Threads" => tids = reader.all(Reader::bits)?,
+            "Times" => times = reader.all(|reader| import.time(reader))?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    if processes.len() != times.len() || tids.len() != times.len() {
+        let found = format!("{}, {} and {}", processes.len(), tids.len(), times.len());
+        return Err(reader.unexpected("as many processes as threads and times", found));
+    }
+    for ((process_key, tid), ts_ns) in processes.into_iter().zip(tids).zip(times) {
+        rows.push(Exception {
+            ts_ns,
+            process_key,
+            thread_key: Some(import.threads.key(process_key, tid)),
+            exception_type: exception_type.clone(),
+            message: text.clone(),
+            hresult: None,
+            flags: 0,
+            stack_id: import.stacks.add(stack, process_key),
+        });
+    }
+    Ok(())
+}
+
+/// `ThreadPool`: process → when its thread pool starved.
+pub(crate) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows = Vec::new();
+    reader.object(|reader, name| {
+        match name {
+            "PerProcessThreadPoolStarvations" => {
+                reader.object(|reader, process| {
+                    let process_key = import.process_text(reader, process)?;
+                    reader.list(|reader| {
+                        let mut row = starvation(reader, import)?;
+                        row.process_key = process_key;
+                        rows.push(row);
+                        Ok(())
+                    })?;
+                    Ok(())
+                })?;
+            }
+            "ThreadPoolEventCount" => {
+                let count = reader.int()?;
+                import.found(".NET", count.is_some_and(|count| count > 0));
+                import.facts.extend(count.map(|count| SystemConfigItem {
+                    topic: "etwanalyzer".to_owned(),
+                    item: 0,
+                    name: THREAD_POOL_EVENTS.to_owned(),
+                    value: Some(count.to_string()),
+                }));
+            }
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.ts_ns);
+    import
+        .lack("thread_pool: threads, throughput, and changes for other reasons than starvation", rows.len());
+    write_all(rows, import.sink)
+}
+
+fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<ThreadPool> {
+    let mut row = ThreadPool { kind: "adjustment", reason: Some(STARVATION), ..ThreadPool::default() };
+    let (mut date, mut seconds) = (None, None);
+    reader.object(|reader, name| {
+        match name {
+            "NewWorkerThreadCount" => row.worker_threads = reader.int32()?,
+            "DateTime" => date = import.time(reader)?,
+            "TotalSeconds" => seconds = reader.seconds()?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    // The seconds are those of the recorder; the date was made of them.
+    row.ts_ns = seconds.or(date).unwrap_or(0);
+    Ok(row)
+}

@@ -1,0 +1,297 @@
+//! Finding the files of an extract: the main file, and its parts beside it or in the same archive.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::manifest::{self, SourceFile, TraceSource};
+use etwkit_extract::{Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files};
+
+use crate::error::{self, JsonError};
+use crate::reader::Reader;
+
+/// What stands in the name of a part between that of the main file and that of the part.
+const DERIVED: &str = "_Derived_";
+
+/// What is looked for in an archive.
+const WANTED: Wanted = Wanted { ending: "json", archives: &["zip", "7z", "json7z"] };
+
+/// How many names a message lists.
+const LISTED: usize = 8;
+
+/// Names of the parts.
+const PARTS: [&str; 9] = [
+    "FileIO",
+    "Modules",
+    "CPUExtended",
+    "Handle",
+    "HandleStacks",
+    "VirtualAlloc",
+    "VirtualAllocStacks",
+    "TraceLogging",
+    "TraceLogStacks",
+];
+
+/// An extract of ETWAnalyzer that was opened.
+#[derive(Debug)]
+pub struct JsonInput {
+    archive: Option<String>,
+    /// The main file first.
+    files: Vec<JsonFile>,
+}
+
+#[derive(Debug)]
+struct JsonFile {
+    opened: OpenedFile,
+    /// Name of the part in lower case; empty for the main file.
+    part: String,
+}
+
+impl JsonFile {
+    /// Name without folders.
+    fn name(&self) -> &str {
+        &self.opened.name
+    }
+}
+
+/// Whether a file has the name of an extract of ETWAnalyzer. What is in it is seen when it is opened.
+#[must_use]
+pub fn is_json_extract(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    [".json7z", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+        && path.is_file()
+}
+
+/// Whether a file is a part of an extract by its name: `NAME_Derived_PART.json`.
+#[must_use]
+pub fn is_json_part(path: &Path) -> bool {
+    let name = base_name(path);
+    path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
+}
+
+/// Bytes at the begin of a main file in which its first members are.
+const FIRST_BYTES: u64 = 4096;
+
+/// Whether a file of a folder is the main file of an extract or an archive with one, by its name and first
+/// bytes: folders have other JSON, too.
+#[must_use]
+pub fn looks_like_json_extract(path: &Path) -> bool {
+    let name = base_name(path);
+    let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
+    // Asked before opening: opening a pipe waits for its writer.
+    part.is_empty() && path.is_file() && File::open(path).is_ok_and(|file| has_first_members(&file))
+}
+
+/// Whether a file begins with members that a main file has.
+fn has_first_members(mut file: &File) -> bool {
+    let mut head = Vec::new();
+    let is_read =
+        file.seek(SeekFrom::Start(0)).is_ok() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
+    let head = String::from_utf8_lossy(&head);
+    let has = |member: &str| head.contains(&format!("\"{member}\""));
+    is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
+}
+
+/// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its
+/// name. Only its directory is read.
+#[must_use]
+pub fn is_json_archive(path: &Path) -> bool {
+    let Some(names) = names_in_archive(path) else { return false };
+    // A packed extract of ours has a manifest in JSON.
+    let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
+    if names.iter().any(is_manifest) {
+        return false;
+    }
+    let is_main = |name: &String| part_of(name).is_some_and(|(_, part)| part.is_empty());
+    let has_traces = names.iter().any(|name| stem_of(name, ".etl").is_some());
+    !has_traces && names.iter().any(is_main)
+}
+
+/// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts beside it.
+///
+/// # Errors
+/// [`JsonError`] says what was expected and what to try. An archive with several extracts is one.
+pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError> {
+    let mut all = open_all_json(path, options)?;
+    match all.pop() {
+        Some(one) if all.is_empty() => Ok(one),
+        last => {
+            let names: Vec<String> = all.iter().chain(&last).map(|input| input.name().to_owned()).collect();
+            let found = format!("{} of them: {}", names.len(), listed(&names));
+            Err(JsonError::Members { archive: base_name(path), found })
+        }
+    }
+}
+
+/// Opens all extracts of ETWAnalyzer in a file: one, or those of an archive, in the order of their names.
+///
+/// # Errors
+/// As [`open_json`], but for archives with several extracts.
+pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, JsonError> {
+    match open_files(path, WANTED, options) {
+        Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),
+        Ok(Opened::Packed(members)) => packed(base_name(path), members),
+        Err(Error::NoTrace { archive, inside, .. }) => {
+            let found = if inside.is_empty() { "nothing".to_owned() } else { inside.join(", ") };
+            Err(JsonError::Members { archive, found })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Name of a file, for messages.
+fn base_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// What stands before the ending of a name, in whatever case that is.
+fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
+    let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    found.eq_ignore_ascii_case(ending).then_some(stem)
+}
+
+/// The first names of some.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
+}
+
+/// Name of the main file without its ending, and name of the part in lower case, which is empty for the main
+/// file.
+fn part_of(name: &str) -> Option<(&str, String)> {
+    let stem = stem_of(name, ".json")?;
+    let part = stem.rfind(DERIVED).and_then(|at| Some((stem.get(..at)?, stem.get(at + DERIVED.len()..)?)));
+    Some(part.map_or((stem, String::new()), |(main, part)| (main, part.to_lowercase())))
+}
+
+/// The extract of a main file, with the parts beside it.
+fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
+    let stem = match part_of(&main.name) {
+        Some((stem, part)) if part.is_empty() => stem.to_owned(),
+        Some((stem, _)) => {
+            return Err(JsonError::Part { main: format!("{stem}.json"), name: main.name.clone() });
+        }
+        None => Path::new(&main.name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    let mut files = vec![JsonFile { opened: main, part: String::new() }];
+    for part in PARTS {
+        let name = format!("{stem}{DERIVED}{part}.json");
+        let beside: PathBuf = path.with_file_name(&name);
+        if beside.is_file() {
+            files.push(JsonFile { opened: OpenedFile::open(&beside)?, part: part.to_lowercase() });
+        }
+    }
+    Ok(JsonInput { archive: None, files })
+}
+
+/// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs
+/// beside several of them is passed over.
+fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, JsonError> {
+    let mut extracts: BTreeMap<String, Vec<JsonFile>> = BTreeMap::new();
+    for member in members {
+        let Some((stem, part)) = part_of(&member.path) else { continue };
+        extracts.entry(stem.to_owned()).or_default().push(JsonFile { part, opened: member });
+    }
+    let all = extracts.len();
+    extracts.retain(|_, files| {
+        // Parts in their order, so that the same archive gives the same answer whatever packed it.
+        files.sort_by(|a, b| (&a.part, a.name()).cmp(&(&b.part, b.name())));
+        let main = files.first().filter(|main| main.part.is_empty());
+        main.is_some_and(|main| all == 1 || has_first_members(&main.opened.file))
+    });
+    if extracts.is_empty() {
+        return Err(JsonError::Members { archive, found: "no main file".to_owned() });
+    }
+    Ok(extracts.into_values().map(|files| JsonInput { archive: Some(archive.clone()), files }).collect())
+}
+
+impl JsonInput {
+    /// Name of the main file, without folders. Of an archive it is what the archive says.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.files.first().map_or("", JsonFile::name)
+    }
+
+    /// Bytes of all files, unpacked.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.opened.size).sum()
+    }
+
+    pub(crate) fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Reads the main file from its begin.
+    pub(crate) fn main(&self) -> error::Result<Reader> {
+        match self.files.first() {
+            Some(main) => self.reader(main),
+            None => Ok(Reader::new("", Box::new(std::io::empty()))?),
+        }
+    }
+
+    /// Reads a part from its begin, if it is there.
+    pub(crate) fn part(&self, part: &str) -> error::Result<Option<Reader>> {
+        let part = part.to_lowercase();
+        self.files.iter().find(|file| file.part == part).map(|file| self.reader(file)).transpose()
+    }
+
+    /// Names of parts that nobody reads.
+    pub(crate) fn other_parts(&self) -> Vec<&str> {
+        let is_known = |file: &&JsonFile| {
+            file.part.is_empty() || PARTS.iter().any(|part| part.eq_ignore_ascii_case(&file.part))
+        };
+        self.files.iter().filter(|file| !is_known(file)).map(JsonFile::name).collect()
+    }
+
+    fn reader(&self, file: &JsonFile) -> error::Result<Reader> {
+        let name = match &self.archive {
+            Some(archive) => format!("{archive}: {}", file.name()),
+            None => file.name().to_owned(),
+        };
+        let failed = |source| JsonError::Read { name: name.clone(), source };
+        let mut source = file.opened.file.try_clone().map_err(failed)?;
+        source.seek(SeekFrom::Start(0)).map_err(failed)?;
+        Reader::new(&name, Box::new(source))
+    }
+
+    /// 16 hexadecimal digits that are the same for the same files, as those of a trace
+    /// ([`etwkit_extract::Input::source_hash`]).
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn source_hash(&self) -> etwkit_extract::Result<String> {
+        files_hash(self.files.iter().map(|file| &file.opened))
+    }
+
+    /// The files as a manifest names them.
+    pub(crate) fn trace_source(&self) -> etwkit_extract::Result<TraceSource> {
+        let file = |file: &JsonFile| SourceFile {
+            name: file.name().to_owned(),
+            archive: self.archive.clone(),
+            size_bytes: file.opened.size,
+        };
+        Ok(TraceSource { files: self.files.iter().map(file).collect(), hash: self.source_hash()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_known_by_their_names() {
+        for (name, expected) in [
+            ("a.json", Some(("a", ""))),
+            ("a_Derived_FileIO.JSON", Some(("a", "fileio"))),
+            ("a_Derived_b_Derived_Modules.json", Some(("a_Derived_b", "modules"))),
+            ("a.json7z", None),
+            ("json", None),
+        ] {
+            let found = part_of(name);
+            assert_eq!(found.as_ref().map(|(main, part)| (*main, part.as_str())), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
+//!
+//! The file is read from begin to end in pieces ([`reader`]), first for recording, machine and processes
+//! ([`head`]), which all other sections refer to, then for the sections, each of which has a module. What the
+//! tables have no place for is counted, and so are members that are not known: both become rows of
+//! `diagnostic`. Shapes of the JSON are those of the data model that ETWAnalyzer documents for its extracts,
+//! and of published ones.
+
+#![forbid(unsafe_code)]
+
+mod counters;
+mod cpu;
+mod disk;
+mod error;
+mod events;
+mod extended;
+mod file_io;
+mod files;
+mod head;
+mod import;
+mod memory;
+mod memory_alloc;
+mod modules;
+mod network;
+mod objects;
+mod power;
+mod processes;
+mod reader;
+mod rows;
+mod stacks;
+mod tags;
+mod times;
+mod trace_log;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use etwkit_extract::manifest::{self, ImportedFrom};
+use etwkit_extract::{ConvertError, Foreign, FromForeign, import_rows};
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::{
+    CpuTag, Diagnostic, DriverCategory, HandleType, Row, Table, Trace, VirtualAllocProcess,
+};
+
+pub use error::{JsonError, Unexpected};
+pub use files::{
+    JsonInput, is_json_archive, is_json_extract, is_json_part, looks_like_json_extract, open_all_json,
+    open_json,
+};
+
+use error::Result;
+use head::Head;
+use import::Import;
+use reader::Reader;
+use rows::write_all;
+
+/// Makes the extract `target` of an extract of ETWAnalyzer.
+///
+/// # Errors
+/// The JSON is broken or another than expected; the extract cannot be written. Nothing is changed at the
+/// target then.
+pub fn import_json(
+    input: &JsonInput,
+    target: &Path,
+    no_overwrite: bool,
+) -> std::result::Result<FromForeign, ConvertError> {
+    import_rows(target, no_overwrite, input.trace_source()?, |sink| read_json(input, sink))
+}
+
+/// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
+///
+/// # Errors
+/// The JSON is broken or another than expected, or the sink failed.
+pub fn read_json(input: &JsonInput, sink: &mut dyn Sink) -> std::result::Result<Foreign, ConvertError> {
+    let mut sink = Noting { sink, tables: BTreeSet::new() };
+    let read = tables(input, &mut sink)?;
+    let has = |tables: &[&str]| tables.iter().any(|table| sink.tables.contains(table));
+    let of_tables = TOPICS.iter().filter(|(_, tables)| has(tables)).map(|(name, _)| *name);
+    let mut computed = vec![HandleType::TABLE.name, DriverCategory::TABLE.name];
+    if !read.has_sums {
+        computed.push(VirtualAllocProcess::TABLE.name);
+    }
+    Ok(Foreign {
+        trace: read.trace,
+        imported_from: ImportedFrom {
+            format: manifest::ETWANALYZER.to_owned(),
+            trace: read.head.source,
+            options: read.head.options,
+        },
+        topics: read.topics.iter().copied().chain(of_tables).collect(),
+        diagnostics: read.diagnostics,
+        computed,
+        tagged_by: "ETWAnalyzer",
+    })
+}
+
+/// Notes which tables get rows.
+struct Noting<'s> {
+    sink: &'s mut dyn Sink,
+    tables: BTreeSet<&'static str>,
+}
+
+impl Sink for Noting<'_> {
+    fn write(
+        &mut self,
+        table: &'static Table,
+        rows: arrow_array::RecordBatch,
+    ) -> std::result::Result<(), SinkError> {
+        if rows.num_rows() > 0 {
+            self.tables.insert(table.name);
+        }
+        self.sink.write(table, rows)
+    }
+}
+
+/// What the sections of a file have that is written when all of them are read.
+#[derive(Default)]
+struct Sections {
+    cpu: cpu::Cpu,
+    extended: extended::Extended,
+    tags: Vec<CpuTag>,
+    disks: disk::Disks,
+    objects: objects::Objects,
+    allocations: memory_alloc::Allocations,
+    has_allocations: bool,
+    trace_log: trace_log::Events,
+    has_modules: bool,
+    has_files: bool,
+}
+
+/// What was read and is not in tables alone.
+struct Read {
+    head: Head,
+    trace: Trace,
+    diagnostics: Vec<Diagnostic>,
+    /// Kinds of information whose rows are in computed tables.
+    topics: BTreeSet<&'static str>,
+    /// Whether sums of virtual memory came with the file.
+    has_sums: bool,
+}
+
+/// Reads all files and writes their rows.
+fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
+    let mut head = Head::read(&mut input.main()?, input.name())?;
+    let mut import = Import::new(&mut head, sink);
+    let mut sections = Sections::default();
+    // Paths of modules go into rows of methods, whose section lies in another file.
+    part(input, "Modules", &mut import, |reader, import| {
+        sections.has_modules = true;
+        modules::read(reader, import)
+    })?;
+    part(input, "FileIO", &mut import, |reader, import| {
+        sections.has_files = true;
+        file_io::read(reader, import)
+    })?;
+    let mut main = input.main()?;
+    main.object(|reader, name| sections.member(reader, &mut import, name))?;
+    import.close(main)?;
+    part(input, "CPUExtended", &mut import, |reader, import| sections.extended.read(reader, import))?;
+    part(input, "Handle", &mut import, |reader, import| sections.objects.read(reader, import))?;
+    part(input, "VirtualAlloc", &mut import, |reader, import| {
+        sections.has_allocations |= sections.allocations.read(reader, import)?;
+        Ok(())
+    })?;
+    part(input, "TraceLogging", &mut import, |reader, import| sections.trace_log.read(reader, import))?;
+    let has_sums = sections.has_allocations;
+    // Older files do not say whether there were switches, and may have waits by tag alone.
+    sections.cpu.has_other_waits = sections.tags.iter().any(|tag| tag.wait_sum_ns.is_some_and(|ns| ns > 0));
+    import.found("CPU samples", sections.cpu.has_cpu() && sections.cpu.is_sampled());
+    import.found("context switches", sections.cpu.has_switches());
+    write_all(sections.cpu.complete(head.cores()), import.sink)?;
+    sections.write(input, &mut import)?;
+    let trace = head.trace(input.name(), input.files(), input.size());
+    let mut diagnostics = import.diagnostics(input.name(), &input.other_parts());
+    diagnostics.extend(head.losses());
+    let zero = import.zero;
+    let Import { sink, processes, threads, stacks, topics, facts, .. } = import;
+    write_all([trace.clone()], sink)?;
+    write_all(diagnostics.iter().cloned(), sink)?;
+    write_all(head.facts.iter().cloned().chain(facts), sink)?;
+    write_all(processes.rows(zero), sink)?;
+    write_all(threads.into_rows(), sink)?;
+    stacks.write(sink)?;
+    Ok(Read { head, trace, diagnostics, topics, has_sums })
+}
+
+/// Reads a part, if it is there.
+fn part(
+    input: &JsonInput,
+    name: &str,
+    import: &mut Import<'_>,
+    mut read: impl FnMut(&mut Reader, &mut Import<'_>) -> Result<()>,
+) -> Result<()> {
+    let Some(mut reader) = input.part(name)? else { return Ok(()) };
+    read(&mut reader, import)?;
+    import.close(reader)
+}
+
+/// Stacks that lie in a part of their own.
+fn stacks_beside(input: &JsonInput, name: &str, import: &mut Import<'_>) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    part(input, name, import, |reader, _| {
+        texts = memory_alloc::stacks(reader)?;
+        Ok(())
+    })?;
+    Ok(texts)
+}
+
+impl Sections {
+    /// Reads a member of the main file.
+    fn member(&mut self, reader: &mut Reader, import: &mut Import<'_>, name: &str) -> Result<()> {
+        match name {
+            "CPU" => {
+                let extended = &mut self.extended;
+                self.cpu.read(reader, import, |reader, import| extended.read(reader, import))
+            }
+            "SummaryStackTags" => tags::read(reader, import, false, &mut self.tags),
+            "SpecialStackTags" => tags::read(reader, import, true, &mut self.tags),
+            "Disk" => self.disks.read(reader, import),
+            "Exceptions" => events::exceptions(reader, import),
+            "ThreadPool" => events::thread_pools(reader, import),
+            "ETWMarks" => events::marks(reader, import),
+            "MemoryUsage" => memory::read(reader, import),
+            "PMC" => counters::read(reader, import),
+            "Network" => network::read(reader, import),
+            "PowerConfiguration" => power::read(reader, import),
+            // What was written without parts has everything in one file; with parts, empty remains may be
+            // there.
+            "FileIO" if !self.has_files => file_io::read(reader, import),
+            "Modules" if !self.has_modules => modules::read(reader, import),
+            "FileIO" | "Modules" => reader.skip(),
+            "HandleData" => self.objects.read(reader, import),
+            "TraceLogging" => self.trace_log.read(reader, import),
+            "VirtualAllocData" => {
+                self.has_allocations |= self.allocations.read(reader, import)?;
+                Ok(())
+            }
+            known if Head::knows(known) => reader.skip(),
+            _ => reader.unknown(),
+        }
+    }
+
+    /// Writes what was held back.
+    fn write(mut self, input: &JsonInput, import: &mut Import<'_>) -> Result<()> {
+        let has_switches = self.cpu.has_switches();
+        self.cpu.write(import)?;
+        self.extended.write(&self.cpu, import)?;
+        tags::write(self.tags, has_switches, import)?;
+        self.disks.write(import)?;
+        let beside = stacks_beside(input, "HandleStacks", import)?;
+        self.objects.write(beside, import)?;
+        let beside = stacks_beside(input, "VirtualAllocStacks", import)?;
+        self.allocations.write(beside, import)?;
+        let beside = stacks_beside(input, "TraceLogStacks", import)?;
+        self.trace_log.write(beside, import)
+    }
+}
+
+/// Topics of the manifest, and the tables whose rows show that they were recorded.
+const TOPICS: [(&str, &[&str]); 11] = [
+    ("processes", &["process"]),
+    ("images", &["module"]),
+    ("DNS queries", &["dns_query"]),
+    ("TCP connections", &["tcp_connection"]),
+    (".NET", &["exception", "thread_pool"]),
+    ("virtual memory", &["virtual_alloc", "virtual_alloc_process"]),
+    ("handles", &["handle", "object"]),
+    ("power settings", &["power_setting"]),
+    ("marks", &["mark"]),
+    ("performance counters", &["pmc_counter"]),
+    ("self-describing events", &["generic_event"]),
+];

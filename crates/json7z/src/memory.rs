@@ -1,0 +1,77 @@
+//! `MemoryUsage`: memory of the machine and of processes at the begin and at the end.
+
+use etwkit_trace::table::{MemoryMachine, MemorySample};
+
+use crate::error::Result;
+use crate::import::Import;
+use crate::reader::Reader;
+use crate::rows::write_all;
+
+/// Reads the section. The first sample is that of the begin, at time zero, the second one that of the end.
+pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let (mut begin, mut end) = (MemoryMachine::default(), MemoryMachine::default());
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    reader.object(|reader, name| {
+        match name {
+            "MachineCommitStartMiB" => begin.commit_bytes = mib(reader)?,
+            "MachineCommitEndMiB" => end.commit_bytes = mib(reader)?,
+            "MachineActiveStartMiB" => begin.in_use_bytes = mib(reader)?,
+            "MachineActiveEndMiB" => end.in_use_bytes = mib(reader)?,
+            // Made of the others.
+            "MachineCommitDiffMiB" | "MachineActiveDiffMiB" => reader.skip()?,
+            "WorkingSetsAtStart" => first = reader.all(|reader| sample(reader, import).map(Some))?,
+            "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import).map(Some))?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    let end_ns = import.duration_ns;
+    end.ts_ns = end_ns;
+    last.iter_mut().for_each(|row: &mut MemorySample| row.ts_ns = end_ns);
+    let lacking = "memory_sample: addresses in use, and when it was sampled: begin and end of the recording \
+                   stand for it";
+    import.lack(lacking, first.len() + last.len());
+    write_all(first.into_iter().chain(last), import.sink)?;
+    let has_any = |row: &MemoryMachine| row.commit_bytes.is_some() || row.in_use_bytes.is_some();
+    if has_any(&begin) || has_any(&end) {
+        import.lack("memory_machine: all but memory in use and committed memory", 2);
+        write_all([begin, end], import.sink)?;
+    }
+    Ok(())
+}
+
+fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> {
+    let mut row = MemorySample::default();
+    reader.object(|reader, name| {
+        match name {
+            "Process" => owner(reader, import, &mut row)?,
+            "WorkingSetInMiB" => row.working_set_bytes = mib(reader)?.unwrap_or(0),
+            "CommitInMiB" => row.commit_bytes = mib(reader)?.unwrap_or(0),
+            "WorkingsetPrivateInMiB" => row.private_working_set_bytes = mib(reader)?.unwrap_or(0),
+            "SharedCommitSizeInMiB" => row.shared_commit_bytes = mib(reader)?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    Ok(row)
+}
+
+/// The process id that stands for parts of the system, which no list of processes has.
+const PART: i32 = 1;
+
+/// A process and its id, or a part of the system.
+fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
+    let missing = import.processes.missing;
+    let named = import.named_process(reader)?;
+    row.process_key = named.key;
+    row.pid = import.processes.pid(named.key).or(named.pid).unwrap_or(0);
+    if named.key.is_none() && named.pid == Some(PART) {
+        import.processes.missing = missing;
+        row.part = named.name;
+    }
+    Ok(())
+}
+
+fn mib(reader: &mut Reader) -> Result<Option<i64>> {
+    Ok(reader.int()?.map(|mib| mib.saturating_mul(1 << 20)))
+}

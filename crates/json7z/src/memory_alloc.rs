@@ -1,0 +1,126 @@
+//! `VirtualAllocData`: virtual memory that was committed and not given back, and sums of processes.
+
+use etwkit_trace::table::{VirtualAlloc, VirtualAllocProcess, VirtualRange};
+
+use crate::error::{Failure, Result};
+use crate::import::Import;
+use crate::reader::Reader;
+use crate::rows::write_all;
+use crate::stacks::StackList;
+
+/// Flags of a call that commits memory.
+const COMMIT: i32 = 0x1000;
+
+/// What the part has.
+#[derive(Debug, Default)]
+pub(crate) struct Allocations {
+    /// Rows, with the numbers of their stacks.
+    rows: Vec<(VirtualAlloc, Option<i64>)>,
+    sums: Vec<VirtualAllocProcess>,
+    /// Stacks, if they are in the part itself.
+    stacks: Vec<String>,
+}
+
+/// Stacks of a part, which older files have in it and newer ones beside it.
+pub(crate) fn stacks(reader: &mut Reader) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    reader.object(|reader, name| match name {
+        "StackList" => {
+            texts = reader.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))?;
+            Ok(())
+        }
+        _ => reader.unknown(),
+    })?;
+    Ok(texts)
+}
+
+impl Allocations {
+    /// Reads the part. Returns whether it is there.
+    pub(crate) fn read(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<bool> {
+        reader.object(|reader, name| {
+            match name {
+                "VirtualAllocEvents" => _ = reader.list(|reader| self.event(reader, import))?,
+                "PerProcessStats" => {
+                    let sums = reader.all(|reader| sum(reader, import).map(Some))?;
+                    self.sums.extend(sums);
+                }
+                "Stacks" => self.stacks = stacks(reader)?,
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })
+    }
+
+    fn event(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+        let mut row = VirtualAlloc { kind: "commit", flags: COMMIT, ..VirtualAlloc::default() };
+        let (mut stack, mut tid) = (None, None);
+        reader.object(|reader, name| {
+            match name {
+                "ProcessIdx" => row.process_key = import.process_index(reader)?,
+                "ThreadId" => tid = reader.bits()?,
+                "BaseAddress" => row.address = reader.bits()?.unwrap_or(0),
+                "Size" => row.size_bytes = reader.int()?.unwrap_or(0),
+                "Flags" => row.flags = reader.bits()?.map_or(COMMIT, |flags| flags as i32),
+                "TimeInSecondsSinceTraceStart" => row.ts_ns = reader.seconds()?.unwrap_or(0),
+                "StackIdx" => stack = reader.int()?,
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        row.thread_key = tid.map(|tid| import.threads.key(row.process_key, tid));
+        row.changed_bytes = row.size_bytes;
+        self.rows.push((row, stack));
+        Ok(())
+    }
+
+    /// Writes `virtual_alloc`, `virtual_range` and `virtual_alloc_process`. `beside` are the stacks of a part
+    /// of their own.
+    pub(crate) fn write(mut self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
+        let mut list = StackList::new(if beside.is_empty() { self.stacks } else { beside });
+        self.rows.sort_by_key(|(row, _)| row.ts_ns);
+        let (mut rows, mut ranges) = (Vec::new(), Vec::new());
+        for (alloc_id, (mut row, stack)) in (0..).zip(self.rows) {
+            row.alloc_id = alloc_id;
+            row.stack_id = list.get(stack, row.process_key, &mut import.stacks);
+            ranges.push(VirtualRange {
+                process_key: row.process_key,
+                address: row.address,
+                size_bytes: row.size_bytes,
+                alloc_id,
+            });
+            rows.push(row);
+        }
+        import.missing_stacks += list.missing;
+        import
+            .lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
+        import.lack(
+            "virtual_alloc_process: reservations, decommits and releases told apart, and peaks",
+            self.sums.len(),
+        );
+        write_all(rows, import.sink)?;
+        write_all(ranges, import.sink)?;
+        self.sums.sort_by_key(|row| row.process_key);
+        write_all(self.sums, import.sink)
+    }
+}
+
+fn sum(reader: &mut Reader, import: &mut Import<'_>) -> Result<VirtualAllocProcess> {
+    let mut row = VirtualAllocProcess::default();
+    let int = |reader: &mut Reader| Ok::<_, Failure>(reader.int()?.unwrap_or(0));
+    reader.object(|reader, name| {
+        match name {
+            "ProcessIdx" => row.process_key = import.process_index(reader)?,
+            "CommitCount" => row.commits = int(reader)?,
+            "CommittedSizeInBytes" => row.commit_bytes = int(reader)?,
+            // Decommits and releases together.
+            "FreedCount" => row.releases = int(reader)?,
+            "FreedSizeInBytes" => row.freed_bytes = int(reader)?,
+            "MaxCommitSizeInBytes" => row.max_commit_bytes = int(reader)?,
+            "NotReleasedCommitCount" => row.outstanding_commits = int(reader)?,
+            "NotReleasedSizeInBytes" => row.outstanding_bytes = int(reader)?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    Ok(row)
+}

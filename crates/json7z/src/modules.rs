@@ -1,0 +1,134 @@
+//! `Modules`: files of code with their versions, and the processes that had them.
+
+use etwkit_trace::table::Module;
+
+use crate::error::{Failure, Result};
+use crate::import::Import;
+use crate::reader::Reader;
+
+/// What stands for a text that is missing.
+const NO_TEXT: i64 = -2;
+
+/// A module before its texts are known.
+struct Told {
+    /// Numbers of path, file, file version, product version, product, numeric file version, description.
+    texts: Vec<i64>,
+    processes: Vec<i64>,
+    pdb: Option<i64>,
+    /// Where it stands in the file, for errors about its texts.
+    wrong: String,
+}
+
+/// Reads the part. Modules are written with the stacks, since stacks can name more of them.
+pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let (mut told, mut texts, mut pdbs) = (Vec::new(), Vec::new(), Vec::new());
+    reader.object(|reader, name| {
+        match name {
+            "Modules" => told = reader.all(|reader| module(reader).map(Some))?,
+            "SharedStrings" => {
+                reader.object(|reader, name| match name {
+                    "Strings" => {
+                        texts = reader.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))?;
+                        Ok(())
+                    }
+                    _ => reader.unknown(),
+                })?;
+            }
+            "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
+            "TotalPdbCount" => {
+                import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?;
+            }
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    for module in told {
+        let text = |at: usize| -> Result<Option<String>> {
+            match module.texts.get(at) {
+                None | Some(&NO_TEXT) => Ok(None),
+                Some(number) => {
+                    let text = usize::try_from(*number).ok().and_then(|number| texts.get(number));
+                    let wrong = || {
+                        reader.unexpected("numbers of SharedStrings", format!("the text {:?}", module.wrong))
+                    };
+                    text.cloned().map(Some).ok_or_else(wrong)
+                }
+            }
+        };
+        let filled = |at| Ok::<_, Failure>(text(at)?.filter(|text| !text.is_empty()));
+        let folder = text(0)?.unwrap_or_default();
+        let name = text(1)?.unwrap_or_default();
+        let path = if folder.is_empty() {
+            name.clone()
+        } else {
+            format!("{}\\{name}", folder.trim_end_matches('\\'))
+        };
+        let identity = module.pdb.and_then(|pdb| pdbs.get(usize::try_from(pdb).ok()?)).cloned().flatten();
+        let row = Module {
+            path,
+            name,
+            file_version: filled(2)?.or(filled(5)?),
+            product_version: filled(3)?,
+            product_name: filled(4)?,
+            description: filled(6)?,
+            pdb_guid: identity.as_ref().map(|pdb| pdb.0.clone()),
+            pdb_age: identity.as_ref().map(|pdb| pdb.1),
+            pdb_name: identity.map(|pdb| pdb.2),
+            ..Module::default()
+        };
+        for process in module.processes {
+            let process_key = import.processes.at(process);
+            import.stacks.modules.add(Module { process_key, ..row.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Numbers of texts, and with # in front of processes: `3 4 5 6 7 8 9 #12 #34`.
+fn module(reader: &mut Reader) -> Result<Told> {
+    let (mut packed, mut pdb) = (String::new(), None);
+    reader.object(|reader, name| {
+        match name {
+            "ModuleAndPid" => packed = reader.text()?.unwrap_or_default(),
+            "PdbIdx" => pdb = reader.int()?.filter(|pdb| *pdb >= 0),
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    let mut told =
+        Told { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
+    for part in packed.split(' ').filter(|part| !part.is_empty()) {
+        let (list, digits) = match part.strip_prefix('#') {
+            Some(digits) => (&mut told.processes, digits),
+            None => (&mut told.texts, part),
+        };
+        match digits.parse() {
+            Ok(number) => list.push(number),
+            Err(_) => {
+                let found = format!("the text {:?}", told.wrong);
+                return Err(reader.unexpected("a module as \"0 1 2 3 4 5 6 #7\"", found));
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// GUID, age and name of a symbol file: `guid age name`, as text or in an object.
+fn pdb(reader: &mut Reader) -> Result<Option<(String, i32, String)>> {
+    let mut text = String::new();
+    if reader.is_text()? {
+        text = reader.text()?.unwrap_or_default();
+    } else {
+        reader.object(|reader, name| match name {
+            "Pdb" => {
+                text = reader.text()?.unwrap_or_default();
+                Ok(())
+            }
+            _ => reader.unknown(),
+        })?;
+    }
+    let mut parts = text.splitn(3, ' ');
+    let (guid, age, name) = (parts.next(), parts.next(), parts.next());
+    let age = age.and_then(|age| age.parse().ok());
+    Ok(guid.zip(age).zip(name).map(|((guid, age), name)| (guid.to_owned(), age, name.to_owned())))
+}

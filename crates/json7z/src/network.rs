@@ -1,0 +1,274 @@
+//! `Network`: DNS queries and TCP connections.
+
+use etwkit_trace::table::{DnsQuery, TcpConnection, TcpEvent, TcpRetransmit};
+
+use crate::error::Result;
+use crate::import::Import;
+use crate::reader::Reader;
+use crate::rows::{Rows, write_all};
+
+/// Templates that Windows has, as traces name them.
+const TEMPLATES: [&str; 7] =
+    ["Internet", "DataCenter", "Compat", "DatacenterCustom", "InternetCustom", "Default", "Automatic"];
+
+/// Reads the section.
+pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    reader.object(|reader, name| match name {
+        "DnsClient" => {
+            reader.object(|reader, name| match name {
+                "Events" => dns(reader, import),
+                _ => reader.unknown(),
+            })?;
+            Ok(())
+        }
+        "TcpData" => {
+            reader.object(|reader, name| match name {
+                "Connections" => connections(reader, import),
+                "Retransmissions" => retransmissions(reader, import),
+                "PostIssues" | "TcpPostIssues" => post_issues(reader, import),
+                "TcpIssues" => issues(reader, import),
+                _ => reader.unknown(),
+            })?;
+            Ok(())
+        }
+        "TcpIssues" => issues(reader, import),
+        _ => reader.unknown(),
+    })?;
+    Ok(())
+}
+
+fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows: Vec<DnsQuery> = Vec::new();
+    reader.list(|reader| {
+        let mut row = DnsQuery::default();
+        reader.object(|reader, name| {
+            match name {
+                "ProcessIdx" => row.process_key = import.process_index(reader)?,
+                "Query" => row.name = reader.text()?.unwrap_or_default().into(),
+                "Start" => row.start_ns = import.time(reader)?,
+                "Duration" => row.duration_ns = reader.span()?,
+                "Result" => row.result = reader.filled_text()?,
+                "ServerList" => row.servers = reader.filled_text()?,
+                "TimedOut" => row.is_timed_out = reader.flag()?.unwrap_or(false),
+                "TimedOutServer" => row.timed_out_servers = reader.filled_text()?,
+                "Adapters" => row.adapters = reader.filled_text()?,
+                "QueryStatus" => row.status = reader.bits()?.map(|status| status as i32),
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        row.status = row.status.or(Some(0));
+        row.end_ns =
+            row.start_ns.zip(row.duration_ns).map(|(start, duration)| start.saturating_add(duration));
+        rows.push(row);
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.end_ns);
+    import.lack("dns_query: threads, types of records, options, and queries without an answer", rows.len());
+    write_all(rows, import.sink)
+}
+
+fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let (mut rows, mut connection_id) = (Rows::default(), 0);
+    reader.list(|reader| {
+        let mut row = TcpConnection { connection_id, kind: "unknown", ..TcpConnection::default() };
+        reader.object(|reader, name| connection(reader, import, name, &mut row))?;
+        // What this machine opened and what it was asked for look the same.
+        if row.open_ns.is_none() {
+            row.kind = "rundown";
+        }
+        let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
+        row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
+        if row.posts + row.injects > 0 {
+            // Bytes sent are those of the sends of programs; where no segments are told, they stand for
+            // these, too.
+            row.post_bytes = row.send_bytes;
+        }
+        rows.push(&row, import.sink)?;
+        connection_id += 1;
+        Ok(())
+    })?;
+    rows.flush(import.sink)?;
+    import.lack(
+        "tcp_connection: first events, resets by the other side, segments, round-trip times",
+        connection_id as usize,
+    );
+    Ok(())
+}
+
+fn connection(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    name: &str,
+    row: &mut TcpConnection,
+) -> Result<()> {
+    match name {
+        "Tcb" => row.tcb = reader.bits()?.unwrap_or(0),
+        "LocalIpAndPort" => (row.local_address, row.local_port) = end(reader)?,
+        "RemoteIpAndPort" => (row.remote_address, row.remote_port) = end(reader)?,
+        "TimeStampOpen" => row.open_ns = import.time(reader)?,
+        "TimeStampClose" => row.close_ns = import.time(reader)?,
+        "LastTcpTemplate" => {
+            let text = reader.filled_text()?;
+            row.template = text.as_ref().and_then(|text| template(text));
+            import.drop(
+                "Network.TcpData: templates that are not known",
+                usize::from(text.is_some() && row.template.is_none()),
+            );
+        }
+        "BytesReceived" => row.receive_bytes = reader.int()?.unwrap_or(0),
+        "DatagramsReceived" => row.receives = reader.int()?.unwrap_or(0),
+        "BytesSent" => row.send_bytes = reader.int()?.unwrap_or(0),
+        "DatagramsSent" => row.sends = reader.int()?.unwrap_or(0),
+        "ProcessIdx" => row.process_key = import.process_index(reader)?,
+        "RetransmitTimeout" => row.retransmit_timeout_ns = import.time(reader)?,
+        // Older files have these two here.
+        "LastSent" => row.last_send_ns = import.time(reader)?,
+        "LastReceived" => row.last_receive_ns = import.time(reader)?,
+        "Statistics" => _ = reader.object(|reader, name| statistics(reader, import, name, row))?,
+        _ => reader.unknown()?,
+    }
+    Ok(())
+}
+
+fn statistics(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    name: &str,
+    row: &mut TcpConnection,
+) -> Result<()> {
+    match name {
+        // How often is not told.
+        "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
+        "MaxSendDelayS" => row.max_send_gap_ns = reader.seconds()?,
+        "MaxReceiveDelayS" => row.max_receive_gap_ns = reader.seconds()?,
+        "LastSent" => row.last_send_ns = import.time(reader)?,
+        "LastReceived" => row.last_receive_ns = import.time(reader)?,
+        "DataBytesIn" => row.stat_in_bytes = reader.int()?,
+        "DataBytesOut" => row.stat_out_bytes = reader.int()?,
+        "SegmentsIn" => row.stat_in_packets = reader.int()?,
+        "SegmentsOut" => row.stat_out_packets = reader.int()?,
+        "AverageSendRate" => row.send_bytes_per_s = reader.float()?,
+        "AverageReceiveRate" => row.receive_bytes_per_s = reader.float()?,
+        "SendPostedPosted" => row.posts = reader.int()?.unwrap_or(0),
+        "SendPostedInjected" => row.injects = reader.int()?.unwrap_or(0),
+        "RstReceivedTime" => row.abort_ns = import.time(reader)?,
+        other if other.starts_with("Aggregated") => {
+            import.leave_out(reader, "Network.TcpData: rates of several connections together")?;
+        }
+        _ => reader.unknown()?,
+    }
+    Ok(())
+}
+
+fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    reader.object(|reader, name| match name {
+        "PostIssues" => post_issues(reader, import),
+        _ => reader.unknown(),
+    })?;
+    Ok(())
+}
+
+/// Sends that a filter held back and let go too late. The three sends of each become events, in which they
+/// are found again.
+fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows: Vec<TcpEvent> = Vec::new();
+    reader.list(|reader| {
+        let (mut connection_id, begin) = (-1, rows.len());
+        reader.object(|reader, name| {
+            match name {
+                "ConnectionIdx" => connection_id = reader.int32()?.unwrap_or(-1),
+                "PreviousPosted" | "OutOfOrderPost" => rows.extend(send(reader, import, "post")?),
+                "Injected" => rows.extend(send(reader, import, "inject")?),
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        rows.iter_mut().skip(begin).for_each(|row| row.connection_id = connection_id);
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.ts_ns);
+    import.lack("tcp_event: events other than the sends of a filter that let them go too late", rows.len());
+    write_all(rows, import.sink)
+}
+
+fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<Option<TcpEvent>> {
+    let (mut row, mut ts_ns) = (TcpEvent { kind, ..TcpEvent::default() }, None);
+    reader.object(|reader, name| {
+        match name {
+            "Time" => ts_ns = import.time(reader)?,
+            "NumBytes" => row.size_bytes = reader.int()?,
+            "SndNext" => row.sequence = reader.int()?,
+            // The name of the member says which it is.
+            "InjectedReason" => reader.skip()?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    Ok(ts_ns.map(|ts_ns| TcpEvent { ts_ns, ..row }))
+}
+
+/// Address and port; brackets around an address are only for people.
+fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
+    let (mut address, mut port) = (None, None);
+    reader.object(|reader, name| {
+        match name {
+            "Address" => {
+                let text = reader.filled_text()?;
+                address = text.map(|text| text.trim_start_matches('[').trim_end_matches(']').to_owned());
+            }
+            "Port" => port = reader.int32()?,
+            _ => reader.unknown()?,
+        }
+        Ok(())
+    })?;
+    Ok((address, port))
+}
+
+fn template(text: &str) -> Option<&'static str> {
+    TEMPLATES.iter().find(|known| known.eq_ignore_ascii_case(text)).copied()
+}
+
+fn retransmissions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let mut rows: Vec<TcpRetransmit> = Vec::new();
+    reader.list(|reader| {
+        let mut row = TcpRetransmit { connection_id: -1, kind: "retransmit", ..TcpRetransmit::default() };
+        let (mut again, mut sent) = (None, None);
+        reader.object(|reader, name| {
+            match name {
+                "ConnectionIdx" => row.connection_id = reader.int32()?.unwrap_or(-1),
+                "RetransmitTime" => again = import.time(reader)?,
+                "SendTime" => sent = import.time(reader)?,
+                "SequenceNumber" => row.sequence = reader.int()?.unwrap_or(0),
+                "NumBytes" => row.size_bytes = reader.int()?.unwrap_or(0),
+                "IsClientRetransmission" => {
+                    if reader.flag()? == Some(true) {
+                        row.kind = "client";
+                    }
+                }
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        row.ts_ns = again.or(sent).unwrap_or(0);
+        row.first_ns = sent.unwrap_or(row.ts_ns);
+        row.delay_ns = row.ts_ns.saturating_sub(row.first_ns);
+        rows.push(row);
+        Ok(())
+    })?;
+    rows.sort_by_key(|row| row.ts_ns);
+    write_all(rows, import.sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_found_in_any_case() {
+        assert_eq!(
+            (template("internet"), template("Datacenter"), template("x")),
+            (Some("Internet"), Some("DataCenter"), None)
+        );
+    }
+}

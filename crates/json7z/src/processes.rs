@@ -1,0 +1,252 @@
+//! Processes and threads: what the file calls them, and their keys in the extract.
+
+use std::collections::HashMap;
+
+use etwkit_trace::table::{Process, Thread};
+
+use crate::error::Result;
+use crate::reader::Reader;
+use crate::times::{Zero, start_of};
+
+/// A process as the file has it.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Told {
+    pid: i32,
+    name: Option<String>,
+    command_line: Option<String>,
+    /// In units of 100 ns since 1601; `None` where it is not known.
+    start: Option<i64>,
+    stop: Option<i64>,
+    is_new: Option<bool>,
+    has_ended: Option<bool>,
+    exit_code: Option<i32>,
+    parent_pid: Option<i32>,
+    session_id: Option<i32>,
+    user: Option<String>,
+}
+
+impl Told {
+    /// Reads an item of `Processes`.
+    pub(crate) fn read(reader: &mut Reader) -> Result<Self> {
+        let mut told = Self::default();
+        reader.object(|reader, name| {
+            match name {
+                "ProcessID" => told.pid = reader.bits()?.unwrap_or(0) as i32,
+                "ProcessName" => told.name = reader.filled_text()?,
+                "CmdLine" => told.command_line = reader.filled_text()?,
+                "StartTime" => told.start = reader.moment()?.map(|moment| moment.filetime),
+                "EndTime" => told.stop = reader.moment()?.map(|moment| moment.filetime),
+                "IsNew" => told.is_new = reader.flag()?,
+                "HasEnded" => told.has_ended = reader.flag()?,
+                "ReturnCode" => told.exit_code = reader.bits()?.map(|code| code as i32),
+                "ParentPid" => told.parent_pid = reader.bits()?.map(|pid| pid as i32),
+                "SessionId" => told.session_id = reader.int32()?,
+                "Identity" => told.user = reader.filled_text()?,
+                // Made of start and end.
+                "StartStopTags" => reader.skip()?,
+                _ => reader.unknown()?,
+            }
+            Ok(())
+        })?;
+        Ok(told)
+    }
+}
+
+/// All processes. The key of one is its index in the file.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    told: Vec<Told>,
+    by_identity: HashMap<(i32, Option<i64>), i32>,
+    by_pid: HashMap<i32, Vec<i32>>,
+    /// How often something named a process that is not in the list.
+    pub(crate) missing: i64,
+}
+
+impl Processes {
+    pub(crate) fn new(told: Vec<Told>) -> Self {
+        let mut all = Self::default();
+        for (key, process) in (0..).zip(&told) {
+            all.by_identity.insert((process.pid, process.start), key);
+            all.by_pid.entry(process.pid).or_default().push(key);
+        }
+        // In the order of their starts, those that ran before first.
+        for keys in all.by_pid.values_mut() {
+            keys.sort_by_key(|key| {
+                usize::try_from(*key).ok().and_then(|key| told.get(key)).and_then(|told| told.start)
+            });
+        }
+        all.told = told;
+        all
+    }
+
+    /// The process with that index; -1 stands for none.
+    pub(crate) fn at(&mut self, index: i64) -> Option<i32> {
+        let found = i32::try_from(index)
+            .ok()
+            .filter(|index| (0..self.told.len() as i64).contains(&i64::from(*index)));
+        self.missing += i64::from(found.is_none() && index != -1);
+        found
+    }
+
+    /// The process with an id and a start. One whose start nobody knew has none. Where no start is told and
+    /// several had the id, the file name of the executable decides, if it is that of one of them.
+    pub(crate) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
+        let exact = self.by_identity.get(&(pid, start)).copied();
+        let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
+        let has_name = |key: &i32| {
+            let known = self.told(Some(*key)).and_then(|told| told.name.as_deref());
+            known.zip(name).is_some_and(|(known, name)| known.eq_ignore_ascii_case(name))
+        };
+        let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
+        let found = match (exact, same_id, named.as_slice()) {
+            // A start that is not told is that of anybody.
+            (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => Some(exact),
+            (_, [one], _) | (.., [one]) => Some(*one),
+            (exact, ..) => exact,
+        };
+        self.missing += i64::from(found.is_none());
+        found
+    }
+
+    /// The process with a key as `cmd.exe(4711)2020-01-01T15:55:03.3994777+01:00`; the inner `None` is one
+    /// that is not in the list, the outer one no such key.
+    pub(crate) fn with_text(&mut self, text: &str) -> Option<Option<i32>> {
+        let (head, start) = text.rsplit_once(')')?;
+        let (name, pid) = head.rsplit_once('(')?;
+        let pid: i64 = pid.parse().ok()?;
+        Some(self.with(pid as i32, start_of(start)?, Some(name)))
+    }
+
+    /// Process id of a key.
+    pub(crate) fn pid(&self, key: Option<i32>) -> Option<i32> {
+        self.told(key).map(|told| told.pid)
+    }
+
+    /// The process that kernel and drivers run in.
+    pub(crate) fn system(&self) -> Option<i32> {
+        self.by_pid.get(&4).and_then(|keys| keys.first()).copied()
+    }
+
+    fn told(&self, key: Option<i32>) -> Option<&Told> {
+        self.told.get(usize::try_from(key?).ok()?)
+    }
+
+    /// When a process began and ended in the trace, in nanoseconds.
+    pub(crate) fn life(&self, key: Option<i32>, zero: Zero) -> (Option<i64>, Option<i64>) {
+        let Some(told) = self.told(key) else { return (None, None) };
+        let ns = |filetime: i64| filetime.saturating_sub(zero.0).saturating_mul(100);
+        let start = told.start.map(ns).filter(|start| told.is_new.unwrap_or(*start >= 0));
+        (start, told.stop.map(ns).filter(|_| told.has_ended.unwrap_or(true)))
+    }
+
+    /// The rows of `process`.
+    pub(crate) fn rows(&self, zero: Zero) -> impl Iterator<Item = Process> {
+        (0..).zip(&self.told).map(move |(key, told)| {
+            let (start_ns, stop_ns) = self.life(Some(key), zero);
+            Process {
+                process_key: key,
+                pid: told.pid,
+                parent_pid: told.parent_pid,
+                parent_process_key: self.parent(key, told),
+                name: told.name.clone(),
+                command_line: told.command_line.clone(),
+                session_id: told.session_id,
+                sid: told.user.clone(),
+                creator_thread_key: None,
+                start_ns,
+                stop_ns,
+                exit_code: told.exit_code,
+                package: None,
+                is_defunct: false,
+            }
+        })
+    }
+
+    /// The process with the id of the parent that started last before this one, if it still ran.
+    fn parent(&self, key: i32, told: &Told) -> Option<i32> {
+        let candidates = self.by_pid.get(&told.parent_pid?)?;
+        let started = |parent: &i32| self.told(Some(*parent)).is_some_and(|other| other.start <= told.start);
+        let before = candidates.get(..candidates.partition_point(started)).unwrap_or_default();
+        let parent = before.iter().rev().find(|parent| **parent != key).copied()?;
+        let stop = self.told(Some(parent)).and_then(|other| other.stop);
+        Some(parent).filter(|_| stop.is_none_or(|stop| told.start.is_none_or(|start| stop >= start)))
+    }
+}
+
+/// Threads that something names, numbered as they are met.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    keys: HashMap<(Option<i32>, i32), i32>,
+    rows: Vec<Thread>,
+}
+
+impl Threads {
+    /// The key of a thread of a process.
+    pub(crate) fn key(&mut self, process_key: Option<i32>, tid: i64) -> i32 {
+        let tid = tid as i32;
+        *self.keys.entry((process_key, tid)).or_insert_with(|| {
+            let thread_key = self.rows.len() as i32;
+            self.rows.push(Thread { thread_key, tid, process_key, ..Thread::default() });
+            thread_key
+        })
+    }
+
+    pub(crate) fn into_rows(self) -> Vec<Thread> {
+        self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> Told {
+        Told { pid, start, stop, parent_pid: Some(parent_pid), ..Told::default() }
+    }
+
+    #[test]
+    fn processes_are_found_by_id_and_start() {
+        let start = start_of("2021-11-14T21:12:12.0576236+01:00").unwrap();
+        let mut all =
+            Processes::new(vec![told(7, None, None, 0), told(7, start, None, 0), told(8, start, None, 7)]);
+        assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
+        // Keys of old files have no start: the executable tells two processes with one id apart.
+        let named =
+            |pid, name: &str, start| Told { name: Some(name.to_owned()), ..told(pid, start, None, 0) };
+        let later = start.map(|start| start + 5);
+        let mut two = Processes::new(vec![
+            named(7, "a.exe", start),
+            named(7, "b.exe", later),
+            named(9, "a.exe", None),
+            named(9, "b.exe", start),
+            named(9, "b.exe", later),
+        ]);
+        assert_eq!((two.with_text("B.exe(7)"), two.with_text("a.exe(7)")), (Some(Some(1)), Some(Some(0))));
+        assert_eq!((two.with_text("c.exe(7)"), two.missing), (Some(None), 1));
+        // Of two with that name none is meant rather than the other; one without a known start is.
+        assert_eq!((two.with_text("a.exe(9)"), two.with_text("b.exe(9)")), (Some(Some(2)), Some(Some(2))));
+        assert_eq!(all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"), Some(Some(1)));
+        // Another start, but the only one with that id.
+        assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));
+        assert_eq!((all.with_text("a.exe(9)"), all.missing), (Some(None), 1));
+        assert_eq!(
+            (all.with_text("a.exe"), all.with_text("a(x)"), all.with_text("a(7)soon")),
+            (None, None, None)
+        );
+        assert_eq!((all.at(2), all.at(-1), all.missing), (Some(2), None, 1));
+        assert_eq!((all.at(3), all.missing), (None, 2));
+    }
+
+    #[test]
+    fn a_parent_ran_when_its_child_started() {
+        let all = Processes::new(vec![
+            told(7, Some(10), Some(20), 0),
+            told(7, Some(30), None, 0),
+            told(8, Some(15), None, 7),
+            told(9, Some(40), None, 7),
+            told(10, Some(25), None, 7),
+        ]);
+        let parents: Vec<_> = all.rows(Zero(0)).map(|row| row.parent_process_key).collect();
+        assert_eq!(parents, [None, None, Some(0), Some(1), None]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Values of members: texts, numbers, flags.
+
+use super::{Reader, SHOWN, found, shortened};
+use crate::error::{END, Result};
+
+/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a few bytes
+/// can unpack to gigabytes.
+const MAX_TEXT: usize = 16 << 20;
+
+impl Reader {
+    /// A text.
+    pub(crate) fn text(&mut self) -> Result<Option<String>> {
+        if self.is_null()? {
+            return Ok(None);
+        }
+        if self.significant()? != Some(b'"') {
+            return Err(self.wrong("a text"));
+        }
+        self.quoted().map(Some)
+    }
+
+    /// A text that is not empty.
+    pub(crate) fn filled_text(&mut self) -> Result<Option<String>> {
+        Ok(self.text()?.filter(|text| !text.is_empty()))
+    }
+
+    /// A whole number. What does not fit is as large as can be.
+    pub(crate) fn int(&mut self) -> Result<Option<i64>> {
+        Ok(self
+            .number("a whole number", whole)?
+            .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+    }
+
+    /// The same of 32 bits.
+    pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
+        Ok(self.int()?.map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
+    }
+
+    /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
+    pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
+        let of =
+            |text: &str| whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number));
+        Ok(self.number("a whole number of 64 bits", of)?.map(|number| number as i64))
+    }
+
+    /// A number; not a number (`"NaN"`) counts as missing.
+    pub(crate) fn float(&mut self) -> Result<Option<f64>> {
+        if self.significant()? == Some(b'"') {
+            let text = self.quoted()?;
+            return match text.as_str() {
+                "NaN" | "Infinity" | "-Infinity" => Ok(None),
+                _ => Err(self.unexpected("a number", format!("the text {:?}", shortened(&text)))),
+            };
+        }
+        self.number("a number", |text| text.parse().ok().filter(|number: &f64| number.is_finite()))
+    }
+
+    fn number<T>(&mut self, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        if self.is_null()? {
+            return Ok(None);
+        }
+        if !matches!(self.significant()?, Some(b'-' | b'0'..=b'9')) {
+            return Err(self.wrong(expected));
+        }
+        let mut text = String::new();
+        while let Some(byte @ (b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')) = self.peek()? {
+            // No number that means anything is that long.
+            if text.len() < SHOWN {
+                text.push(char::from(byte));
+            }
+            self.next()?;
+        }
+        match parse(&text) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.unexpected(expected, format!("the number {text}"))),
+        }
+    }
+
+    /// True or false.
+    pub(crate) fn flag(&mut self) -> Result<Option<bool>> {
+        match self.significant()? {
+            Some(b't') => self.word("true").map(|()| Some(true)),
+            Some(b'f') => self.word("false").map(|()| Some(false)),
+            Some(b'n') => self.word("null").map(|()| None),
+            _ => Err(self.wrong("true or false")),
+        }
+    }
+
+    /// Whether the value is a text; it stays there.
+    pub(crate) fn is_text(&mut self) -> Result<bool> {
+        Ok(self.significant()? == Some(b'"'))
+    }
+
+    /// A text, number or flag as text; null and empty texts are missing, lists and objects are passed over.
+    pub(crate) fn simple(&mut self) -> Result<Option<String>> {
+        match self.significant()? {
+            Some(b'"' | b'n') => self.filled_text(),
+            Some(b't' | b'f') => Ok(self.flag()?.map(|flag| flag.to_string())),
+            Some(b'{' | b'[') => self.skip().map(|()| None),
+            _ => Ok(self.float()?.map(|number| number.to_string())),
+        }
+    }
+
+    /// Reads a text whose quote is next.
+    pub(crate) fn quoted(&mut self) -> Result<String> {
+        self.next()?;
+        let mut bytes = Vec::new();
+        loop {
+            self.peek()?;
+            let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
+            let plain =
+                rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
+            bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
+            self.at += plain;
+            if bytes.len() > MAX_TEXT {
+                return Err(self.unexpected(format!("a text of {MAX_TEXT} bytes at most"), "a longer one"));
+            }
+            if self.at == self.filled && plain > 0 {
+                continue;
+            }
+            match self.next()? {
+                Some(b'"') => break,
+                Some(b'\\') => self.escaped(&mut bytes)?,
+                // Line ends and tabs as they are: other readers take them, too.
+                Some(byte) => bytes.push(byte),
+                None => return Err(self.unexpected("the end of a text", END)),
+            }
+        }
+        String::from_utf8(bytes).map_err(|_| self.unexpected("a text in UTF-8", "other bytes"))
+    }
+
+    fn escaped(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let plain = match self.next()? {
+            Some(byte @ (b'"' | b'\\' | b'/')) => byte,
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => return self.unicode(bytes),
+            other => return Err(self.unexpected("a letter behind \\", found(other))),
+        };
+        bytes.push(plain);
+        Ok(())
+    }
+
+    /// One or two units of UTF-16; halves of pairs become U+FFFD.
+    fn unicode(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let mut unit = self.hex()?;
+        loop {
+            let is_high = (0xD800..0xDC00).contains(&unit);
+            if !is_high || self.peek()? != Some(b'\\') {
+                push(bytes, char::from_u32(unit));
+                return Ok(());
+            }
+            self.next()?;
+            if self.peek()? != Some(b'u') {
+                push(bytes, None);
+                return self.escaped(bytes);
+            }
+            self.next()?;
+            let low = self.hex()?;
+            if (0xDC00..0xE000).contains(&low) {
+                push(bytes, char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00)));
+                return Ok(());
+            }
+            push(bytes, None);
+            unit = low;
+        }
+    }
+
+    fn hex(&mut self) -> Result<u32> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let byte = self.peek()?;
+            match byte.and_then(|byte| char::from(byte).to_digit(16)) {
+                Some(digit) => unit = unit << 4 | digit,
+                None => return Err(self.unexpected("four hexadecimal digits", found(byte))),
+            }
+            self.next()?;
+        }
+        Ok(unit)
+    }
+}
+
+/// A whole number, also one that is written with a fraction of 0 or an exponent.
+fn whole(text: &str) -> Option<i128> {
+    text.parse().ok().or_else(|| {
+        let number: f64 = text.parse().ok()?;
+        (number.fract() == 0.0 && number.abs() < 2f64.powi(64)).then_some(number as i128)
+    })
+}
+
+fn push(bytes: &mut Vec<u8>, character: Option<char>) {
+    let mut buffer = [0; 4];
+    bytes.extend_from_slice(character.unwrap_or('\u{FFFD}').encode_utf8(&mut buffer).as_bytes());
+}

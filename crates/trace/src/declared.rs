@@ -1,0 +1,165 @@
+//! The words in which importers declare what they do: events, tables and topics, all of them plain data.
+
+use etwkit_decode::kernel::{self, Hook};
+use etwkit_etl::{Guid, Identity};
+
+use crate::table::Table;
+
+/// Some kinds of events.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Events {
+    /// Kernel events of a group, with one of these types.
+    Kernel(u8, &'static [u8]),
+    /// Kernel events of a group, with all types from the first to the last one.
+    KernelBetween(u8, u8, u8),
+    /// Events of a provider, with one of these ids; all of them if none is given.
+    Provider(Guid, &'static [u16]),
+    /// Classic events of a class that is none of the kernel's.
+    Class(Guid),
+}
+
+impl Events {
+    /// Whether the events with that identity are among them.
+    pub(crate) fn includes(self, identity: &Identity) -> bool {
+        match (self, identity) {
+            (
+                Self::Kernel(..) | Self::KernelBetween(..),
+                Identity::Kernel { .. } | Identity::Classic { .. },
+            ) => kernel::hook_of(identity).is_some_and(|(group, opcode)| self.includes_type(group, opcode)),
+            (Self::Provider(guid, ids), Identity::Manifest { provider, id, .. }) => {
+                guid == *provider && (ids.is_empty() || ids.contains(id))
+            }
+            (Self::Class(guid), Identity::Classic { class, .. }) => guid == *class,
+            _ => false,
+        }
+    }
+
+    /// Whether kernel events of that group and type are among them.
+    pub(crate) const fn includes_type(self, group: u8, opcode: u8) -> bool {
+        match self {
+            Self::Kernel(own, mut types) => {
+                while let [first, rest @ ..] = types {
+                    if own == group && *first == opcode {
+                        return true;
+                    }
+                    types = rest;
+                }
+                false
+            }
+            Self::KernelBetween(own, first, last) => own == group && first <= opcode && opcode <= last,
+            Self::Provider(..) | Self::Class(_) => false,
+        }
+    }
+}
+
+/// Kinds of kernel events: 256 groups of 256 types.
+pub(crate) const KINDS: usize = 1 << 16;
+
+/// Place of a kind of kernel events in a table of all of them.
+pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
+    (group as usize) << 8 | opcode as usize
+}
+
+/// Who wants which kinds of kernel events: for each kind a bit for each of those who want any.
+pub(crate) struct Wanted([u8; KINDS]);
+
+impl Wanted {
+    /// Of up to eight.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "done when this is compiled: what is outside does not compile"
+    )]
+    pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
+        let (mut kinds, mut bit) = ([0; KINDS], 1u8);
+        while let [first, rest @ ..] = by {
+            let mut left = *first;
+            while let [events, others @ ..] = left {
+                if let Events::Kernel(group, _) | Events::KernelBetween(group, ..) = *events {
+                    let mut opcode = 0;
+                    while opcode < 256 {
+                        if events.includes_type(group, opcode as u8) {
+                            kinds[kind(group, opcode as u8)] |= bit;
+                        }
+                        opcode += 1;
+                    }
+                }
+                left = others;
+            }
+            bit <<= 1;
+            by = rest;
+        }
+        Self(kinds)
+    }
+
+    /// Who wants a kind: a bit for each.
+    #[inline]
+    pub(crate) fn by(&self, hook: Hook) -> u8 {
+        self.0.get(kind(hook.group, hook.opcode)).copied().unwrap_or_default()
+    }
+}
+
+/// How much of what happened a table keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// A row for each event or operation: summaries leave the table out.
+    Row,
+    /// Names, sums, and what is rare: summaries keep the table.
+    Sum,
+}
+
+/// A table that an importer fills.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Filled {
+    pub(crate) table: &'static Table,
+    pub(crate) detail: Detail,
+}
+
+/// A table with a row for each event.
+pub(crate) const fn rows(table: &'static Table) -> Filled {
+    Filled { table, detail: Detail::Row }
+}
+
+/// A table of names or sums.
+pub(crate) const fn sums(table: &'static Table) -> Filled {
+    Filled { table, detail: Detail::Sum }
+}
+
+/// Something that a trace can tell about.
+#[derive(Debug, Clone, Copy)]
+pub struct Topic {
+    /// Its place among all topics, the most asked for first.
+    pub(crate) place: u16,
+    /// What it is called.
+    pub name: &'static str,
+    /// What it answers.
+    pub answers: &'static str,
+    /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
+    pub recorded_by: &'static str,
+    /// The events that tell that it was recorded.
+    pub(crate) events: &'static [Events],
+    /// The tables, computed ones included, that are empty unless this topic, or another that names them, was
+    /// recorded. Columns that it adds to tables of others do not count.
+    pub(crate) tables: &'static [&'static Table],
+}
+
+/// A topic and how many events of it there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded {
+    /// The topic.
+    pub topic: Topic,
+    /// Its events.
+    pub events: u64,
+}
+
+/// How many events of each of these topics there are.
+pub(crate) fn recorded(topics: &[&Topic], counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
+    let mut rows: Vec<Recorded> = topics.iter().map(|topic| Recorded { topic: **topic, events: 0 }).collect();
+    for (identity, n) in counts {
+        for row in &mut rows {
+            if row.topic.events.iter().any(|events| events.includes(&identity)) {
+                row.events += n;
+            }
+        }
+    }
+    rows
+}

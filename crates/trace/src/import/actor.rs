@@ -1,0 +1,34 @@
+//! Who logged an event of a provider.
+
+use etwkit_etl::RawEvent;
+
+use super::context::Context;
+use super::inline_stack::inline_stack;
+use super::line::Seq;
+use super::waiting::Pending;
+use crate::tracker::process::ProcessKey;
+
+/// Thread and process of an event, as far as they are known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Actor {
+    pub(super) tid: Option<u32>,
+    pub(super) process: Option<ProcessKey>,
+    pub(super) thread_key: Option<i32>,
+}
+
+impl Actor {
+    /// Those of the header of an event.
+    pub(super) fn of(event: &RawEvent<'_>, context: &mut Context<'_>) -> Self {
+        let (time, tid) = (event.timestamp, event.thread_id());
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+        let process = told.or_else(|| who.and_then(|who| who.process));
+        Self { tid, process, thread_key: who.map(|who| who.thread_key) }
+    }
+}
+
+/// Puts the stack of an event that begins something in the line, if it brought one.
+pub(super) fn start(event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) -> Option<Seq> {
+    let stack = inline_stack(event);
+    (!stack.is_empty()).then(|| context.wait_with(event.timestamp, actor.process, &stack, Pending::Start))
+}

@@ -1,0 +1,90 @@
+//! How far performance counters went between two context switches of a processor.
+
+use etwkit_decode::kernel::counter::MAX_COUNTERS;
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use crate::table::Pmc;
+
+/// Values of a processor's counters.
+type Values = [Option<u64>; MAX_COUNTERS];
+
+/// Counters are at least that many bits wide; where fewer are used, a value that ran over is that much too
+/// small.
+const WIDTH: u32 = 48;
+
+/// How far each counter of a processor went.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deltas([Option<i64>; MAX_COUNTERS]);
+
+impl Deltas {
+    /// The row of a stay.
+    pub(super) fn row(self) -> Pmc {
+        let [value_0, value_1, value_2, value_3, value_4, value_5, value_6] = self.0;
+        Pmc { value_0, value_1, value_2, value_3, value_4, value_5, value_6, ..Pmc::default() }
+    }
+}
+
+/// Values at the last context switch of each processor.
+#[derive(Debug, Default)]
+pub(super) struct LastValues {
+    last: FxHashMap<u16, Values>,
+    /// Values that an event carried at most.
+    pub(super) most: usize,
+}
+
+impl LastValues {
+    /// Takes the values of a context switch. Gives the differences to the one before on this processor, if
+    /// there are any.
+    #[inline]
+    pub(super) fn switch(&mut self, event: &RawEvent<'_>) -> Option<Deltas> {
+        let mut now = Values::default();
+        now.iter_mut().zip(event.pmc_values()).for_each(|(slot, value)| *slot = Some(value));
+        if now == Values::default() {
+            return None;
+        }
+        self.most = self.most.max(now.iter().flatten().count());
+        let before = self.last.insert(event.cpu, now)?;
+        let mut deltas = [None; MAX_COUNTERS];
+        for (delta, (before, now)) in deltas.iter_mut().zip(before.into_iter().zip(now)) {
+            *delta = before.zip(now).and_then(|(before, now)| difference(before, now));
+        }
+        deltas.iter().any(Option::is_some).then_some(Deltas(deltas))
+    }
+
+    /// Forgets a processor: events are missing, or somebody changed its counters.
+    pub(super) fn forget(&mut self, cpu: u16) {
+        self.last.remove(&cpu);
+    }
+}
+
+/// How far a counter went. One that ran over began again at 0; what went back any further was set by
+/// somebody, and tells nothing.
+fn difference(before: u64, now: u64) -> Option<i64> {
+    let forward = match now.checked_sub(before) {
+        Some(forward) => forward,
+        None if before >> WIDTH == 0 => (now + (1 << WIDTH)).checked_sub(before)?,
+        None => return None,
+    };
+    i64::try_from(forward).ok().filter(|forward| forward >> (WIDTH - 1) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_ran_over_goes_on_and_one_that_was_set_back_tells_nothing() {
+        let top = (1u64 << WIDTH) - 1;
+        for (before, now, want) in [
+            (5, 12, Some(7)),
+            (5, 5, Some(0)),
+            (top, 4, Some(5)),
+            (1000, 999, None),
+            (0, u64::MAX, None),
+            (u64::MAX, 0, None),
+        ] {
+            assert_eq!(difference(before, now), want, "{before} {now}");
+        }
+    }
+}

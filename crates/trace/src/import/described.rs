@@ -1,0 +1,91 @@
+//! The tables that name processes, threads, modules and methods: written at the end, when all names are
+//! known.
+
+use etwkit_decode::kernel::merge::IMAGE_ID;
+use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
+use etwkit_decode::kernel::{group, image, process, thread};
+
+use super::context::Context;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, Topic, sums};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Method, Module, Process, Row, Thread};
+
+const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
+const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
+
+pub(super) const PROCESSES: Declaration = Declaration {
+    // All of these were read by the first walk. Events of the provider stay events: they tell more.
+    takes: &[OF_PROCESSES, Events::Kernel(group::THREAD, thread::LIFETIME)],
+    tables: &[sums(Process::TABLE), sums(Thread::TABLE)],
+    topics: &[Topic {
+        place: 60,
+        name: "processes",
+        answers: "what ran",
+        recorded_by: "PROC_THREAD",
+        events: &[OF_PROCESSES, Events::Provider(KERNEL_PROCESS, provider::id::PROCESSES)],
+        tables: &[],
+    }],
+    make: |_| Box::new(Processes),
+    ..Declaration::EMPTY
+};
+
+/// Tells what is known of processes and threads.
+struct Processes;
+
+impl Importer for Processes {
+    fn finish(
+        self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        // Creators of processes and threads may be threads that no other row names.
+        let processes = context.identity.processes();
+        context.tables.push_all(processes, sink)?;
+        let threads = context.identity.threads();
+        context.tables.push_all(threads, sink)
+    }
+}
+
+pub(super) const CODE: Declaration = Declaration {
+    takes: &[OF_IMAGES, Events::Kernel(group::IMAGE, &[image::opcode::KERNEL_BASE]), Events::Class(IMAGE_ID)],
+    tables: &[sums(Module::TABLE), sums(Method::TABLE)],
+    topics: &[
+        Topic {
+            place: 70,
+            name: "images",
+            answers: "which modules were loaded",
+            recorded_by: "LOADER",
+            events: &[OF_IMAGES, Events::Provider(KERNEL_PROCESS, provider::id::IMAGES)],
+            tables: &[Module::TABLE],
+        },
+        Topic {
+            place: 80,
+            name: "image identities",
+            answers: "which PDB belongs to a module",
+            recorded_by: "merge (xperf -d, wpr -stop)",
+            events: &[Events::Class(IMAGE_ID)],
+            tables: &[],
+        },
+    ],
+    make: |_| Box::new(Code),
+    ..Declaration::EMPTY
+};
+
+/// Tells what is known of modules and methods.
+struct Code;
+
+impl Importer for Code {
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let collected = learned.collected;
+        context.tables.push_all(context.identity.modules(&collected.assemblies), sink)?;
+        let methods = context.identity.methods(&collected.methods, &collected.assemblies);
+        context.tables.push_all(methods, sink)
+    }
+}

@@ -1,0 +1,24 @@
+//! Clicks and keys that pictures of the screen belong to.
+
+use std::collections::BTreeMap;
+
+/// A click or key.
+#[derive(Debug, Clone)]
+pub(super) struct Input {
+    /// Time.
+    pub(super) ns: i64,
+    /// Whether it is a key.
+    pub(super) is_key: bool,
+    /// Which button or key.
+    pub(super) text: String,
+    /// Where a click was.
+    pub(super) at: Option<(i32, i32)>,
+}
+
+/// Clicks, keys and pictures that events tell.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    pub(super) by_number: BTreeMap<i32, Input>,
+    /// Names of pictures and when their events came.
+    pub(super) told: BTreeMap<String, i64>,
+}

@@ -1,0 +1,113 @@
+//! An import as its caller sees it: what is wanted, how far it is, what came of it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use etwkit_decode::Descriptions;
+use etwkit_etl::session::Walk;
+
+use super::inputs::Inputs;
+use super::range::Range;
+use crate::declared::Recorded;
+use crate::sink::SinkError;
+use crate::table::{Diagnostic, Trace};
+
+/// What is extracted.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Rows outside are left out: points in time that lie outside, operations that began outside, and stays
+    /// of threads that do not reach into it. Stays and waits that reach beyond are told as if the trace began
+    /// and ended with the range.
+    pub range: Range,
+    /// Whether stays of threads, with the wait before, belong whole to the range in which they begin, as
+    /// operations do.
+    pub keep_whole: bool,
+    /// Whether bytes that could not be decoded are kept.
+    pub keep_payload: bool,
+    /// What files say of events.
+    pub descriptions: Arc<Descriptions>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { range: Range::ALL, keep_whole: false, keep_payload: true, descriptions: Arc::default() }
+    }
+}
+
+/// How far an import is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Part of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Events read so far, in both walks.
+    pub events: u64,
+}
+
+/// What an import found out about the trace as a whole.
+#[derive(Debug)]
+pub struct Imported {
+    /// The row of the table `trace`; name of the file and sizes on disk are for the caller to fill in.
+    pub trace: Trace,
+    /// The rows of the table `diagnostic`.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What was recorded and what not.
+    pub recorded: Vec<Recorded>,
+    /// Clicks and keys that pictures of the screen belong to.
+    pub inputs: Inputs,
+    /// What the second walk met.
+    pub walk: Walk,
+}
+
+/// What stops an import.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] etwkit_etl::Error),
+    /// The receiver of the rows failed.
+    #[error(transparent)]
+    Sink(SinkError),
+    /// Nothing of the trace lies in the range.
+    #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
+    EmptyRange {
+        /// Length of the trace in seconds.
+        duration_s: f64,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Tells the caller how far the work is.
+pub(super) struct Ticker<'p> {
+    pub(super) progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
+    pub(super) start: i64,
+    pub(super) length: f64,
+    /// Where this walk begins and how much of the whole it is.
+    pub(super) from: f64,
+    pub(super) share: f64,
+    pub(super) events: u64,
+}
+
+/// Events between two calls.
+const TICK: u64 = 1 << 14;
+
+impl Ticker<'_> {
+    /// Counts an event.
+    #[inline]
+    pub(super) fn tick(&mut self, time: i64) -> ControlFlow<()> {
+        self.events += 1;
+        if self.events.is_multiple_of(TICK) { self.tell(time) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Goes to the event of that number.
+    pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
+        let before = std::mem::replace(&mut self.events, events);
+        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.tell(time) }
+    }
+
+    fn tell(&mut self, time: i64) -> ControlFlow<()> {
+        let part = (time.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
+        (self.progress)(Progress { done: self.from + self.share * part, events: self.events })
+    }
+}

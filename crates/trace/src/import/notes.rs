@@ -1,0 +1,96 @@
+//! What a reader of the numbers should know of an import.
+
+use super::collect::Collected;
+use super::line::Attached;
+use crate::health::diagnostic;
+use crate::table::Diagnostic;
+
+/// What importers count of what their rows do not tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Notes {
+    /// References to stacks that are defined nowhere.
+    pub(super) unknown_keys: u64,
+    /// What was not followed since too much was there at the same time.
+    pub(super) not_followed: u64,
+    /// Pauses of .NET programs for collections that are not in the trace.
+    pub(super) pauses: u64,
+    /// Events that nothing describes.
+    pub(super) not_described: u64,
+    /// Events that ended before their last field.
+    pub(super) incomplete: u64,
+}
+
+impl Notes {
+    /// The rows of `diagnostic`; nothing is said of what did not happen.
+    pub(super) fn diagnostics(self, collected: &Collected, attached: Attached) -> Vec<Diagnostic> {
+        let notes = [
+            (
+                "warning",
+                "gap",
+                collected.directory.gaps.len() as u64,
+                "stretches of time in which events of a processor are missing: what threads waited for meanwhile \
+                 is not known, and not counted",
+            ),
+            (
+                "info",
+                "switch_stack_by_thread",
+                attached.switches_by_thread,
+                "stacks of context switches that were found by time and thread",
+            ),
+            (
+                "info",
+                "switch_stack_by_processor",
+                attached.switches_by_processor,
+                "stacks of context switches that name another thread than the one that came: found by time and \
+                 processor, where only one switch fits",
+            ),
+            (
+                "info",
+                "stack_without_event",
+                attached.unattached - attached.late,
+                "stacks whose event is in no table that shows stacks",
+            ),
+            (
+                "warning",
+                "stack_too_late",
+                attached.late,
+                "stacks that came when the rows of their time had been written, because too many rows waited for \
+                 stacks: events may lack them",
+            ),
+            (
+                "info",
+                "stack_key_unknown",
+                self.unknown_keys,
+                "events whose stack is defined nowhere in the trace",
+            ),
+            (
+                "warning",
+                "stack_key_dropped",
+                collected.directory.dropped_definitions,
+                "definitions of stacks that were not kept, because there are too many for a file of this size: \
+                 events lack these stacks",
+            ),
+            (
+                "warning",
+                "object_not_followed",
+                self.not_followed,
+                "handles, objects, mapped files, commits or locks that were not followed, because too many were \
+                 there at the same time",
+            ),
+            (
+                "info",
+                "pause_without_collection",
+                self.pauses,
+                "pauses of .NET programs for collections that are not in the trace: no row of gc has them",
+            ),
+            (
+                "info",
+                "event_not_described",
+                self.not_described,
+                "events whose layout is not known: they are kept as bytes",
+            ),
+            ("info", "event_incomplete", self.incomplete, "events that ended before their last field"),
+        ];
+        notes.into_iter().filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text)).collect()
+    }
+}

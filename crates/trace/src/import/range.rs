@@ -1,0 +1,23 @@
+//! Which part of a trace is extracted.
+
+/// The part of the trace that is extracted, in nanoseconds; both ends belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Begin.
+    pub start_ns: i64,
+    /// End.
+    pub end_ns: i64,
+}
+
+impl Range {
+    /// Everything.
+    pub const ALL: Self = Self { start_ns: i64::MIN, end_ns: i64::MAX };
+
+    pub(super) fn contains(self, ns: i64) -> bool {
+        (self.start_ns..=self.end_ns).contains(&ns)
+    }
+
+    pub(super) fn clip(self, ns: i64) -> i64 {
+        ns.clamp(self.start_ns, self.end_ns.max(self.start_ns))
+    }
+}

@@ -1,0 +1,128 @@
+//! Rows that wait in the line, and what they take from stacks when they leave it.
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use super::arena::RawStack;
+use super::line::Seq;
+use super::stacks::{Place, Stacks};
+use super::tables::Tables;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Row, Table};
+
+/// What waits in the line.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// An event whose row comes later, with its end: only its stack is kept.
+    Start,
+    /// A start whose row will not come.
+    Forgotten,
+    /// A row.
+    Row(Box<dyn Waiting>),
+}
+
+/// A row that waits until no stack can come for it any more.
+pub(super) trait Waiting: fmt::Debug + Send {
+    /// Its table.
+    fn table(&self) -> &'static Table;
+
+    /// Takes its stacks and hands it on. Done on the thread that makes rows.
+    fn leave(
+        self: Box<Self>,
+        stacks: &mut Found<'_, '_>,
+        tables: &mut Tables,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError>;
+}
+
+/// A row, and what it takes from stacks.
+struct Filling<R, F> {
+    row: R,
+    fill: F,
+}
+
+/// A row that waits. `fill` puts the stacks into it.
+pub(super) fn row<R: Row + fmt::Debug + Send>(
+    row: R,
+    fill: impl FnOnce(&mut R, &mut Found<'_, '_>) + Send + 'static,
+) -> Pending {
+    Pending::Row(Box::new(Filling { row, fill }))
+}
+
+impl<R: fmt::Debug, F> fmt::Debug for Filling<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.fmt(f)
+    }
+}
+
+impl<R, F> Waiting for Filling<R, F>
+where
+    R: Row + fmt::Debug + Send,
+    F: FnOnce(&mut R, &mut Found<'_, '_>) + Send,
+{
+    fn table(&self) -> &'static Table {
+        R::TABLE
+    }
+
+    fn leave(
+        self: Box<Self>,
+        stacks: &mut Found<'_, '_>,
+        tables: &mut Tables,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Self { mut row, fill } = *self;
+        fill(&mut row, stacks);
+        tables.push(&row, sink)
+    }
+}
+
+/// The stacks that were found for a row.
+pub(super) struct Found<'a, 'd> {
+    pub(super) stacks: &'a mut Stacks<'d>,
+    /// Stacks of starts, until the rows that take them come.
+    pub(super) starts: &'a mut FxHashMap<Seq, i32>,
+    /// Where addresses of the row are looked up.
+    pub(super) place: Place,
+    pub(super) kernel: RawStack,
+    pub(super) user: RawStack,
+}
+
+/// The stack of a sample.
+pub(super) struct Sampled {
+    pub(super) stack_id: i32,
+    /// Whether a stack was recorded; else it has the one frame that was sampled.
+    pub(super) has_stack: bool,
+    /// Whether the kernel half of the stack is missing.
+    pub(super) is_incomplete: bool,
+}
+
+impl Found<'_, '_> {
+    /// The stack of the event itself.
+    pub(super) fn own(&mut self) -> Option<i32> {
+        self.stacks.stack(self.place, self.kernel, self.user)
+    }
+
+    /// The stack of the event that began what the row tells of. It can be asked for once.
+    pub(super) fn of(&mut self, start: Option<Seq>) -> Option<i32> {
+        self.starts.remove(&start?)
+    }
+
+    /// The stack of a sample that was taken at an address.
+    pub(super) fn sampled(&mut self, address: u64) -> Sampled {
+        // The user half alone does not show what the kernel did; the address of the sample does.
+        let is_incomplete = self.stacks.lacks_kernel_half(address, self.kernel, self.user);
+        let found = if is_incomplete {
+            Some(self.stacks.without_kernel_half(self.place, address, self.user))
+        } else {
+            self.own()
+        };
+        let stack_id = found.unwrap_or_else(|| self.stacks.single(self.place, address));
+        Sampled { stack_id, has_stack: found.is_some(), is_incomplete }
+    }
+
+    /// The frame of an address of the kernel, which is the same whatever process runs.
+    pub(super) fn kernel_frame(&mut self, address: u64) -> i32 {
+        self.stacks.frame(Place { process: None, time: self.place.time }, address) as i32
+    }
+}

@@ -1,0 +1,171 @@
+//! Single events, decoded.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use etwkit_decode::{Decoder, Descriptions};
+use etwkit_etl::{Identity, Order, RawEvent, Session};
+
+pub use super::filter::{EventFilter, ProviderFilter, Wanted};
+pub use super::row::EventRow;
+
+use super::counts::{CountReport, EventCounts, Names};
+use super::damage::{self, DamageReport};
+use super::row::{Row, Rows};
+use crate::counts::Counts;
+use crate::directory::DirectoryBuilder;
+use crate::health;
+use crate::table::Diagnostic;
+
+/// The events of a session, after a first walk over all of them: what names and describes events lies
+/// anywhere in a trace.
+pub struct Events<'s> {
+    session: &'s Session,
+    rows: Rows<'s>,
+    /// Raw time of the last event.
+    last: Option<i64>,
+}
+
+/// What a list of events ends with.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Events that were handed out.
+    pub events: u64,
+    /// Messages of WPP among them without their text.
+    pub without_format: u64,
+    /// What is wrong with the files, as far as they were read.
+    pub damage: DamageReport,
+    /// What was lost or is missing, in words.
+    pub gaps: Vec<Diagnostic>,
+}
+
+/// What becomes of an event.
+enum Step {
+    /// It is not wanted.
+    Pass,
+    /// Neither it nor any later one is wanted.
+    Over,
+    /// It is wanted.
+    Take(Row),
+}
+
+/// A choice among events on its way through a session.
+struct Choice<'f> {
+    filter: &'f EventFilter<'f>,
+    /// Raw ticks of the first and last event that may be wanted.
+    ticks: (i64, i64),
+    /// Whether events come in the order of time.
+    in_order: bool,
+    taken: u64,
+}
+
+impl Choice<'_> {
+    fn step(&mut self, event: &RawEvent<'_>, rows: &mut Rows<'_>) -> Step {
+        let (first, last) = self.ticks;
+        let is_full = self.filter.limit.is_some_and(|limit| self.taken >= limit);
+        if is_full || (self.in_order && event.timestamp > last) {
+            return Step::Over;
+        }
+        if !(first..=last).contains(&event.timestamp) {
+            rows.pass_over(event);
+            return Step::Pass;
+        }
+        let row = rows.row(event);
+        if !self.filter.includes(&row) {
+            return Step::Pass;
+        }
+        self.taken += 1;
+        Step::Take(row)
+    }
+}
+
+impl<'s> Events<'s> {
+    /// Reads the session once. `descriptions` is what files say of events.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn open(session: &'s Session, descriptions: Arc<Descriptions>) -> etwkit_etl::Result<Self> {
+        let (mut decoder, mut builder) = (Decoder::new(), DirectoryBuilder::default());
+        let mut last = None;
+        session.for_each(Order::Time, |event| {
+            last = last.max(Some(event.timestamp));
+            decoder.observe(event);
+            builder.observe(event);
+            ControlFlow::Continue(())
+        })?;
+        decoder.finish_observing();
+        decoder.give(descriptions);
+        let directory = builder.finish(session.pointer_size());
+        Ok(Self { session, rows: Rows::new(decoder, directory, session.clock()), last })
+    }
+
+    /// What was lost or is missing, in words, as far as that is known before events are read.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<Diagnostic> {
+        health::of(self.session, self.session.damage(), self.last)
+    }
+
+    /// Hands out the wanted events in the order of time, until `on_row` stops.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn list(
+        mut self,
+        filter: &EventFilter<'_>,
+        mut on_row: impl FnMut(&EventRow) -> ControlFlow<()>,
+    ) -> etwkit_etl::Result<Listed> {
+        let mut choice = self.choice(filter, true);
+        let mut without_format = 0;
+        let walk = self.session.for_each(Order::Time, |event| {
+            let row = match choice.step(event, &mut self.rows) {
+                Step::Over => return ControlFlow::Break(()),
+                Step::Pass => return ControlFlow::Continue(()),
+                Step::Take(row) => row,
+            };
+            let is_message = matches!(event.identity(), Identity::Message { .. });
+            without_format += u64::from(is_message && row.plan.is_none());
+            on_row(&self.rows.decoded(row, event))
+        })?;
+        let damage = damage::of_walk(self.session, &walk);
+        Ok(Listed {
+            events: choice.taken,
+            without_format,
+            damage: DamageReport::from(&damage),
+            gaps: health::of(self.session, &damage, self.last),
+        })
+    }
+
+    /// Counts the wanted events.
+    pub(super) fn count(
+        mut self,
+        filter: &EventFilter<'_>,
+        unordered: bool,
+    ) -> etwkit_etl::Result<CountReport> {
+        let mut choice = self.choice(filter, !unordered);
+        let (mut counted, mut first_of_kind) = (Counts::default(), Vec::new());
+        let order = if unordered { Order::File } else { Order::Time };
+        let walk = self.session.for_each(order, |event| {
+            match choice.step(event, &mut self.rows) {
+                Step::Over => return ControlFlow::Break(()),
+                Step::Pass => {}
+                Step::Take(row) => {
+                    if counted.add(event) {
+                        first_of_kind.push((event.identity(), row.plan));
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let names = Names::of_plans(self.rows.decoder, first_of_kind);
+        let damage = damage::of_walk(self.session, &walk);
+        Ok(CountReport {
+            counts: EventCounts::of(&counted, Some(&names)),
+            damage: DamageReport::from(&damage),
+            gaps: health::of(self.session, &damage, self.last),
+        })
+    }
+
+    fn choice<'f>(&self, filter: &'f EventFilter<'f>, in_order: bool) -> Choice<'f> {
+        Choice { filter, ticks: filter.ticks(self.rows.clock), in_order, taken: 0 }
+    }
+}

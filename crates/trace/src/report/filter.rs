@@ -1,0 +1,92 @@
+//! Which events a question means.
+
+use etwkit_etl::Guid;
+use etwkit_etl::clock::Clock;
+
+use super::row::Row;
+use crate::import::Range;
+
+/// Whether any of the texts that stand for one thing (a name and a number, say) is wanted.
+pub type Wanted<'f> = Box<dyn Fn(&[&str]) -> bool + 'f>;
+
+/// Whose events are wanted.
+pub enum ProviderFilter<'f> {
+    /// Those of one provider or class.
+    Guid(Guid),
+    /// Those of providers and classes with such names.
+    Names(Wanted<'f>),
+}
+
+impl<'f> ProviderFilter<'f> {
+    /// Of what a user wrote: a GUID, else names.
+    #[must_use]
+    pub fn new(text: &str, names: Wanted<'f>) -> Self {
+        text.parse().map_or(Self::Names(names), Self::Guid)
+    }
+
+    fn includes(&self, guid: Guid, name: &str) -> bool {
+        match self {
+            Self::Guid(wanted) => *wanted == guid,
+            Self::Names(wanted) => wanted(&[name]),
+        }
+    }
+}
+
+/// Which events are wanted; all of them by default.
+pub struct EventFilter<'f> {
+    /// By provider or class.
+    pub provider: Option<ProviderFilter<'f>>,
+    /// By name: gets the whole name, as `Thread/CSwitch`, and what is behind its last slash.
+    pub name: Option<Wanted<'f>>,
+    /// By process: gets its name with and without `.exe`, its id, and both as answers print them.
+    pub process: Option<Wanted<'f>>,
+    /// By time.
+    pub range: Range,
+    /// At most so many, the first ones.
+    pub limit: Option<u64>,
+}
+
+impl Default for EventFilter<'_> {
+    fn default() -> Self {
+        Self { provider: None, name: None, process: None, range: Range::ALL, limit: None }
+    }
+}
+
+impl EventFilter<'_> {
+    /// Whether events are chosen at all: one that lets none pass found nothing. The limit chooses none.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.provider.is_some() || self.name.is_some() || self.process.is_some() || self.range != Range::ALL
+    }
+
+    /// The wanted part of the trace in raw ticks, both ends included.
+    pub(super) fn ticks(&self, clock: &Clock) -> (i64, i64) {
+        let ticks = |ns: i64, open: i64| if ns == open { open } else { clock.ticks_at(ns) };
+        (ticks(self.range.start_ns, i64::MIN), ticks(self.range.end_ns, i64::MAX))
+    }
+
+    /// Whether an event is wanted that lies in the wanted time.
+    pub(super) fn includes(&self, row: &Row) -> bool {
+        self.provider.as_ref().is_none_or(|provider| provider.includes(row.guid, &row.provider))
+            && self.name.as_ref().is_none_or(|wanted| is_named(&row.event, wanted))
+            && self.process.as_ref().is_none_or(|wanted| is_of_process(row, wanted))
+    }
+}
+
+/// Only the last slash counts, so that a pattern with one never fits a part of a name.
+fn is_named(event: &str, wanted: &Wanted<'_>) -> bool {
+    match event.rsplit_once('/') {
+        Some((_, last)) => wanted(&[event, last]),
+        None => wanted(&[event]),
+    }
+}
+
+fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
+    let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
+    let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
+    // As answers print it, here and elsewhere.
+    let known = if row.process.is_empty() { "?" } else { &row.process };
+    let printed = [known, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
+    let [[a, b], [c, d]] = &printed;
+    wanted(&[&row.process, bare, &pid, a, b, c, d])
+}

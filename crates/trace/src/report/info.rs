@@ -1,0 +1,297 @@
+//! What a session is: the machine, the recording, what was recorded, whether it is whole, who used the CPU.
+
+use etwkit_etl::Session;
+use etwkit_etl::clock::utc_text;
+use etwkit_etl::session::TraceFile;
+use etwkit_etl::wire::trace_header::TraceHeader;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::damage::{self, DamageReport};
+use super::together;
+use crate::health;
+use crate::summary::{self, Facts, Summary};
+
+pub use super::together::{Misfit, OtherSession};
+pub use crate::summary::{CpuTotals, ScheduledRow, TopRow};
+
+/// What a session is and holds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Info {
+    /// What is wrong with the files.
+    pub damage: DamageReport,
+    /// Whether anything of them is missing.
+    pub completeness: Completeness,
+    /// What was recorded and what not, the most asked for first.
+    pub recorded: Vec<RecordedTopic>,
+    /// Files that were not recorded together with the first one: their numbers should not be added to its
+    /// numbers.
+    pub files_of_other_sessions: Vec<OtherSession>,
+    /// Who wrote events of its own, those with most events first.
+    pub providers: Vec<Provider>,
+    /// The sections of the summary, under their names; empty if the session was read only once.
+    #[serde(flatten)]
+    pub sections: Map<String, Value>,
+    /// The machine. Sections have it in full: `header` and `sysconfig`.
+    #[serde(skip)]
+    pub machine: Option<Machine>,
+    /// The recording. The section `header` has it in full.
+    #[serde(skip)]
+    pub recording: Option<Recording>,
+    /// Who used the CPU; `None` if the session was read only once. Sections have it in full: `cpu` and
+    /// `schedule`.
+    #[serde(skip)]
+    pub cpu: Option<CpuUse>,
+}
+
+/// The machine, as far as the trace describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Its name.
+    pub computer: Option<String>,
+    /// Name of the Windows product.
+    pub product: Option<String>,
+    /// Major and minor version of Windows.
+    pub version: (u8, u8),
+    /// Build of Windows.
+    pub build: u32,
+    /// Manufacturer and product of the machine.
+    pub model: Option<String>,
+    /// Number of processors.
+    pub processors: u32,
+    /// Their speed.
+    pub mhz: u32,
+    /// What they are called.
+    pub processor_name: Option<String>,
+    /// Memory.
+    pub memory_mib: Option<u32>,
+    /// When it was started.
+    pub booted_utc: Option<String>,
+}
+
+/// The recording.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Recording {
+    /// Name of the session that recorded the earliest file.
+    pub session: String,
+    /// When the earliest file begins.
+    pub start_utc: Option<String>,
+    /// When the latest file ends.
+    pub end_utc: Option<String>,
+    /// Seconds from the start to the end.
+    pub duration_s: Option<f64>,
+    /// Whether a file lacks its end.
+    pub is_cut: bool,
+    /// Seconds since the start of the first and the last event.
+    pub events_s: Option<(f64, f64)>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Events.
+    pub events: u64,
+    /// Kind of the clock, in words.
+    pub clock: &'static str,
+    /// Ticks per second.
+    pub frequency: i64,
+}
+
+/// Whether anything of the files is missing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Completeness {
+    /// Buffers that are not in the files and should be.
+    pub missing_buffers: u64,
+    /// Whether a file lacks its end.
+    pub is_cut: bool,
+    /// Seconds since the start of the last event.
+    pub events_reach_s: Option<f64>,
+    /// File by file.
+    pub files: Vec<FileHealth>,
+    /// How far events reach, as a sentence, where the end of a file is missing.
+    #[serde(skip)]
+    pub cut_short: Option<String>,
+}
+
+/// Whether a file is whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FileHealth {
+    /// The file, as it was named.
+    pub file: String,
+    /// Buffers that it should have by its trace header; `None` where that does not say.
+    pub buffers_expected: Option<u64>,
+    /// Buffers that it has.
+    pub buffers_in_file: u64,
+    /// Buffers that are not in it and should be.
+    pub missing_buffers: u64,
+    /// Whether its end is missing.
+    pub is_cut: bool,
+    /// Whether the recording was ended in order.
+    pub is_closed: bool,
+    /// Events that were lost while recording. The section `header` has it.
+    #[serde(skip)]
+    pub events_lost: u32,
+    /// Buffers that were lost while recording. The section `header` has it.
+    #[serde(skip)]
+    pub buffers_lost: u32,
+}
+
+/// Something that a trace can tell about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedTopic {
+    /// What it is called.
+    pub topic: &'static str,
+    /// How many events of it there are.
+    pub events: u64,
+    /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
+    pub recorded_by: &'static str,
+    /// What it answers.
+    #[serde(skip)]
+    pub answers: &'static str,
+}
+
+/// A provider with events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Provider {
+    /// Its name, its GUID if nothing names it.
+    pub name: String,
+    /// Its GUID.
+    pub guid: String,
+    /// Its events.
+    pub events: u64,
+}
+
+/// Who used the CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CpuUse {
+    /// How many CPU samples there are.
+    pub totals: CpuTotals,
+    /// Interval of the samples in units of 100 ns.
+    pub interval_100ns: Option<u32>,
+    /// Processes by busy samples, most first.
+    pub processes: Vec<TopRow>,
+    /// Modules by busy samples in them (not in what they call), most first.
+    pub modules: Vec<TopRow>,
+    /// Processes by time on a processor, from context switches; empty if there are none.
+    pub on_cpu: Vec<ScheduledRow>,
+}
+
+impl Info {
+    /// Reads the session twice. `files` is how its files were named, in their order.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn read(session: &Session, files: &[String]) -> etwkit_etl::Result<Self> {
+        let Summary {
+            sections,
+            facts,
+            cpu_totals,
+            top_processes,
+            top_modules,
+            processes_on_cpu,
+            profile_interval_100ns,
+        } = Summary::read(session)?;
+        let cpu = CpuUse {
+            totals: cpu_totals,
+            interval_100ns: profile_interval_100ns,
+            processes: top_processes,
+            modules: top_modules,
+            on_cpu: processes_on_cpu,
+        };
+        Ok(Self { sections, cpu: Some(cpu), ..Self::of(session, &facts, files) })
+    }
+
+    /// Reads the session once, in the order of its files: everything but sections and CPU use, and much
+    /// faster.
+    ///
+    /// # Errors
+    /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
+    pub fn read_once(session: &Session, files: &[String]) -> etwkit_etl::Result<Self> {
+        Ok(Self::of(session, &Facts::read(session)?, files))
+    }
+
+    fn of(session: &Session, facts: &Facts, files: &[String]) -> Self {
+        let topic = |recorded: &summary::Recorded| RecordedTopic {
+            topic: recorded.topic.name,
+            events: recorded.events,
+            recorded_by: recorded.topic.recorded_by,
+            answers: recorded.topic.answers,
+        };
+        let provider = |provider: &summary::ProviderCount| Provider {
+            name: provider.name.clone(),
+            guid: provider.guid.to_string(),
+            events: provider.events,
+        };
+        let earliest = session.earliest();
+        Self {
+            damage: DamageReport::from(&damage::of_walk(session, &facts.walk)),
+            completeness: Completeness::of(session, facts, files),
+            recorded: facts.recorded.iter().map(topic).collect(),
+            files_of_other_sessions: together::strangers(session, files),
+            providers: facts.providers.iter().map(provider).collect(),
+            sections: Map::new(),
+            machine: earliest.map(|file| machine(file.header(), facts)),
+            recording: earliest.map(|file| recording(session, file.header(), facts)),
+            cpu: None,
+        }
+    }
+}
+
+impl Completeness {
+    fn of(session: &Session, facts: &Facts, files: &[String]) -> Self {
+        let file = |(name, file): (&String, &TraceFile)| {
+            let (header, counts) = (file.header(), file.buffer_counts());
+            FileHealth {
+                file: name.clone(),
+                buffers_expected: counts.expected,
+                buffers_in_file: counts.total,
+                missing_buffers: counts.missing,
+                is_cut: counts.is_cut,
+                is_closed: header.end_time != 0,
+                events_lost: header.events_lost,
+                buffers_lost: header.buffers_lost,
+            }
+        };
+        let last = facts.times.map(|(_, last)| last);
+        Self {
+            missing_buffers: session.missing_buffers(),
+            is_cut: session.is_cut(),
+            events_reach_s: last.map(|last| session.clock().seconds(last)),
+            files: files.iter().zip(session.files()).map(file).collect(),
+            cut_short: health::end(session, last),
+        }
+    }
+}
+
+fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
+    let config = &facts.config;
+    let [major, minor, ..] = header.version;
+    let model = |manufacturer: &str, product: &str| format!("{manufacturer} {product}").trim().to_owned();
+    Machine {
+        computer: config.cpu.as_ref().map(|cpu| cpu.computer_name.clone()),
+        product: config.product_name.clone(),
+        version: (major, minor),
+        build: header.build,
+        model: config.platform.as_ref().map(|platform| model(&platform.manufacturer, &platform.product)),
+        processors: header.cpu_count,
+        mhz: header.cpu_mhz,
+        processor_name: config.processors.values().next().map(|processor| processor.name.clone()),
+        memory_mib: config.cpu.as_ref().map(|cpu| cpu.memory_mb),
+        booted_utc: utc_text(header.boot_time),
+    }
+}
+
+fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recording {
+    let clock = session.clock();
+    // Of several files the one that ends last ends the recording.
+    let (end, _) = session.ends();
+    Recording {
+        session: header.session_name.clone(),
+        start_utc: utc_text(clock.start),
+        end_utc: end.and_then(|end| utc_text(clock.filetime(end))),
+        duration_s: end.map(|end| clock.seconds(end)),
+        is_cut: session.is_cut(),
+        events_s: facts.times.map(|(first, last)| (clock.seconds(first), clock.seconds(last))),
+        bytes: session.files().iter().map(TraceFile::size).fold(0, u64::saturating_add),
+        events: facts.walk.events,
+        clock: clock.kind.name(),
+        frequency: clock.frequency,
+    }
+}

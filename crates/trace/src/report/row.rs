@@ -1,0 +1,185 @@
+//! One decoded event as a row.
+
+use std::sync::Arc;
+
+use etwkit_decode::render::{Limits, Renderer, hex_digits};
+use etwkit_decode::{Decoder, Plan};
+use etwkit_etl::clock::Clock;
+use etwkit_etl::{Guid, Identity, RawEvent};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::attribution::{Attributor, Ids};
+use crate::directory::Directory;
+
+/// One event with what it says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EventRow {
+    /// Time in nanoseconds since time zero.
+    pub ts_ns: i64,
+    /// Processor of the buffer.
+    pub cpu: u16,
+    /// Process id, where it is known.
+    pub pid: Option<u32>,
+    /// Name of the process, empty if unknown.
+    pub process: String,
+    /// Thread id, where it is known.
+    pub tid: Option<u32>,
+    /// Name of the provider or class, its GUID if it has none.
+    pub provider: String,
+    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it.
+    pub event: String,
+    /// Id of a manifest event, number of a WPP message.
+    pub id: Option<u16>,
+    /// Version.
+    pub version: u16,
+    /// Opcode.
+    pub opcode: u8,
+    /// Level.
+    pub level: u8,
+    /// Keywords of a manifest event; as hexadecimal text.
+    #[serde(serialize_with = "hexadecimal")]
+    pub keyword: Option<u64>,
+    /// GUID of the provider or class.
+    pub provider_guid: String,
+    /// What describes the event; `None` if nothing does.
+    pub source: Option<&'static str>,
+    /// Whether the payload was long enough for all fields.
+    pub complete: bool,
+    /// Text of the event with its values put in, if what describes it has one.
+    pub message: Option<String>,
+    /// The fields; `payload` with hexadecimal digits if nothing describes them.
+    pub fields: Map<String, Value>,
+    /// Counters of the processor that stand in the header, in the order of the trace's configuration.
+    pub counters: Vec<u64>,
+    /// Index of the PEBS record that stands in the header.
+    pub pebs_index: Option<u64>,
+}
+
+#[expect(clippy::ref_option, reason = "serde wants a reference to the field")]
+fn hexadecimal<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    number.map(|number| format!("{number:#x}")).serialize(serializer)
+}
+
+/// Reads events into rows.
+pub(super) struct Rows<'t> {
+    pub(super) decoder: Decoder,
+    directory: Directory,
+    pub(super) clock: &'t Clock,
+    attributor: Attributor,
+}
+
+/// What is known of an event before its fields are decoded: enough to choose by.
+pub(super) struct Row {
+    pub(super) pid: Option<u32>,
+    tid: Option<u32>,
+    /// Name of the process, empty if unknown.
+    pub(super) process: String,
+    pub(super) guid: Guid,
+    pub(super) provider: String,
+    pub(super) event: String,
+    pub(super) plan: Option<Arc<Plan>>,
+}
+
+impl<'t> Rows<'t> {
+    pub(super) fn new(decoder: Decoder, directory: Directory, clock: &'t Clock) -> Self {
+        let attributor = Attributor::new(directory.first_threads.clone());
+        Self { decoder, directory, clock, attributor }
+    }
+
+    /// Follows an event that is not shown: later ones may be attributed by it.
+    pub(super) fn pass_over(&mut self, event: &RawEvent<'_>) {
+        self.attributor.ids(event, None);
+    }
+
+    pub(super) fn row(&mut self, event: &RawEvent<'_>) -> Row {
+        let plan = self.decoder.plan(event);
+        let Ids { pid, tid } = self.attributor.ids(event, plan.as_ref());
+        let pid = pid.or_else(|| self.directory.threads.process_of(tid?, event.timestamp));
+        let key = pid.and_then(|pid| self.directory.process_at(pid, event.timestamp));
+        let process = key.and_then(|key| self.directory.processes.instance(key));
+        let (guid, provider) = self.provider(event, plan.as_deref());
+        Row {
+            pid,
+            tid,
+            process: process.map(|p| p.name.clone()).unwrap_or_default(),
+            guid,
+            provider,
+            event: event_name(event, plan.as_deref()),
+            plan,
+        }
+    }
+
+    fn provider(&self, event: &RawEvent<'_>, plan: Option<&Plan>) -> (Guid, String) {
+        let known = plan.and_then(|plan| plan.schema().provider_name.as_deref().map(str::to_owned));
+        let guid = match event.identity() {
+            Identity::Kernel { group, .. } => {
+                let name = format!("Kernel group {group}");
+                return (plan.map_or(Guid::ZERO, |plan| plan.schema().provider), known.unwrap_or(name));
+            }
+            Identity::Manifest { provider, .. } => provider,
+            Identity::Classic { class, .. } => class,
+            Identity::Message { guid, .. } => guid,
+        };
+        let name = known.or_else(|| self.decoder.provider_name(guid).map(|name| name.to_string()));
+        (guid, name.unwrap_or_else(|| guid.to_string()))
+    }
+
+    /// The whole row of an event.
+    pub(super) fn decoded(&mut self, row: Row, event: &RawEvent<'_>) -> EventRow {
+        let renderer = Renderer { clock: Some(self.clock), limits: Limits::NONE };
+        let (fields, complete, message) = if let Some(plan) = &row.plan {
+            let (fields, complete) = renderer.object(plan, event.payload());
+            let message = self.decoder.text(event, plan, &fields);
+            (fields, complete, message)
+        } else {
+            (payload(event), true, None)
+        };
+        let descriptor = event.kind.is_manifest().then(|| event.descriptor());
+        EventRow {
+            ts_ns: self.clock.nanoseconds(event.timestamp),
+            cpu: event.cpu,
+            pid: row.pid,
+            process: row.process,
+            tid: row.tid,
+            provider: row.provider,
+            event: row.event,
+            id: match event.identity() {
+                Identity::Message { number, .. } => Some(number),
+                _ => descriptor.map(|d| d.id),
+            },
+            version: event.version(),
+            opcode: event.opcode(),
+            level: event.level(),
+            keyword: descriptor.map(|d| d.keyword),
+            provider_guid: row.guid.to_string(),
+            source: row.plan.as_ref().map(|plan| plan.schema().source.name()),
+            complete,
+            message,
+            fields,
+            counters: event.pmc_values().collect(),
+            pebs_index: event.pebs_index(),
+        }
+    }
+}
+
+/// The bytes of an event that nothing describes.
+fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
+    let mut raw = Map::new();
+    if !event.payload().is_empty() {
+        raw.insert("payload".to_owned(), Value::from(hex_digits(event.payload())));
+    }
+    raw
+}
+
+/// Name of an event: by its schema, else by its numbers.
+fn event_name(event: &RawEvent<'_>, plan: Option<&Plan>) -> String {
+    if let Some(plan) = plan {
+        return plan.schema().name.to_string();
+    }
+    match event.identity() {
+        Identity::Kernel { opcode, .. } | Identity::Classic { opcode, .. } => format!("Opcode({opcode})"),
+        Identity::Manifest { id, .. } => format!("EventID({id})"),
+        Identity::Message { number, .. } => format!("Message({number})"),
+    }
+}
