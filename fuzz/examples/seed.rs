@@ -1,6 +1,8 @@
-//! Makes the corpora of all targets from a folder of traces: `cargo run --release --example seed -- TRACES CORPUS`.
+//! Makes the corpora of all targets from a folder of traces: `cargo run --release --example seed -- TRACES
+//! CORPUS`.
 //!
-//! Fuzzers want small inputs: of each trace there is one with an event of each kind, and one of its first buffers.
+//! Fuzzers want small inputs: of each trace there is one with an event of each kind, and one of its first
+//! buffers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool of developers; it fails by panicking")]
 
@@ -328,11 +330,11 @@ impl Seeds {
 }
 
 fn each(session: &Session, mut visit: impl FnMut(&RawEvent<'_>)) {
-    let walk = session.for_each(Order::File, |event| {
+    let pass = session.for_each(Order::File, |event| {
         visit(event);
         ControlFlow::Continue(())
     });
-    walk.unwrap();
+    pass.unwrap();
 }
 
 /// A trace with the first event of each kind, in one buffer behind the header buffer.

@@ -1,4 +1,5 @@
-//! An input of the fuzzer, cut into parts. Where bytes are missing, the parts are zero or short: every input means something.
+//! An input of the fuzzer, cut into parts. Where bytes are missing, the parts are zero or short: every input
+//! means something.
 
 /// The bytes that are left.
 #[derive(Debug, Clone, Copy)]

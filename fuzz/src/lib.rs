@@ -1,11 +1,12 @@
-//! What the fuzz targets share: cutting an input into parts, traces made of them, and what must hold of any trace.
+//! What the fuzz targets share: cutting an input into parts, traces made of them, and what must hold of any
+//! trace.
 
 #![forbid(unsafe_code)]
 
 pub mod input;
 pub mod made;
 pub mod rules;
-pub mod walks;
+pub mod passes;
 
 /// Runs a reader with the stack that it has in the program: demanglers follow nested names with calls.
 ///

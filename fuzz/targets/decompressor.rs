@@ -1,7 +1,7 @@
 //! The decompressors, alone and below the reader.
 //!
-//! Layout of an input: method and how far the claimed length is shifted right (1 byte), length that is claimed (4 bytes), compressed
-//! bytes. Large claims are rare, since they are slow.
+//! Layout of an input: method and how far the claimed length is shifted right (1 byte), length that is
+//! claimed (4 bytes), compressed bytes. Large claims are rare, since they are slow.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, flag};
 use etwkit_etl::wire::{lz77, lz77_compress, lznt1, xpress_huffman};
 use etwkit_etl::{Order, Session};
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -68,6 +68,6 @@ fn in_a_file(format: u16, bytes: &[u8], claimed: u32) {
     file.extend(header.to_bytes());
     file.extend(bytes);
     let session = Session::open(vec![Box::new(file)]).expect("the header buffer is whole");
-    let in_time = walks::read(&session, Order::Time);
-    assert_eq!(in_time.events, walks::read(&session, Order::File).events);
+    let in_time = passes::read(&session, Order::Time);
+    assert_eq!(in_time.events, passes::read(&session, Order::File).events);
 }

@@ -1,6 +1,8 @@
-//! Event descriptions of the merge step: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO` records, and payloads of what they describe.
+//! Event descriptions of the merge step: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO` records, and payloads of
+//! what they describe.
 //!
-//! Layout of an input, again and again: kind (1 byte: description, map, payload), the blob behind its length (2 bytes).
+//! Layout of an input, again and again: kind (1 byte: description, map, payload), the blob behind its length
+//! (2 bytes).
 
 #![no_main]
 
@@ -8,7 +10,7 @@ use etwkit_decode::eventinfo::{self, Decoding};
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{ClassicEvent, ManifestEvent};
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -61,5 +63,5 @@ fuzz_target!(|data: &[u8]| {
         }
         now += 1;
     }
-    walks::decode(&made::session(trace));
+    passes::decode(&made::session(trace));
 });

@@ -1,7 +1,8 @@
 //! Extracts: archive in place, or manifests and Parquet files of a folder → open → all rows.
 //!
-//! Layout of an input: shape (1 byte). 0: the bytes of an archive. 1: manifest behind its length (2 bytes), then tables: number
-//! (1 byte), bytes behind their length (2 bytes). Else: rows (2 bytes), then the Parquet file of one table, whose manifest is right.
+//! Layout of an input: shape (1 byte). 0: the bytes of an archive. 1: manifest behind its length (2 bytes),
+//! then tables: number (1 byte), bytes behind their length (2 bytes). Else: rows (2 bytes), then the Parquet
+//! file of one table, whose manifest is right.
 
 #![no_main]
 
@@ -19,8 +20,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     static QUIET: Once = Once::new();
-    // The Parquet decoder panics over some damaged pages, which the reader of extracts turns into errors: only panics that get
-    // here are bugs.
+    // The Parquet decoder panics over some damaged pages, which the reader of extracts turns into errors:
+    // only panics that get here are bugs.
     QUIET.call_once(|| set_hook(Box::new(|_| ())));
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(data))) {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,7 +1,8 @@
 //! Kernel events: every class, type, version and pointer size over any payload, alone and as a trace.
 //!
-//! Layout of an input: pointer size, and what is done with the trace (1 byte). Then again and again: kind (1 byte), ticks since the event before (2 bytes), processor
-//! (1 byte), row of the built-in tables (2 bytes) or type and group (1 byte each), version (1 byte), payload behind its length (2 bytes).
+//! Layout of an input: pointer size, and what is done with the trace (1 byte). Then again and again: kind (1
+//! byte), ticks since the event before (2 bytes), processor (1 byte), row of the built-in tables (2 bytes) or
+//! type and group (1 byte each), version (1 byte), payload behind its length (2 bytes).
 
 #![no_main]
 
@@ -13,7 +14,7 @@ use etwkit_decode::tables::Known;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{ClassicEvent, KernelContext, KernelEvent, ManifestEvent, Record, Width};
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -33,13 +34,14 @@ fuzz_target!(|data: &[u8]| {
     let session = made::session(trace);
     // One thing at a time is three times as fast.
     match shape >> 1 & 3 {
-        0 => walks::decode(&session),
-        1 => walks::summary(&session),
-        _ => drop(walks::tables(&session)),
+        0 => passes::decode(&session),
+        1 => passes::summary(&session),
+        _ => drop(passes::tables(&session)),
     }
 });
 
-/// The kind's bits: 32-bit pointers, no row of the tables, classic header for kernel events, then which header they have.
+/// The kind's bits: 32-bit pointers, no row of the tables, classic header for kernel events, then which
+/// header they have.
 fn record(kind: u8, timestamp: i64, which: u16, version: u8, payload: &[u8]) -> Record<'_> {
     static KNOWN: OnceLock<Vec<Known>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| Tables::new().rows());

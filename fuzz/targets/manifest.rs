@@ -1,8 +1,9 @@
-//! Manifests of EventSource providers: XML, chunks of it in the order in which a trace has them, and payloads of their events. The XML
-//! is read as a file that a user names, too.
+//! Manifests of EventSource providers: XML, chunks of it in the order in which a trace has them, and payloads
+//! of their events. The XML is read as a file that a user names, too.
 //!
-//! Layout of an input: shape (1 byte). Even: XML of a whole manifest, which is also cut into chunks. Odd, again and again: kind (1
-//! byte), thread (1 byte), number of chunks and of this chunk (1 byte each), XML or payload behind its length (2 bytes).
+//! Layout of an input: shape (1 byte). Even: XML of a whole manifest, which is also cut into chunks. Odd,
+//! again and again: kind (1 byte), thread (1 byte), number of chunks and of this chunk (1 byte each), XML or
+//! payload behind its length (2 bytes).
 
 #![no_main]
 
@@ -11,7 +12,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::ManifestEvent;
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 const PROVIDER: Guid = Guid::from_bytes([9; 16]);
@@ -61,7 +62,7 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    walks::decode(&made::session(trace));
+    passes::decode(&made::session(trace));
 });
 
 const CHUNK: Descriptor =

@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
         rvas.sort_unstable();
         let all = table.resolve_sorted(&rvas);
         let one = rvas.iter().map(|rva| table.resolve(*rva));
-        // Walks over long functions are made again for each address.
+        // The rows of a long function are read again for each address.
         assert!(all.len() > 200 || one.eq(all));
         if let Ok(part) = pdb.table_of(&rvas) {
             drop(part.resolve_sorted(&rvas));

@@ -1,6 +1,6 @@
 //! The reader: the bytes of a file → session, events in the order of the file and of time.
 //!
-//! The same events come in both orders, and whether the file is mapped or read by position.
+//! Both orders have the same events, whether the file is mapped or read by position.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::io;
 
 use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Order, Session};
-use etwkit_fuzz::walks::{left_out_buffers, read};
+use etwkit_fuzz::passes::{left_out_buffers, read};
 use libfuzzer_sys::fuzz_target;
 
 /// A file that is read by position.

@@ -1,7 +1,8 @@
-//! Stacks and the events that they belong to: samples, switches, I/O; stacks that come early, late, twice, or by keys that are
-//! defined anywhere; modules and methods that come and go below them.
+//! Stacks and the events that they belong to: samples, switches, I/O; stacks that come early, late, twice, or
+//! by keys that are defined anywhere; modules and methods that come and go below them.
 //!
-//! An input is a row of steps: kind (1 byte), processor (1 byte), ticks since the step before (1 byte), operands.
+//! An input is a row of steps: kind (1 byte), processor (1 byte), ticks since the step before (1 byte),
+//! operands.
 
 #![no_main]
 
@@ -11,7 +12,7 @@ use etwkit_decode::clr;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, StackOwner, StackPart, TraceWriter};
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -22,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         }
         steps.step();
     }
-    let _ = walks::tables(&made::session(steps.trace));
+    let _ = passes::tables(&made::session(steps.trace));
 });
 
 struct Steps<'a> {

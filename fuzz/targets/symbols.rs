@@ -1,6 +1,7 @@
 //! Other files with symbols, and decorated names.
 //!
-//! Layout of an input: which kind (1 byte), bytes of the file. Tables get the right checksum, so that what is behind it is reached.
+//! Layout of an input: which kind (1 byte), bytes of the file. Tables get the right checksum, so that what is
+//! behind it is reached.
 
 #![no_main]
 

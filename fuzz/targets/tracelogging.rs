@@ -8,7 +8,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::writer::ManifestEvent;
 use etwkit_fuzz::input::Input;
-use etwkit_fuzz::{made, walks};
+use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,5 +24,5 @@ fuzz_target!(|data: &[u8]| {
         made::add(&mut trace, 0, event);
         now += 1;
     }
-    walks::decode(&made::session(trace));
+    passes::decode(&made::session(trace));
 });

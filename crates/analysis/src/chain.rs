@@ -9,7 +9,7 @@ use etwkit_query::range::Range;
 use crate::Result;
 use crate::root::{Ended, RootKind, Roots};
 use crate::stacks::StackText;
-use crate::stay::{NONE, Stay, Stays};
+use crate::slice::{NONE, Slice, Slices};
 use crate::threads::{Thread, Threads};
 use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
@@ -109,8 +109,9 @@ impl Chain {
     }
 }
 
-/// Waits with these reasons are no begin of a chain unless they are asked for: somebody sleeps because it wants to, or waits
-/// for work that nobody has. Where a thread waits for one that sleeps, the chain comes there all the same.
+/// Waits with these reasons are no begin of a chain unless they are asked for: somebody sleeps because it
+/// wants to, or waits for work that nobody has. Where a thread waits for one that sleeps, the chain comes
+/// there all the same.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
@@ -142,7 +143,7 @@ impl ChainRequest {
         let ends = TraceEnds::ask(session)?;
         let parts = parts(&waits, &ends);
         let walker = Walker {
-            stays: Stays::load(session, &parts)?,
+            slices: Slices::load(session, &parts)?,
             threads: Threads::load(session)?,
             stacks: StackText::new(session)?,
             ends,
@@ -187,7 +188,7 @@ enum End {
 }
 
 struct Walker {
-    stays: Stays,
+    slices: Slices,
     threads: Threads,
     stacks: StackText,
     ends: TraceEnds,
@@ -198,12 +199,12 @@ struct Walker {
 struct Other {
     link: i64,
     thread: i32,
-    stay: Stay,
+    slice: Slice,
 }
 
 /// Waits of a chain, others beside them, and where it ends.
 struct Walk {
-    links: Vec<(i32, Stay)>,
+    links: Vec<(i32, Slice)>,
     others: Vec<Other>,
     end: End,
 }
@@ -213,16 +214,16 @@ impl Walker {
         let mut roots = Roots::default();
         let mut walks = Vec::new();
         for (chain, wait) in (1..).zip(waits) {
-            let Some((thread, stay)) = self.find(wait) else { continue };
-            let Walk { links, others, end } = self.walk(thread, &stay, &mut roots);
-            let row = |link, thread, stay: &Stay| ChainRow { chain, link, ..self.link(thread, stay) };
+            let Some((thread, slice)) = self.find(wait) else { continue };
+            let Walk { links, others, end } = self.walk(thread, &slice, &mut roots);
+            let row = |link, thread, slice: &Slice| ChainRow { chain, link, ..self.link(thread, slice) };
             let links: Vec<ChainRow> =
-                (1..).zip(links).map(|(link, (thread, stay))| row(link, thread, &stay)).collect();
+                (1..).zip(links).map(|(link, (thread, slice))| row(link, thread, &slice)).collect();
             let other =
-                |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.stay) };
+                |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.slice) };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
-        let told = roots.tell(session, &self.stays, &self.stacks)?;
+        let told = roots.tell(session, &self.slices, &self.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
@@ -235,95 +236,95 @@ impl Walker {
         Ok(walks.into_iter().map(chain).collect())
     }
 
-    /// The stay of a wait that a question listed.
-    fn find(&self, wait: &WaitRow) -> Option<(i32, Stay)> {
+    /// The slice of a wait that a question listed.
+    fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
-        let is_it = |stay: &&Stay| stay.last_out() == Some(wait.start_ns) && stay.switch_in() == wait.in_ns;
-        Some((thread, *self.stays.of(thread).iter().find(is_it)?))
+        let is_it = |slice: &&Slice| slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns;
+        Some((thread, *self.slices.of(thread).iter().find(is_it)?))
     }
 
     /// The waits of a chain, and where it ends.
-    fn walk(&self, thread: i32, stay: &Stay, roots: &mut Roots) -> Walk {
+    fn walk(&self, thread: i32, slice: &Slice, roots: &mut Roots) -> Walk {
         let (mut links, mut others, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        let (mut thread, mut stay) = (thread, *stay);
-        let mut since = stay.last_out().unwrap_or(i64::MIN);
+        let (mut thread, mut slice) = (thread, *slice);
+        let mut since = slice.last_out().unwrap_or(i64::MIN);
         let end = loop {
-            links.push((thread, stay));
-            seen.insert((thread, stay.last_out()));
-            let Some((from, to)) = stay.wait() else {
-                break End::Known(if stay.is_open() { RootKind::Open } else { RootKind::NotRecorded });
+            links.push((thread, slice));
+            seen.insert((thread, slice.last_out()));
+            let Some((from, to)) = slice.wait() else {
+                break End::Known(if slice.is_open() { RootKind::Open } else { RootKind::NotRecorded });
             };
             since = since.max(from);
-            if stay.is_by_dpc() || self.threads.is_idle(stay.by) {
-                break End::Dpc(roots.add(thread, &stay, &self.stays, &self.threads));
+            if slice.is_by_dpc() || self.threads.is_idle(slice.by) {
+                break End::Dpc(roots.add(thread, &slice, &self.slices, &self.threads));
             }
-            if stay.by == NONE {
+            if slice.by == NONE {
                 break End::Known(RootKind::NotRecorded);
             }
-            let longest = self.longest_wait(stay.by, since, to);
+            let longest = self.longest_wait(slice.by, since, to);
             if self.all_waits {
                 let link = links.len() as i64 + 1;
-                let not_followed = |wait: &&Stay| longest.is_none_or(|longest| longest != **wait);
-                let waits = self.waits(stay.by, since, to).filter(not_followed);
-                others.extend(waits.map(|wait| Other { link, thread: stay.by, stay: *wait }));
+                let not_followed = |wait: &&Slice| longest.is_none_or(|longest| longest != **wait);
+                let waits = self.waits(slice.by, since, to).filter(not_followed);
+                others.extend(waits.map(|wait| Other { link, thread: slice.by, slice: *wait }));
             }
             let Some(before) = longest else {
-                break End::Ran { by: stay.by, from: since, to, stack: stay.by_stack };
+                break End::Ran { by: slice.by, from: since, to, stack: slice.by_stack };
             };
-            if seen.contains(&(stay.by, before.last_out())) {
+            if seen.contains(&(slice.by, before.last_out())) {
                 break End::Known(RootKind::Cycle);
             }
             if links.len() >= MAX_LINKS {
                 break End::Known(RootKind::TooDeep);
             }
-            (thread, stay) = (stay.by, before);
+            (thread, slice) = (slice.by, before);
         };
         Walk { links, others, end }
     }
 
     /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
     /// the last. None if what it did is more than ten times as long: then the wait explains nothing.
-    fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Stay> {
-        let inside = |stay: &&Stay| stay.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
+    fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
+        let inside = |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
-        let (run, ready, _) = sums(&self.stays, thread, (since, to), self.ends.end_ns);
+        let (run, ready, _) = sums(&self.slices, thread, (since, to), self.ends.end_ns);
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
     }
 
     /// The waits of a thread that were over before `to` and reach behind `since`.
-    fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Stay> {
-        let all = self.stays.of(thread).get(self.stays.position(thread, since)..).unwrap_or_default();
-        let in_time = all.iter().take_while(move |stay| stay.last_out().is_none_or(|out| out < to));
-        in_time.filter(move |stay| stay.wait().is_some_and(|(_, end)| end > since && end <= to))
+    fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
+        let all = self.slices.of(thread).get(self.slices.position(thread, since)..).unwrap_or_default();
+        let in_time = all.iter().take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
+        in_time.filter(move |slice| slice.wait().is_some_and(|(_, end)| end > since && end <= to))
     }
 
-    fn link(&self, thread: i32, stay: &Stay) -> ChainRow {
-        let readying = self.threads.get(stay.by);
+    fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
+        let readying = self.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
-        let is_thread = stay.by != NONE && !stay.is_by_dpc() && !self.threads.is_idle(stay.by);
-        let meanwhile = stay.wait().filter(|_| is_thread);
-        let meanwhile = meanwhile.map(|wait| sums(&self.stays, stay.by, wait, self.ends.end_ns));
-        let open = || stay.is_open().then(|| self.ends.end_ns.saturating_sub(stay.last_out().unwrap_or(0)));
+        let is_thread = slice.by != NONE && !slice.is_by_dpc() && !self.threads.is_idle(slice.by);
+        let meanwhile = slice.wait().filter(|_| is_thread);
+        let meanwhile = meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.ends.end_ns));
+        let open = || slice.is_open().then(|| self.ends.end_ns.saturating_sub(slice.last_out().unwrap_or(0)));
         ChainRow {
             kind: "wait".to_owned(),
-            start_ns: stay.last_out(),
-            readied_ns: stay.readied(),
-            in_ns: stay.switch_in(),
-            wait_ns: stay.wait().map(|(from, to)| to.saturating_sub(from)).or_else(open),
-            ready_ns: stay
+            start_ns: slice.last_out(),
+            readied_ns: slice.readied(),
+            in_ns: slice.switch_in(),
+            wait_ns: slice.wait().map(|(from, to)| to.saturating_sub(from)).or_else(open),
+            ready_ns: slice
                 .switch_in()
-                .zip(stay.readied())
+                .zip(slice.readied())
                 .map(|(into, readied)| into.saturating_sub(readied)),
-            wait_reason: stay.reason().map(wait_reason_name),
-            is_readied_by_dpc: stay.is_by_dpc(),
+            wait_reason: slice.reason().map(wait_reason_name),
+            is_readied_by_dpc: slice.is_by_dpc(),
             readying_pid: readying.and_then(|thread| thread.pid),
             readying_process: readying.and_then(|thread| thread.process.clone()),
             readying_tid: readying.map(|thread| thread.tid),
             readying_run_ns: meanwhile.map(|(run, ..)| run),
             readying_ready_ns: meanwhile.map(|(_, ready, _)| ready),
             readying_wait_ns: meanwhile.map(|(.., wait)| wait),
-            stack_id: stack(stay.stack),
-            readying_stack_id: stack(stay.by_stack),
+            stack_id: stack(slice.stack),
+            readying_stack_id: stack(slice.by_stack),
             ..of_thread(thread, self.threads.get(thread))
         }
     }
@@ -356,7 +357,7 @@ impl Walker {
 
     /// A root that is a thread: how long it ran, was ready and waited meanwhile.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
-        let (run, ready, wait) = sums(&self.stays, by, (from, to), self.ends.end_ns);
+        let (run, ready, wait) = sums(&self.slices, by, (from, to), self.ends.end_ns);
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name().to_owned(),

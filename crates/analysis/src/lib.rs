@@ -1,8 +1,9 @@
-//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths; regions of interest.
+//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths;
+//! regions of interest.
 //!
-//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one extract. A question is a request
-//! type, its answer typed rows, the same for every front end. What is meant by each number stands in `docs/waits.md` and
-//! `docs/regions.md`.
+//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one
+//! extract. A question is a request type, its answer typed rows, the same for every front end. What is meant
+//! by each number stands in `docs/waits.md` and `docs/regions.md`.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +14,7 @@ pub mod region;
 mod root;
 mod root_rows;
 mod stacks;
-mod stay;
+mod slice;
 mod threads;
 mod time_line;
 mod trace_end;

@@ -15,7 +15,7 @@ use etwkit_query::range::{Range, Unit};
 use crate::Result;
 use crate::root::Roots;
 use crate::stacks::StackText;
-use crate::stay::Stays;
+use crate::slice::Slices;
 use crate::threads::{Thread, Threads};
 pub use crate::time_line::State;
 use crate::trace_end::{TraceEnds, check};
@@ -69,7 +69,7 @@ pub struct CriticalPath {
     pub tree: Vec<Node>,
     /// What the time went to, largest first.
     pub shares: Vec<Share>,
-    /// The same by process, largest first.
+    /// What the time went to by process, largest first.
     pub processes: Vec<ProcessShare>,
     /// Since when the thread has been waiting when the trace ended, and for what reason, if it has.
     pub open_wait: Option<(i64, Option<String>)>,
@@ -84,7 +84,7 @@ pub enum Chosen {
     Longest,
 }
 
-/// Other threads that are told, at most.
+/// Other threads that are reported, at most.
 const OTHERS: usize = 3;
 
 /// Why there is no path, if the question was understood.
@@ -118,10 +118,10 @@ impl PathRequest {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
         let part = Range { min: self.time.min.max(ends.start_ns), max: self.time.max.min(ends.end_ns) };
-        let stays = Stays::load(session, &[part])?;
+        let slices = Slices::load(session, &[part])?;
         let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
             .into_iter()
-            .filter_map(|thread| candidate(thread, &stays, part, !self.time.is_unlimited()))
+            .filter_map(|thread| candidate(thread, &slices, part, !self.time.is_unlimited()))
             .collect();
         let has_one = |fitting: &[Candidate]| {
             let first = fitting.first().map(|candidate| candidate.thread.process_key);
@@ -135,7 +135,7 @@ impl PathRequest {
         let candidate = fitting.remove(position);
         let (from, to) =
             if self.time.is_unlimited() { (candidate.from, candidate.to) } else { (part.min, part.max) };
-        let parts = Parts { stays, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
+        let parts = Parts { slices, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
         Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, (chosen, fitting), (from, to))?)))
     }
 }
@@ -166,28 +166,28 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     longest.into_values().map(|candidate| candidate.thread).collect()
 }
 
-/// A thread of which something is told in the part, with what it ran there, from its first switch-in to its
-/// last switch-out. In a whole
-/// trace it has to have run; in a part that was chosen it may just wait, which is what people ask about.
-fn candidate(thread: Thread, stays: &Stays, part: Range, is_chosen: bool) -> Option<Candidate> {
+/// A thread of which something is reported in the part, with what it ran there, from its first switch-in to
+/// its last switch-out. In a whole trace it has to have run; in a part that was chosen it may just wait,
+/// which is what people ask about.
+fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
     let (mut run_ns, mut ran) = (0i64, None);
-    for stay in stays.of(key) {
-        let Some((begin, end)) = stay.begin().zip(stay.end()) else { continue };
+    for slice in slices.of(key) {
+        let Some((begin, end)) = slice.begin().zip(slice.end()) else { continue };
         let (begin, end) = (begin.max(part.min), end.min(part.max));
         if begin < end {
             run_ns = run_ns.saturating_add(end - begin);
             ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }
-    let waits = || is_chosen && stays.is_told(key, part.min, part.max);
+    let waits = || is_chosen && slices.is_told(key, part.min, part.max);
     let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
     Some(Candidate { thread, key, run_ns, from, to })
 }
 
 /// What paths are made of.
 pub(crate) struct Parts {
-    pub(crate) stays: Stays,
+    pub(crate) slices: Slices,
     pub(crate) threads: Threads,
     pub(crate) stacks: StackText,
     pub(crate) ends: TraceEnds,
@@ -207,14 +207,14 @@ impl Parts {
         let mut roots = Roots::default();
         let numbers: Vec<Option<usize>> =
             pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
-        let told = roots.tell(session, &self.stays, &self.stacks)?;
+        let told = roots.tell(session, &self.slices, &self.stacks)?;
         let segments: Vec<Segment> = pieces
             .iter()
             .zip(numbers)
             .map(|(piece, number)| self.segment(piece, number.and_then(|number| told.get(number))))
             .collect();
         let shares = rows::shares(&segments, to.saturating_sub(from));
-        let open = self.stays.of(candidate.key).last().filter(|stay| stay.is_open());
+        let open = self.slices.of(candidate.key).last().filter(|slice| slice.is_open());
         let count = others.len();
         others.sort_by_key(|other| (std::cmp::Reverse(other.run_ns), other.key));
         let best = others.into_iter().take(OTHERS).map(|other| (other.thread, other.run_ns));
@@ -229,7 +229,7 @@ impl Parts {
             processes: rows::by_process(&shares, to.saturating_sub(from)),
             shares,
             segments,
-            open_wait: open.and_then(|stay| Some((stay.last_out()?, stay.reason().map(wait_reason)))),
+            open_wait: open.and_then(|slice| Some((slice.last_out()?, slice.reason().map(wait_reason)))),
         })
     }
 }

@@ -1,16 +1,18 @@
 //! What ended a wait that no thread ended: a transfer, a timer, another DPC.
 //!
-//! Waits are collected first and told in one reading of the tables of DPCs and transfers, however many they are.
+//! Waits are collected first and told in one reading of the tables of DPCs and transfers, however many they
+//! are.
 
 use etwkit_query::Session;
 
 use crate::Result;
 use crate::root_rows::{Dpc, Transfer, each_dpc, each_transfer};
 use crate::stacks::StackText;
-use crate::stay::{Stay, Stays};
+use crate::slice::{Slice, Slices};
 use crate::threads::Threads;
 
-/// How far the completion of a transfer may lie from the time at which its thread was made ready, in nanoseconds. One DPC does both.
+/// How far the completion of a transfer may lie from the time at which its thread was made ready, in
+/// nanoseconds. One DPC does both.
 const NEAR_NS: i64 = 100_000;
 
 /// Waits that one DPC or completion is compared with; more at one moment are damage.
@@ -35,7 +37,8 @@ const COMPLETIONS: &[&str] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
-    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no processor.
+    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no
+    /// processor.
     ThreadRan,
     /// A transfer of the thread was complete.
     DiskIo,
@@ -86,7 +89,7 @@ pub(crate) struct Ended {
 #[derive(Debug, Clone, PartialEq)]
 struct Pending {
     thread_key: i32,
-    stay: Stay,
+    slice: Slice,
     from: i64,
     to: i64,
     /// Processor of the thread that the DPC interrupted; unknown if that was idle.
@@ -96,7 +99,7 @@ struct Pending {
     dpcs: Vec<Dpc>,
 }
 
-/// Waits that DPCs ended, until they are told.
+/// Waits that DPCs ended, until they are reported.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
     pending: Vec<Pending>,
@@ -104,13 +107,13 @@ pub(crate) struct Roots {
 
 impl Roots {
     /// Adds a wait of a thread, which a DPC ended; the answer has its number.
-    pub(crate) fn add(&mut self, thread_key: i32, stay: &Stay, stays: &Stays, threads: &Threads) -> usize {
-        let (from, to) = stay.wait().unwrap_or_default();
-        let is_idle = threads.is_idle(stay.by);
-        let cpu = if is_idle { None } else { stays.running(stay.by, to).and_then(Stay::cpu) };
+    pub(crate) fn add(&mut self, thread_key: i32, slice: &Slice, slices: &Slices, threads: &Threads) -> usize {
+        let (from, to) = slice.wait().unwrap_or_default();
+        let is_idle = threads.is_idle(slice.by);
+        let cpu = if is_idle { None } else { slices.running(slice.by, to).and_then(Slice::cpu) };
         self.pending.push(Pending {
             thread_key,
-            stay: *stay,
+            slice: *slice,
             from,
             to,
             cpu,
@@ -124,7 +127,7 @@ impl Roots {
     ///
     /// # Errors
     /// Reading the tables fails.
-    pub(crate) fn tell(mut self, session: &Session, stays: &Stays, stacks: &StackText) -> Result<Vec<Ended>> {
+    pub(crate) fn tell(mut self, session: &Session, slices: &Slices, stacks: &StackText) -> Result<Vec<Ended>> {
         let mut order: Vec<usize> = (0..self.pending.len()).collect();
         let to = |number: &usize| self.pending.get(*number).map_or(0, |wait| wait.to);
         order.sort_by_key(to);
@@ -147,7 +150,7 @@ impl Roots {
             let at = transfer.complete_ns;
             each(at.saturating_sub(NEAR_NS), at.saturating_add(NEAR_NS), &mut |wait| wait.offer(&transfer));
         })?;
-        Ok(self.pending.into_iter().map(|wait| wait.ended(stays, stacks)).collect())
+        Ok(self.pending.into_iter().map(|wait| wait.ended(slices, stacks)).collect())
     }
 }
 
@@ -163,11 +166,11 @@ impl Pending {
         }
     }
 
-    fn ended(mut self, stays: &Stays, stacks: &StackText) -> Ended {
-        let dpc = self.dpc(stays);
-        let sleeps = self.stay.reason().is_some_and(|reason| SLEEPS.contains(&reason));
+    fn ended(mut self, slices: &Slices, stacks: &StackText) -> Ended {
+        let dpc = self.dpc(slices);
+        let sleeps = self.slice.reason().is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
-        let by = |names| stacks.has_method(self.stay.by_stack, names);
+        let by = |names| stacks.has_method(self.slice.by_stack, names);
         let kind = if self.transfer.is_some() && !sleeps {
             RootKind::DiskIo
         } else if sleeps || is_timer || by(TIMERS) {
@@ -180,15 +183,15 @@ impl Pending {
         Ended { kind, transfer: self.transfer.take().filter(|_| kind == RootKind::DiskIo), dpc }
     }
 
-    /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it interrupted. Where that was
-    /// idle, the one on a processor that was idle, if there is only one.
-    fn dpc(&mut self, stays: &Stays) -> Option<Dpc> {
+    /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it
+    /// interrupted. Where that was idle, the one on a processor that was idle, if there is only one.
+    fn dpc(&mut self, slices: &Slices) -> Option<Dpc> {
         let dpcs = std::mem::take(&mut self.dpcs);
         let mut fitting: Vec<Dpc> = match self.cpu {
             Some(cpu) => dpcs.into_iter().filter(|dpc| dpc.cpu == i64::from(cpu)).collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
-                let busy = stays.busy_processors(self.to);
+                let busy = slices.busy_processors(self.to);
                 dpcs.into_iter().filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu))).collect()
             }
         };

@@ -65,8 +65,8 @@ impl StackText {
         if all { self.all(stack_id) } else { self.some(stack_id) }
     }
 
-    /// The few innermost frames that say something: without those of the scheduler and of entering the kernel at the inner end, as long as
-    /// others remain.
+    /// The few innermost frames that say something: without those of the scheduler and of entering the kernel
+    /// at the inner end, as long as others remain.
     #[must_use]
     pub fn some(&self, stack_id: i64) -> Vec<String> {
         let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };

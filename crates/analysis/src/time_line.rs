@@ -3,7 +3,7 @@
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::rows::{Cell, Field};
 
-use crate::stay::{Stay, Stays};
+use crate::slice::{Slice, Slices};
 
 /// What a thread did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -15,7 +15,8 @@ pub enum State {
     Ready,
     /// It waited.
     Waiting,
-    /// Not told: before its first switch, behind its end, across lost events, or where no event parts waiting from ready.
+    /// Not told: before its first switch, behind its end, across lost events, or where no event parts waiting
+    /// from ready.
     #[default]
     Unknown,
 }
@@ -58,22 +59,22 @@ pub(crate) struct Piece {
     pub(crate) from: i64,
     pub(crate) to: i64,
     pub(crate) state: State,
-    /// The stay that tells it; missing where nothing does.
-    pub(crate) stay: Option<Stay>,
+    /// The slice that tells it; missing where nothing does.
+    pub(crate) slice: Option<Slice>,
 }
 
-/// The time line of a thread from `from` to `to`. Pieces follow each other without gap, are never empty, and cover exactly that time.
-/// The trace ends at `end_ns`.
-pub(crate) fn time_line(stays: &Stays, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
+/// The time line of a thread from `from` to `to`. Pieces follow each other without gap, are never empty, and
+/// cover exactly that time. The trace ends at `end_ns`.
+pub(crate) fn time_line(slices: &Slices, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| pieces.push(piece));
+    each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| pieces.push(piece));
     pieces
 }
 
 /// How long a thread was in each state, in the order running, ready, waiting.
-pub(crate) fn sums(stays: &Stays, thread_key: i32, (from, to): (i64, i64), end_ns: i64) -> (i64, i64, i64) {
+pub(crate) fn sums(slices: &Slices, thread_key: i32, (from, to): (i64, i64), end_ns: i64) -> (i64, i64, i64) {
     let (mut run, mut ready, mut wait) = (0i64, 0i64, 0i64);
-    each_piece(stays, thread_key, (from, to), end_ns, &mut |piece| {
+    each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| {
         let sum = match piece.state {
             State::Running => &mut run,
             State::Ready => &mut ready,
@@ -86,19 +87,19 @@ pub(crate) fn sums(stays: &Stays, thread_key: i32, (from, to): (i64, i64), end_n
 }
 
 fn each_piece(
-    stays: &Stays,
+    slices: &Slices,
     thread_key: i32,
     (from, to): (i64, i64),
     end_ns: i64,
     take: &mut dyn FnMut(Piece),
 ) {
     let mut line = Line { take, at: from, to };
-    let all = stays.of(thread_key);
-    for stay in all.get(stays.position(thread_key, from)..).unwrap_or_default() {
-        if stay.last_out().or(stay.begin()).is_some_and(|first| first >= to) {
+    let all = slices.of(thread_key);
+    for slice in all.get(slices.position(thread_key, from)..).unwrap_or_default() {
+        if slice.last_out().or(slice.begin()).is_some_and(|first| first >= to) {
             break;
         }
-        line.stay(stay, end_ns);
+        line.slice(slice, end_ns);
     }
     line.add(State::Unknown, to, None);
 }
@@ -112,31 +113,31 @@ struct Line<'t> {
 
 impl Line<'_> {
     /// What the thread did from the end of the last piece up to a time.
-    fn add(&mut self, state: State, until: i64, stay: Option<&Stay>) {
+    fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);
         if until > self.at {
-            (self.take)(Piece { from: self.at, to: until, state, stay: stay.copied() });
+            (self.take)(Piece { from: self.at, to: until, state, slice: slice.copied() });
             self.at = until;
         }
     }
 
-    fn stay(&mut self, stay: &Stay, end_ns: i64) {
-        let begin = stay.begin();
-        if let Some(last_out) = stay.last_out() {
+    fn slice(&mut self, slice: &Slice, end_ns: i64) {
+        let begin = slice.begin();
+        if let Some(last_out) = slice.last_out() {
             self.add(State::Unknown, last_out, None);
             let back = begin.unwrap_or(end_ns);
-            match stay.readied() {
+            match slice.readied() {
                 Some(readied) => {
-                    self.add(State::Waiting, readied.min(back), Some(stay));
-                    self.add(State::Ready, back, Some(stay));
+                    self.add(State::Waiting, readied.min(back), Some(slice));
+                    self.add(State::Ready, back, Some(slice));
                 }
-                None if stay.is_open() => self.add(State::Waiting, end_ns, Some(stay)),
-                None => self.add(State::Unknown, back, Some(stay)),
+                None if slice.is_open() => self.add(State::Waiting, end_ns, Some(slice)),
+                None => self.add(State::Unknown, back, Some(slice)),
             }
         }
         if let Some(begin) = begin {
             self.add(State::Unknown, begin, None);
-            self.add(State::Running, stay.end().unwrap_or(begin), Some(stay));
+            self.add(State::Running, slice.end().unwrap_or(begin), Some(slice));
         }
     }
 }

@@ -31,7 +31,7 @@ impl TraceEnds {
 /// How waits are recorded.
 const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
 
-/// Whether there are context switches, row by row, and events that tell who ended waits.
+/// Whether there are context switches, row by row, and events that say who ended waits.
 ///
 /// # Errors
 /// They were not recorded, or only sums are kept; the query fails.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 /// Letters of a file that an error shows.
 const MAX_FOUND: usize = 80;
 
-/// What is wrong with a file, and where. What the file has stands in it as it is, to be escaped for a terminal.
+/// What is wrong with a file, and where. What the file has stands in it as it is, to be escaped for a
+/// terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct Wrong {

@@ -1,7 +1,8 @@
-//! Events of the DNS client that tell of queries.
+//! Events of the DNS client that describe queries.
 //!
-//! Start and end of a query are logged by the process that asks. What happens in between is logged by the service that asks servers: its events have
-//! the name of the host and, in newer versions, the process that asked.
+//! Start and end of a query are logged by the process that asks. What happens in between is logged by the
+//! service that asks servers: its events have the name of the host and, in newer versions, the process that
+//! asked.
 
 use std::net::IpAddr;
 
@@ -27,7 +28,7 @@ pub mod id {
     pub const SERVER: u16 = 3010;
 }
 
-/// What an event tells.
+/// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DnsEvent {
     /// Name that is asked for.

@@ -11,8 +11,8 @@ pub struct Context {
     pub pointer_size: usize,
     /// Integer values that later lengths and counts refer to.
     pub slots: Vec<u64>,
-    /// Fields and elements that may still be looked at. A payload has 64 KiB; only one made to cost time, with
-    /// arrays of structs whose members have no bytes, needs more than this.
+    /// Fields and elements that may still be looked at. A payload has 64 KiB; only a malicious one,
+    /// with arrays of structs whose members have no bytes, needs more than this.
     steps_left: u32,
 }
 
@@ -26,7 +26,7 @@ impl Context {
         Self::with_slots(pointer_size, vec![0; usize::from(slots)])
     }
 
-    /// The same with a list of slots that is used again.
+    /// For a schema with the slots of this list, so that one list serves many events.
     #[must_use]
     pub const fn with_slots(pointer_size: usize, slots: Vec<u64>) -> Self {
         Self { pointer_size, slots, steps_left: MAX_STEPS }

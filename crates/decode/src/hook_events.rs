@@ -1,7 +1,9 @@
-//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource `HookEvents`), and the pictures of the screen that it takes then.
+//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource `HookEvents`), and
+//! the pictures of the screen that it takes then.
 //!
-//! The layouts are those of its public source; no recorded trace with these events was at hand. A trace may bring their manifest along. Where it does, fields are
-//! read by their names, else by the numbers of the events.
+//! The layouts are those of its public source; no recorded trace with these events was at hand. A trace may
+//! bring their manifest along. Where it does, fields are read by their names, else by the numbers of the
+//! events.
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
 use etwkit_etl::{Guid, RawEvent};

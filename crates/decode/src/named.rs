@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::schema::Type;
 use crate::{Decoder, Plan, Spans};
 
-/// Positions of `N` fields in the plans that were met. Layouts differ from version to version and between what a trace brings along
-/// and what is built in; the names of fields do not.
+/// Positions of `N` fields in the plans that were met. Layouts differ from version to version and between
+/// what a trace brings along and what is built in; the names of fields do not.
 #[derive(Debug)]
 pub struct NamedFields<const N: usize> {
     names: [&'static str; N],
@@ -35,8 +35,8 @@ impl<const N: usize> NamedFields<N> {
         Self { names, positions: FxHashMap::default(), spans: Spans::default() }
     }
 
-    /// Reads an event: by what the trace itself says of it, and where that is not enough for `read` by whatever else describes it.
-    /// `None` if nothing describes it, it is cut short, or `read` finds nothing.
+    /// Reads an event: by what the trace itself says of it, and where that is not enough for `read` by
+    /// whatever else describes it. `None` if nothing describes it, it is cut short, or `read` finds nothing.
     pub fn read<T>(
         &mut self,
         event: &RawEvent<'_>,

@@ -1,4 +1,4 @@
-//! Microsoft-Windows-Kernel-EventTracing: what sessions and providers tell of themselves.
+//! Microsoft-Windows-Kernel-EventTracing: what sessions and providers say about themselves.
 
 use etwkit_etl::{Guid, RawEvent};
 
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What an event id stands for; `None` for those that tell nothing of sessions.
+    /// What an event id stands for; `None` for those that say nothing of sessions.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// What is read from an event; what it does not tell is missing.
+/// What is read from an event; what it does not say is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFields {
     /// Name of the session.
@@ -168,7 +168,8 @@ impl Default for SessionReader {
 }
 
 impl SessionReader {
-    /// Reads an event; `None` for those of other providers, those that tell nothing of sessions, and those whose layout is not known.
+    /// Reads an event; `None` for those of other providers, those that say nothing of sessions, and those
+    /// whose layout is not known.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<(Kind, SessionFields)> {
         if !event.kind.is_manifest() || event.provider() != EVENT_TRACING {
             return None;

@@ -1,4 +1,4 @@
-//! Connected standby (modern standby): when the machine goes into it and comes out again, told by
+//! Connected standby (modern standby): when the machine goes into it and comes out again, reported by
 //! Microsoft-Windows-Kernel-Power.
 //!
 //! The entry (id 506) is documented in its manifest. Of the exit (id 507) the names and order of the first

@@ -1,7 +1,8 @@
-//! Events of the TCP/IP driver that tell of connections.
+//! Events of the TCP/IP driver that describe connections.
 //!
-//! A connection is named by the address of its control block (TCB), which Windows uses again once it is closed. Sends and receives are logged in
-//! whatever thread runs, so that only the events around a connection tell its process.
+//! A connection is named by the address of its control block (TCB), which Windows uses again once it is
+//! closed. Sends and receives are logged in whatever thread runs, so that only the events around a connection
+//! tell its process.
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
@@ -123,7 +124,8 @@ pub struct TcpEvent {
     pub pid: Option<u32>,
     /// Bytes of data.
     pub bytes: Option<u32>,
-    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is not acknowledged.
+    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is not
+    /// acknowledged.
     pub sequence: Option<u32>,
     /// Number of the template.
     pub template: Option<u32>,
@@ -133,7 +135,7 @@ pub struct TcpEvent {
     pub summary: Option<Summary>,
 }
 
-/// What a send tells of the state of its connection.
+/// What a send says about the state of its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SendState {
     /// Congestion window in bytes.
@@ -235,7 +237,7 @@ impl Default for TcpReader {
 }
 
 impl TcpReader {
-    /// What an event may tell of a connection.
+    /// What an event may say about a connection.
     #[must_use]
     pub fn kind(event: &RawEvent<'_>) -> Option<Kind> {
         if !event.kind.is_manifest() || event.provider() != TCPIP {
@@ -312,8 +314,8 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
     })
 }
 
-/// The process that an event names in its payload, by the layout that these events have had in all versions. Without process events this is how a process
-/// becomes known that owns a connection and logs nothing itself.
+/// The process that an event names in its payload, by the layout that these events have had in all versions.
+/// Without process events this is how a process becomes known that owns a connection and logs nothing itself.
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {

@@ -77,7 +77,8 @@ fn sized(block: &[u8]) -> Option<Cursor<'_>> {
     Some(Cursor::new(block.get(2..size)?))
 }
 
-/// Tags: 7 bits in each byte, the highest bit says that another one follows. They have no meaning of their own.
+/// Tags: 7 bits in each byte, the highest bit says that another one follows. They have no meaning of their
+/// own.
 fn tags(cursor: &mut Cursor<'_>) -> Option<()> {
     while cursor.u8()? & 0x80 != 0 {}
     Some(())

@@ -1,7 +1,9 @@
-//! Events of the window manager: its global lock, its objects, delays of input and messages, and who has the focus.
+//! Events of the window manager: its global lock, its objects, delays of input and messages, and who has the
+//! focus.
 //!
-//! Layouts are those of the provider's published manifest, which kept version 0 when fields were added, so that only the length of a payload
-//! tells which fields it has. Numbers in milliseconds are as exact as the tick count of the system.
+//! Layouts are those of the provider's published manifest, which kept version 0 when fields were added, so
+//! that only the length of a payload says which fields it has. Numbers in milliseconds are as exact as the
+//! tick count of the system.
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
 use etwkit_etl::{Guid, RawEvent};
@@ -29,16 +31,17 @@ impl Mode {
     }
 }
 
-/// A thread got the global lock. One acquisition may be told by several events, which have the same token.
+/// A thread got the global lock. One acquisition may be reported by several events, which have the same
+/// token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acquired {
-    /// Id of the event: a slow acquisition is told by one of another id behind the common one.
+    /// Id of the event: a slow acquisition is reported by one of another id behind the common one.
     pub id: u16,
     /// How it is held.
     pub mode: Mode,
     /// How long the thread waited, in ticks of the performance counter; 0 where only `wait_us` tells it.
     pub wait_qpc: u64,
-    /// The same in microseconds; 0 in many versions.
+    /// How long the thread waited, in microseconds; 0 in many versions.
     pub wait_us: u64,
     /// Number of the acquisition.
     pub token: u64,
@@ -47,7 +50,8 @@ pub struct Acquired {
 /// A thread is about to give the global lock back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Released {
-    /// How long it had it, in ticks of the performance counter. Older versions count from the time when the thread asked for it.
+    /// How long it had it, in ticks of the performance counter. Older versions count from the time when the
+    /// thread asked for it.
     pub hold_qpc: u64,
 }
 
@@ -157,7 +161,7 @@ impl DelayKind {
     }
 }
 
-/// A delay, told when it is over. What a version does not tell is `None`.
+/// A delay, told when it is over. What a version does not say is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delay {
     /// What was delayed.
@@ -201,7 +205,7 @@ pub enum Focus {
     Lost(u32, u32),
 }
 
-/// What an event tells.
+/// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The global lock was acquired.

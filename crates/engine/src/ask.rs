@@ -40,7 +40,7 @@ impl<A> Asked<A> {
     }
 }
 
-/// What answers tell of their extracts.
+/// What answers say about their extracts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Naming {
     /// They are called by their whole paths.

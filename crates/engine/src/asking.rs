@@ -11,7 +11,8 @@ use etwkit_query::rename::RenameRules;
 use etwkit_trace::import;
 use etwkit_trace::tags::TagSet;
 
-/// What belongs to one question, and travels with it. Copies have the same switch and tell the same listener.
+/// What belongs to one question, and travels with it. Copies have the same switch and report to the same
+/// listener.
 #[derive(Debug, Clone)]
 pub struct Asking {
     /// What processes are called; without rules they have the names of their executables.
@@ -53,7 +54,7 @@ pub trait Progress: fmt::Debug + Send + Sync {
     }
 }
 
-/// Nobody is told.
+/// Nobody listens.
 #[derive(Debug)]
 struct Silent;
 

@@ -93,7 +93,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same error, with what it is of.
+    /// This error, with the name of what it is about.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
         Self::Of { name: name.into(), source: Box::new(self) }

@@ -26,7 +26,8 @@ impl Guid {
         self.0.to_le_bytes()
     }
 
-    /// From the text of the usual form, at compile time: `Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c")`.
+    /// From the text of the usual form, at compile time:
+    /// `Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c")`.
     ///
     /// Meant for constants. A text that is no GUID gives [`Guid::ZERO`]; [`FromStr`] reports it.
     #[must_use]

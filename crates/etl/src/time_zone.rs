@@ -8,7 +8,8 @@ const PER_MINUTE: i64 = 60 * FILETIME_PER_SECOND;
 const PER_DAY: i64 = 24 * 60 * PER_MINUTE;
 
 impl TimeZone {
-    /// Minutes that local time is behind UTC at a FILETIME: the bias, and that of standard or daylight saving time.
+    /// Minutes that local time is behind UTC at a FILETIME: the bias, and that of standard or daylight saving
+    /// time.
     #[must_use]
     pub fn bias_at(&self, filetime: i64) -> i32 {
         let standard = self.bias.saturating_add(self.standard_bias);
@@ -24,8 +25,8 @@ impl TimeZone {
     }
 }
 
-/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month, 5 for the last.
-/// `None` if there is none.
+/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month, 5 for the
+/// last. `None` if there is none.
 fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
     let field = |index: usize| u16_at(rule, 2 * index).map(i64::from);
     let (own_year, month, weekday, day) = (field(0)?, field(1)?, field(2)?, field(3)?);

@@ -264,8 +264,8 @@ pub(crate) struct EventsArgs {
     /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
     #[arg(long, value_name = "NAMES")]
     pub(crate) provider: Option<String>,
-    /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?, several with ;,
-    /// ! excludes)
+    /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?, several with
+    /// ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     pub(crate) name: Option<String>,
     /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
@@ -280,7 +280,7 @@ pub(crate) struct EventsArgs {
     /// How events are printed
     #[arg(long, value_enum, default_value_t = EventsFormat::Text)]
     pub(crate) format: EventsFormat,
-    /// The same as --format json: a line that names the command and the format, then one object on each line
+    /// Short for --format json: a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 }
@@ -310,7 +310,7 @@ pub(crate) struct ExtractArgs {
     /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
-    /// Count a stay on a processor, with the wait before, whole where it begins, instead of cutting it at the
+    /// Count a scheduling slice, with the wait before, whole where it begins, instead of cutting it at the
     /// ends of --range
     #[arg(long, requires = "range")]
     pub(crate) keep_whole: bool,

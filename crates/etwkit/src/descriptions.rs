@@ -8,8 +8,8 @@ use etwkit_query::question::Descriptions;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct DescriptionArgs {
-    /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a folder with such
-    /// files; can be repeated
+    /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a folder with
+    /// such files; can be repeated
     #[arg(long, value_name = "FILE|FOLDER")]
     tmf: Vec<PathBuf>,
     /// Decode the events of providers by this instrumentation manifest (.man); can be repeated

@@ -64,7 +64,7 @@ where
     run_on_screen(args, out, err, Terminal::default())
 }
 
-/// The same as [`run`] for a terminal.
+/// Runs a command line as [`run`] does, for a terminal.
 pub fn run_on_screen<T>(
     args: impl IntoIterator<Item = T>,
     out: &mut dyn Write,

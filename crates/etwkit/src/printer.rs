@@ -105,12 +105,12 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// The same, writing to a terminal with that many columns.
+    /// This printer, writing to a terminal with that many columns.
     pub(crate) fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
     }
 
-    /// The same for a terminal that has colours, and a session that may have others.
+    /// This printer, for a terminal that has these colours and a session that may have chosen others.
     pub(crate) fn with_colors(self, terminal: Colors, session: Option<When>) -> Self {
         Self { terminal, colors: terminal.chosen(session), ..self }
     }
@@ -122,7 +122,7 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// The same in a session that says so much.
+    /// This printer, in a session that says so much.
     pub(crate) fn with_speech(self, speech: Speech) -> Self {
         Self { speech, ..self }
     }
@@ -215,7 +215,7 @@ impl<'w> Printer<'w> {
         &mut self.gaps
     }
 
-    /// The same for a part of the answer that goes to a file.
+    /// This printer, for a part of the answer that goes to a file and has these gaps.
     pub(crate) fn with_gaps(self, gaps: AllGaps) -> Self {
         Self { gaps, ..self }
     }
@@ -334,7 +334,7 @@ pub(crate) struct TableLine {
 }
 
 impl TableLine {
-    /// The same as something to look at.
+    /// This line in the colour of warnings.
     pub(crate) fn alarming(&self) -> Self {
         Self { role: Role::Warning, text: self.text.clone() }
     }

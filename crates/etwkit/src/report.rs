@@ -57,7 +57,8 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
 /// What is said where nothing better is known.
 const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
 
-/// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors of its kind.
+/// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors
+/// of its kind.
 pub(crate) fn hint(error: &anyhow::Error) -> String {
     let of_system = || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(of_system);
     error.chain().find_map(of_library).or_else(of_system).unwrap_or_else(|| HELP.to_owned())

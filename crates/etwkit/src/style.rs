@@ -1,7 +1,7 @@
-//! Colours: what a text is decides how it looks, and no colour tells what the words do not.
+//! Colours: what a text is decides how it looks, and no colour says what the words do not.
 //!
-//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of the plain text and nothing that a file
-//! contains can end a colour or begin one.
+//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of
+//! the plain text and nothing that a file contains can end a colour or begin one.
 
 use std::borrow::Cow;
 

@@ -10,7 +10,8 @@ use crate::printer::Printer;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be repeated
+    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
+    /// repeated
     #[arg(long = "stack-tag-file", value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -8,7 +8,8 @@ use etwkit_query::frames::TraceFrames;
 /// Number of a stack: of the node of its innermost frame.
 pub(crate) type Node = u32;
 
-/// A tree of stacks, and the names of their frames in the order in which they came. Grows with the distinct stacks of an extract.
+/// A tree of stacks, and the names of their frames in the order in which they came. Grows with the distinct
+/// stacks of an extract.
 pub(crate) struct Stacks<'f> {
     frames: &'f TraceFrames,
     nodes: Vec<Place>,

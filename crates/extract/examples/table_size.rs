@@ -210,7 +210,7 @@ impl Iterator for Samples {
     }
 }
 
-/// Stays of 1 to 1000 microseconds; half of them behind a wait.
+/// Slices of 1 to 1000 microseconds; half of them behind a wait.
 struct Switches {
     random: Random,
     stacks: Stacks,

@@ -27,7 +27,7 @@ pub struct ConvertOptions<'a> {
     pub detail: Detail,
     /// The part of the trace that is extracted.
     pub range: Range,
-    /// Whether stays of threads belong whole to the range in which they begin.
+    /// Whether scheduling slices of threads belong whole to the range in which they begin.
     pub keep_whole: bool,
     /// Whether bytes of events that could not be decoded are kept.
     pub keep_payload: bool,
@@ -141,7 +141,8 @@ impl From<SinkError> for ConvertError {
     }
 }
 
-/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and can stop the work.
+/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and can stop the
+/// work.
 ///
 /// # Errors
 /// [`ConvertError`]; nothing is changed at the target then.
@@ -182,7 +183,7 @@ pub fn convert_with_tags(
     )?;
     let kept = if input.symbol_files().next().is_some() {
         let folder = writer.symbols_dir()?;
-        let events = imported.walk.events;
+        let events = imported.pass.events;
         // The caller's progress stays at the end; it may ask to stop all the same.
         let go_on = || progress(Progress { done: 1.0, events });
         match input.keep_symbols(&folder, Limits::default(), go_on)? {
@@ -266,7 +267,8 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if no symbols are found.
+/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if no
+/// symbols are found.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -304,7 +306,8 @@ fn base(extract: &crate::Extract) -> Sealed {
     Sealed(tables.collect())
 }
 
-/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only those had.
+/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only
+/// those had.
 fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
     derive::derive(sealed, sets, &mut sink)?;
@@ -361,7 +364,8 @@ pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Wri
 }
 
 /// Computes the derived tables of an extract that cannot be written to into the folder `target`, for
-/// [`Extract::with_derived`](crate::Extract::with_derived). What lies there is replaced: the folder has to be the caller's own.
+/// [`Extract::with_derived`](crate::Extract::with_derived). What lies there is replaced: the folder has to be
+/// the caller's own.
 ///
 /// # Errors
 /// If the extract is damaged, or the folder cannot be written to.
@@ -389,8 +393,8 @@ pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
         && derived.depends_on.get(STACK_TAGS) == depends_on(sets).get(STACK_TAGS)
 }
 
-/// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they are when only the built-in tags
-/// changed: the files are not at hand.
+/// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they
+/// are when only the built-in tags changed: the files are not at hand.
 #[must_use]
 pub fn is_current(derived: &DerivedManifest) -> bool {
     let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
@@ -418,7 +422,8 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
     Ok(manifest)
 }
 
-/// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the ending of the trace.
+/// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the
+/// ending of the trace.
 #[must_use]
 pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -22,7 +22,8 @@ pub struct Described {
     hash: Option<String>,
 }
 
-/// Why a file that describes events is of no use. The user named it, so that it is taken as a whole or not at all.
+/// Why a file that describes events is of no use. The user named it, so that it is taken as a whole or not at
+/// all.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeError {
     /// The system cannot read it.
@@ -87,8 +88,8 @@ impl DescribeError {
 }
 
 impl Described {
-    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation manifests. What later
-    /// files say wins.
+    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation manifests. What
+    /// later files say wins.
     ///
     /// # Errors
     /// [`DescribeError`] of the first file that is of no use.
@@ -122,7 +123,8 @@ impl Described {
         self.hash.as_deref()
     }
 
-    /// Tells extracts of one trace apart that were made with other files; without files it is the hash of the trace.
+    /// Tells extracts of one trace apart that were made with other files; without files it is the hash of the
+    /// trace.
     #[must_use]
     pub fn with_source(&self, source_hash: &str) -> String {
         match &self.hash {

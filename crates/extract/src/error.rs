@@ -39,7 +39,7 @@ pub enum Error {
         /// The file, or the archive and its member.
         name: String,
     },
-    /// The same file twice: its events would count twice.
+    /// One file was named twice: its events would count twice.
     #[error("named twice: {}", path.display())]
     Twice {
         /// The file.

@@ -2,7 +2,7 @@
 //!
 //! Traces are not the only source of extracts: what another program kept of a trace can be one, too. Its
 //! reader writes rows to a [`Sink`] as the import of a trace does, and says here what the manifest should
-//! tell.
+//! say.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -7,8 +7,8 @@
 //! mapping would be unsafe or is not wanted. Members of archives are spooled to temporary files without
 //! a name first.
 //!
-//! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet files with a
-//! [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
+//! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet
+//! files with a [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
 //!
 //! Readers of other files than traces get those opened and unpacked here ([`open_files`]), and what they read
 //! becomes an extract ([`import_rows`]).

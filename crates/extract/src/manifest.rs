@@ -78,8 +78,8 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
-    /// 16 hexadecimal digits that tell apart the files that described events (`--tmf`, `--manifest`), by their
-    /// content; missing if none were named.
+    /// 16 hexadecimal digits that tell apart the files that described events (`--tmf`, `--manifest`), by
+    /// their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
     /// The extract of another program that it was made of, instead of a trace.
@@ -119,7 +119,7 @@ impl Manifest {
         }
     }
 
-    /// The same for the trace that a row of the table `trace` tells of.
+    /// A manifest, without tables so far, of the trace that a row of the table `trace` describes.
     #[must_use]
     pub(crate) fn of_trace(detail: Detail, source: TraceSource, trace: &Trace) -> Self {
         let clock = Clock {
@@ -272,7 +272,8 @@ pub struct TableEntry {
     /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_by: Vec<String>,
-    /// Checksums of its file, by which damage is noticed when it is read; none in extracts of format 1.3 and older.
+    /// Checksums of its file, by which damage is noticed when it is read; none in extracts of format 1.3 and
+    /// older.
     #[serde(default, skip_serializing_if = "Checksums::is_empty")]
     pub crc32: Checksums,
 }
@@ -288,8 +289,8 @@ pub struct DerivedManifest {
     pub derived_version: u32,
     /// Version of the program that wrote it.
     pub etwkit_version: String,
-    /// What else went into the tables, for example `symbols` and `stack_tags`, each with a hash or version: where that
-    /// changed, the tables are computed again.
+    /// What else went into the tables, for example `symbols` and `stack_tags`, each with a hash or version:
+    /// where that changed, the tables are computed again.
     #[serde(default)]
     pub depends_on: BTreeMap<String, String>,
     /// Tables with rows, by name.

@@ -61,9 +61,10 @@ impl Input {
         &self.parts
     }
 
-    /// 16 hexadecimal digits that tell traces apart without reading all of them: the first 8 bytes of BLAKE3 over, for
-    /// each file in its order, its size in bytes (8 bytes, little endian), its first MiB and its last MiB, unpacked. Of
-    /// a file with less than a MiB both are the whole file. The header event lies in the first buffer, so it is in it.
+    /// 16 hexadecimal digits that tell traces apart without reading all of them: the first 8 bytes of BLAKE3
+    /// over, for each file in its order, its size in bytes (8 bytes, little endian), its first MiB and its
+    /// last MiB, unpacked. Of a file with less than a MiB both are the whole file. The header event lies in
+    /// the first buffer, so it is in it.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -118,7 +119,7 @@ fn boxed(source: &Source) -> Box<dyn ByteSource> {
     Box::new(source.clone())
 }
 
-/// Adds the name of the file to an error that only tells what was wrong.
+/// Adds the name of the file to an error that only says what was wrong.
 fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
     let culprit = match &error {
         etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),

@@ -15,9 +15,10 @@ use crate::store_error::{StoreError, StoreResult};
 const LARGE: u64 = u32::MAX as u64;
 
 impl Extract {
-    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip` by custom.
-    /// Members are stored as they are, since tables are compressed already, below the folder `NAME.etwx`. The file appears
-    /// when it is complete; one that is there is replaced if it is a packed extract. The same extract gives the same bytes.
+    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip`
+    /// by custom. Members are stored as they are, since tables are compressed already, below the folder
+    /// `NAME.etwx`. The file appears when it is complete; one that is there is replaced if it is a packed
+    /// extract. The same extract gives the same bytes.
     ///
     /// # Errors
     /// If a file cannot be read or written, or something else lies at `zip`.
@@ -60,7 +61,7 @@ impl Extract {
     }
 }
 
-/// The manifest comes first, so that a glance at the start of the file tells what it is.
+/// The manifest comes first, so that a glance at the start of the file says what it is.
 fn is_first(name: &String) -> bool {
     name == crate::manifest::FILE
 }
@@ -73,8 +74,8 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Makes the place beside `zip`. Nothing is seen under that name before [`Packing::finish`]; what a killed program left is removed by the next
-    /// writer there.
+    /// Makes the place beside `zip`. Nothing is seen under that name before [`Packing::finish`]; what a
+    /// killed program left is removed by the next writer there.
     ///
     /// # Errors
     /// If something else than a packed extract lies at `zip`, or nothing can be written beside it.

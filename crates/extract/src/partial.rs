@@ -1,8 +1,9 @@
 //! A folder that appears under its name only when it is complete.
 //!
 //! Everything is written into `.NAME.<random>.partial/content` beside the target. Publishing makes all of it
-//! durable and renames `content` to the target; what was there before ends up in the partial folder, by one atomic exchange
-//! where the system has that. Whenever the process is killed, the target is the old folder, the new one, or absent.
+//! durable and renames `content` to the target; what was there before ends up in the partial folder, by one
+//! atomic exchange where the system has that. Whenever the process is killed, the target is the old folder,
+//! the new one, or absent.
 //!
 //! A partial folder holds a lock file that its writer keeps locked. The system unlocks it when the process
 //! dies, whatever it dies of, and the next writer beside it removes the folder.
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store_error::{StoreError, StoreResult};
 
-/// Name of the lock file in a partial folder, which also tells that a folder is one of ours.
+/// Name of the lock file in a partial folder, which also says that a folder is one of ours.
 const LOCK: &str = "etwkit.lock";
 const CONTENT: &str = "content";
 const SUFFIX: &str = ".partial";
@@ -96,7 +97,8 @@ impl Partial {
             if exchange(&self.content, &self.target).is_ok() {
                 return Ok(());
             }
-            // No exchange here, or somebody else was faster: move what is there out of the way and begin again.
+            // No exchange here, or somebody else was faster: move what is there out of the way and begin
+            // again.
             let away = self.folder.join(format!("replaced-{attempt}"));
             match fs::rename(&self.target, &away) {
                 Ok(()) => *moved = Some(away),

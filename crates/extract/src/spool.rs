@@ -116,7 +116,7 @@ fn damaged(packed: &Packed<'_>, position: u64, source: io::Error) -> Error {
     }
 }
 
-/// Bytes that may be written in `dir`, where the system tells.
+/// Bytes that may be written in `dir`, where the system says so.
 #[cfg(unix)]
 fn free_bytes(dir: &Path) -> Option<u64> {
     let fs = rustix::fs::statvfs(dir).ok()?;

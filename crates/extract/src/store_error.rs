@@ -155,7 +155,8 @@ impl StoreError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
-    /// An error of a table once more, for those who have only a look at it: engines hand errors on as references.
+    /// An error of a table once more, for those who have only a look at it: engines hand errors on as
+    /// references.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {
@@ -231,7 +232,8 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_the_system_says_comes_with_what_to_do() {
-        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share, but for the quota.
+        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share, but for
+        // the quota.
         let quota = if cfg!(target_os = "linux") { 122 } else { 69 };
         for (number, advice) in [
             (28, "no space is left there"),

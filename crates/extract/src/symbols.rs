@@ -1,5 +1,5 @@
-//! Symbol files that lie beside a trace in its archive: PerfView and WPR pack those that were made on the recorded machine,
-//! which no symbol server has.
+//! Symbol files that lie beside a trace in its archive: PerfView and WPR pack those that were made on the
+//! recorded machine, which no symbol server has.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -21,7 +21,7 @@ const MAX_KEPT: usize = 20_000;
 /// What became of a symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSymbol {
-    /// Path in the archive, as the archive tells it.
+    /// Path in the archive, as the archive says.
     pub member: String,
     /// Where it is now, below the folder; `None` if it was left out.
     pub path: Option<PathBuf>,
@@ -32,8 +32,8 @@ pub struct KeptSymbol {
 }
 
 impl Input {
-    /// Paths of the symbol files in zip archives that were opened, as the archives tell them: escape them before a terminal
-    /// sees them.
+    /// Paths of the symbol files in zip archives that were opened, as the archives tell them: escape them
+    /// before a terminal sees them.
     pub fn symbol_files(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
     }
@@ -102,7 +102,8 @@ fn keep(symbol: &Symbol, path: &Path, open: &mut OpenZip, spool: &mut Spool) -> 
     copied.map_err(of_folder)
 }
 
-/// Path below a symbol store for a member with that path: its last three parts if they look like a store, else its name.
+/// Path below a symbol store for a member with that path: its last three parts if they look like a store,
+/// else its name.
 fn store_path(member: &str) -> Option<String> {
     let parts: Vec<&str> = member.split(['/', '\\']).collect();
     let (name, before) = parts.split_last()?;

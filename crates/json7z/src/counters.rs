@@ -22,7 +22,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         Ok(())
     })?;
     values.sort_by_key(|row: &PmcThread| row.process_key);
-    import.lack("pmc_thread: threads, stays on processors and their time", values.len());
+    import.lack("pmc_thread: threads, scheduling slices and their time", values.len());
     write_all(counters, import.sink)?;
     write_all(values, import.sink)
 }

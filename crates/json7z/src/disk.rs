@@ -12,7 +12,7 @@ use crate::rows::{Rows, write_all};
 
 /// Bytes of a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
-/// A file whose disk nobody told.
+/// A file whose disk nobody reported.
 const NO_DISK: i32 = -1;
 
 /// What the section has, before disks of drives are known.
@@ -76,7 +76,7 @@ impl Disks {
                 let activity = activity(reader, import)?;
                 let (process_key, process_keys) = match activity.processes.as_slice() {
                     [one] => (*one, None),
-                    // Which of them did how much is not told.
+                    // Which of them did how much is not known.
                     several => {
                         let mut keys: Vec<i32> = several.iter().flatten().copied().collect();
                         keys.sort_unstable();

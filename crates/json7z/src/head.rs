@@ -33,7 +33,7 @@ pub(crate) struct Head {
     vendor: Option<String>,
     cpu_name: Option<String>,
     hyper_threading: Option<bool>,
-    /// `None` where the file does not tell.
+    /// `None` where the file does not say.
     lost_events: Option<i64>,
     lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.
@@ -174,7 +174,7 @@ impl Head {
         self.end.map_or(0, |end| self.zero().ns(end).max(0))
     }
 
-    /// What was lost while the trace was recorded, or that the file does not tell.
+    /// What was lost while the trace was recorded, or that the file does not say.
     pub(crate) fn losses(&self) -> Vec<Diagnostic> {
         let warning = |kind: &str, count: i64, message: &str| Diagnostic {
             severity: "warning".to_owned(),

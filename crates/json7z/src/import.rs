@@ -34,7 +34,7 @@ pub(crate) struct Import<'w> {
     pub(crate) stacks: Stacks,
     /// What the file has and the extract has no place for.
     dropped: BTreeMap<&'static str, i64>,
-    /// Columns that are 0 or empty because the file does not tell them.
+    /// Columns that are 0 or empty because the file does not say.
     lacking: BTreeMap<&'static str, i64>,
     unknown: BTreeMap<String, i64>,
     /// Facts that have no column.
@@ -87,7 +87,7 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Says that columns of rows are 0 or empty because the file does not tell them.
+    /// Says that columns of rows are 0 or empty because the file does not say.
     pub(crate) fn lack(&mut self, columns: &'static str, rows: usize) {
         if rows > 0 {
             *self.lacking.entry(columns).or_default() += rows as i64;
@@ -114,7 +114,7 @@ impl<'w> Import<'w> {
         self.named_process(reader).map(|named| named.key)
     }
 
-    /// What such a text or object tells of a process.
+    /// What such a text or object says about a process.
     pub(crate) fn named_process(&mut self, reader: &mut Reader) -> Result<NamedProcess> {
         if reader.is_text()? {
             let text = reader.text()?.unwrap_or_default();

@@ -80,7 +80,7 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts + row.injects > 0 {
-            // Bytes sent are those of the sends of programs; where no segments are told, they stand for
+            // Bytes sent are those of the sends of programs; where no segments are reported, they stand for
             // these, too.
             row.post_bytes = row.send_bytes;
         }
@@ -138,7 +138,7 @@ fn statistics(
     row: &mut TcpConnection,
 ) -> Result<()> {
     match name {
-        // How often is not told.
+        // How often is not known.
         "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
         "MaxSendDelayS" => row.max_send_gap_ns = reader.seconds()?,
         "MaxReceiveDelayS" => row.max_receive_gap_ns = reader.seconds()?,

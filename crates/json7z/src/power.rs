@@ -10,7 +10,7 @@ use crate::rows::write_all;
 /// How a value of the file becomes that of the setting.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// The same number; -1 stands for an unknown one.
+    /// The number of the file as it is; -1 stands for an unknown one.
     Number,
     /// True is 1.
     Flag,
@@ -159,7 +159,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 ts_ns = reader.seconds()?.unwrap_or(0);
                 Ok(())
             }
-            // The GUID tells the same.
+            // The GUID says the same.
             "ActivePowerProfile" => reader.skip(),
             "IdleConfiguration" | "ProcessorParkingConfiguration" => {
                 reader.object(|reader, inner| setting(reader, &format!("{name}.{inner}"), &mut rows))?;

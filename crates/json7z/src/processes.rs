@@ -99,7 +99,7 @@ impl Processes {
         };
         let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
         let found = match (exact, same_id, named.as_slice()) {
-            // A start that is not told is that of anybody.
+            // A start that is not known is that of anybody.
             (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => Some(exact),
             (_, [one], _) | (.., [one]) => Some(*one),
             (exact, ..) => exact,

@@ -15,7 +15,7 @@ const YEARS: std::ops::RangeInclusive<i64> = 1602..=9998;
 pub(crate) struct Moment {
     /// In units of 100 ns since 1601, UTC.
     pub(crate) filetime: i64,
-    /// Minutes that local time is behind UTC, if the text tells.
+    /// Minutes that local time is behind UTC, if the text says so.
     pub(crate) bias_minutes: Option<i32>,
 }
 

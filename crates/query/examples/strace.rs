@@ -1,5 +1,5 @@
-//! Prints system calls as `strace.exe(17016): NtOpenThreadTokenEx <- 0xC000007C`:
-//! `cargo run -p etwkit-query --example strace -- TRACE.etl`. An extract (`NAME.etwx`) has names of functions once symbols are loaded.
+//! Prints system calls as `strace.exe(17016): NtOpenThreadTokenEx <- 0xC000007C`: `cargo run -p etwkit-query
+//! --example strace -- TRACE.etl`. An extract (`NAME.etwx`) has names of functions once symbols are loaded.
 
 use std::{error::Error, io::Write, ops::ControlFlow, path::Path};
 

@@ -53,7 +53,7 @@ impl Tables {
         Self { declared, loader, sources, names, has_trace_id }
     }
 
-    /// The same tables, where processes have these names.
+    /// These tables, where processes have these names.
     pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
         if self.names == names { self.clone() } else { Arc::new(Self { names, ..Self::clone(self) }) }
     }

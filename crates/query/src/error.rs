@@ -10,7 +10,8 @@ use crate::hints;
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a question was not answered. Texts of the SQL stand in messages as they are, to be escaped for a terminal.
+/// Why a question was not answered. Texts of the SQL stand in messages as they are, to be escaped for a
+/// terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

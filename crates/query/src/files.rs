@@ -1,4 +1,5 @@
-//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a slice of an archive.
+//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a slice of an
+//! archive.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +48,8 @@ impl OpenFile {
     }
 }
 
-/// Describes a file to the scan: its rows, and the number of its extract as the value of the column behind its own.
+/// Describes a file to the scan: its rows, and the number of its extract as the value of the column behind
+/// its own.
 pub(crate) fn describe(
     file: &TableFile,
     open: Arc<OpenFile>,
@@ -103,7 +105,8 @@ impl AsyncFileReader for FileReader {
     }
 }
 
-/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed; what is in memory is there at once.
+/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed; what is in
+/// memory is there at once.
 fn blocking<T: Send + 'static>(
     file: Arc<OpenFile>,
     read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,

@@ -1,8 +1,8 @@
 //! Filters on text and on processes, as every option and every SQL function of the tool understands them.
 //!
-//! A filter is a list of patterns with `;` between them. `*` stands for any number of characters and `?` for exactly one; a
-//! pattern covers the whole text, and case does not matter. A text passes if one pattern matches (or there is none but
-//! excluding ones) and no pattern behind a `!` matches.
+//! A filter is a list of patterns with `;` between them. `*` stands for any number of characters and `?` for
+//! exactly one; a pattern covers the whole text, and case does not matter. A text passes if one pattern
+//! matches (or there is none but excluding ones) and no pattern behind a `!` matches.
 
 /// A pattern with `*` and `?`, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,8 @@ impl Pattern {
         Self(text.to_lowercase())
     }
 
-    /// Whether it matches the whole of a text in lower case, in time that grows with the product of both lengths.
+    /// Whether it matches the whole of a text in lower case, in time that grows with the product of both
+    /// lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let (mut pattern, mut text) = (self.0.chars(), text.chars());
@@ -55,8 +56,8 @@ fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-/// The positive and the excluding parts of a filter, as two filters: for texts of which any of several may fit. The second one lets
-/// everything pass that no part excludes.
+/// The positive and the excluding parts of a filter, as two filters: for texts of which any of several may
+/// fit. The second one lets everything pass that no part excludes.
 #[must_use]
 pub fn split(text: &str) -> (Option<String>, Option<String>) {
     let joined = |wanted: bool| {
@@ -70,8 +71,8 @@ pub fn split(text: &str) -> (Option<String>, Option<String>) {
 
 /// A filter on text.
 ///
-/// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a pattern has to match
-/// one of the lines. The empty filter lets everything pass.
+/// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a
+/// pattern has to match one of the lines. The empty filter lets everything pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextFilter {
     positive: Vec<Pattern>,
@@ -166,9 +167,9 @@ fn printed(text: &str) -> Option<(&str, &str)> {
 
 /// A filter on processes: `cmd;1234;!cmd.exe(77)`.
 ///
-/// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the process id
-/// behind it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`). A process without a name
-/// passes by its id, by `*`, and where patterns only exclude.
+/// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the
+/// process id behind it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`). A process without
+/// a name passes by its id, by `*`, and where patterns only exclude.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessFilter {
     positive: Vec<ProcessPattern>,

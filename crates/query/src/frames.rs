@@ -1,7 +1,7 @@
 //! Frames, methods and modules by number: what a frame is called, and which frames a stack has.
 //!
-//! They are read once for a session, when something first asks for them; memory grows with the distinct frames and stack
-//! nodes of the extracts.
+//! They are read once for a session, when something first asks for them; memory grows with the distinct
+//! frames and stack nodes of the extracts.
 
 mod load;
 mod tags;
@@ -41,7 +41,8 @@ impl Frames {
 
 /// Frames and stacks of one extract.
 ///
-/// Numbers are dense, so that each one is the position of its row; rows with other numbers are damage and are left out.
+/// Numbers are dense, so that each one is the position of its row; rows with other numbers are damage and are
+/// left out.
 #[derive(Debug, Default)]
 pub struct TraceFrames {
     nodes: Vec<Node>,
@@ -100,9 +101,8 @@ impl TraceFrames {
         self.frames.len()
     }
 
-    /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs in a circle in a
-    /// damaged extract ends.
-    /// Frames behind the first 4,096 are left out.
+    /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs
+    /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         self.walk(stack_id).take(MAX_FRAMES).filter(|frame| *frame >= 0)
     }
@@ -135,8 +135,8 @@ impl TraceFrames {
         }
     }
 
-    /// Which frames are of one method: those with the same number. A method is a named one; else the code at one offset of
-    /// a file, in whatever process; else an address.
+    /// Which frames are of one method: those with the same number. A method is a named one; else the code at
+    /// one offset of a file, in whatever process; else an address.
     #[must_use]
     pub fn identity(&self, frame_id: i32) -> Option<u32> {
         Some(at(&self.frames, frame_id)?.identity)
@@ -163,8 +163,8 @@ impl TraceFrames {
         at(&self.modules, frame.module)?.as_ref().map(|module| &*module.path)
     }
 
-    /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for a frame that is not
-    /// there.
+    /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for
+    /// a frame that is not there.
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
@@ -176,8 +176,9 @@ impl TraceFrames {
         at(&self.methods, at(&self.frames, frame_id)?.method)?.as_ref()
     }
 
-    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in the module; without a
-    /// module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is not there.
+    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in the
+    /// module; without a module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is
+    /// not there.
     pub fn write(&self, frame_id: i32, out: &mut String) {
         let Some(frame) = at(&self.frames, frame_id) else { return };
         let (module, method) = (self.module(frame_id), self.method(frame_id));

@@ -1,8 +1,9 @@
 //! The SQL library: questions that are asked often, in files `sql/AREA/NAME.sql`.
 //!
-//! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its parameters, which the SQL
-//! names as `$NAME`. Values are bound as typed literals, never pasted into the text. What is written as `/*+ … */` holds for sessions
-//! over several extracts, where rows carry `trace_id`; for one extract it is a comment.
+//! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
+//! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
+//! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
+//! for one extract it is a comment.
 
 use datafusion::common::ScalarValue;
 

@@ -1,4 +1,5 @@
-//! Names of NTSTATUS codes that processes end with, and that file systems, the registry and system calls return.
+//! Names of NTSTATUS codes that processes end with, and that file systems, the registry and system calls
+//! return.
 
 use etwkit_trace::status;
 

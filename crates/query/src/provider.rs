@@ -108,7 +108,8 @@ impl DeclaredTable {
         Ok(all)
     }
 
-    /// The order of the rows of the only file, as far as its manifest knows it. The manifest is not believed: its claim is checked once.
+    /// The order of the rows of the only file, as far as its manifest knows it. The manifest is not believed:
+    /// its claim is checked once.
     fn ordering(&self, schema: &SchemaRef) -> Result<Option<LexOrdering>> {
         let [source] = &*self.sources else { return Ok(None) };
         let Rows::Extract(extract) = &source.rows else { return Ok(None) };

@@ -46,7 +46,8 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
     /// What gives questions up.
     pub cancel: Cancel,
-    /// What processes are called in the table `process`; without rules they have the names of their executables.
+    /// What processes are called in the table `process`; without rules they have the names of their
+    /// executables.
     pub process_names: Option<Arc<RenameRules>>,
 }
 
@@ -94,8 +95,8 @@ impl Session {
         Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
     }
 
-    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files that one
-    /// of them has opened and frames that one has read are there for both.
+    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files
+    /// that one of them has opened and frames that one has read are there for both.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -128,7 +129,8 @@ impl Session {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
     }
 
-    /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones before are forgotten.
+    /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones
+    /// before are forgotten.
     pub fn use_tags(&self, sets: Arc<[TagSet]>) {
         self.engine.use_tags(sets);
     }
@@ -180,7 +182,8 @@ impl Session {
         })
     }
 
-    /// A number that no recording has: what a question failed over that computes with it. All rows are read for that.
+    /// A number that no recording has: what a question failed over that computes with it. All rows are read
+    /// for that.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
@@ -188,7 +191,8 @@ impl Session {
     /// Answers one statement. Planning is done when this returns, rows come while the answer is read.
     ///
     /// # Errors
-    /// SQL that is not understood, with position and hint where they are known; a statement that does not ask.
+    /// SQL that is not understood, with position and hint where they are known; a statement that does not
+    /// ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
             self.asked_methods.store(true, Ordering::Relaxed);
@@ -202,7 +206,8 @@ impl Session {
         self.engine.run(plan)
     }
 
-    /// Answers a question of the library. Parameters are given by name, their values as text; others have their defaults.
+    /// Answers a question of the library. Parameters are given by name, their values as text; others have
+    /// their defaults.
     ///
     /// # Errors
     /// A parameter that the question does not have, or a value of the wrong type.

@@ -52,7 +52,8 @@ impl Source {
         Ok(Extract::open(path)?.into())
     }
 
-    /// The same for an extract in a cache that was made of this trace, which whoever asks named instead of it.
+    /// Marks an extract in a cache as made of this trace, which whoever asks named instead of
+    /// it.
     #[must_use]
     pub fn made_of(self, trace: &Path) -> Self {
         Self { trace: Some(trace.display().to_string()), ..self }

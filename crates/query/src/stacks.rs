@@ -1,4 +1,5 @@
-//! `stack_frame` and `stack_text`: stacks unrolled, computed while they are read and only for the stacks that are asked for.
+//! `stack_frame` and `stack_text`: stacks unrolled, computed while they are read and only for the stacks that
+//! are asked for.
 
 use std::sync::Arc;
 

@@ -11,7 +11,8 @@ use crate::{Error, Result, error, using};
 /// Longest SQL text that is parsed.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most steps of a statement, see [`steps`]: planning recurses once for each, and this many fit into the stacks of the engine.
+/// Most steps of a statement, see [`steps`]: planning recurses once for each, and this many fit into the
+/// stacks of the engine.
 const MAX_STEPS: usize = 500;
 
 /// Steps of a join or a union, whose planning takes more.
@@ -47,7 +48,8 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     }
 }
 
-/// How deep chains of operators can become: `a AND b AND c` is a tree of two levels. Brackets are limited by the parser.
+/// How deep chains of operators can become: `a AND b AND c` is a tree of two levels. Brackets are limited by
+/// the parser.
 fn steps(tokens: &[Token]) -> usize {
     let steps = |token: &Token| match token {
         Token::Word(word) => match word.keyword {

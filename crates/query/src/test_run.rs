@@ -1,7 +1,9 @@
-//! Tests and test runs: what the names of trace files of automated tests tell, and which of many files are meant.
+//! Tests and test runs: what the names of trace files of automated tests tell, and which of many files are
+//! meant.
 //!
 //! Two forms of names are known: `Case_123msMACHINE.20200717-124447.etl` and
-//! `Case_123ms_MACHINE_CLT_TestStatus-Passed_20200717-124447.etl`. Times in names are those of the clock on the wall.
+//! `Case_123ms_MACHINE_CLT_TestStatus-Passed_20200717-124447.etl`. Times in names are those of the clock on
+//! the wall.
 
 mod name;
 mod rows;

@@ -103,19 +103,19 @@ impl TimeWriter {
         Self { format, digits: digits.min(MAX_DIGITS), clock, is_moved: false }
     }
 
-    /// The same in another format.
+    /// This writer, for another format.
     #[must_use]
     pub const fn with_format(self, format: TimeFormat) -> Self {
         Self { format, ..self }
     }
 
-    /// The same for another trace.
+    /// This writer, for the clock of another trace.
     #[must_use]
     pub const fn with_clock(self, clock: TraceClock) -> Self {
         Self { clock, ..self }
     }
 
-    /// The same for times that were moved before: titles say so.
+    /// This writer, for times that were moved before: titles say so.
     #[must_use]
     pub const fn of_moved_times(self) -> Self {
         Self { is_moved: true, ..self }

@@ -101,7 +101,8 @@ const fn nullable(name: &'static str, kind: Kind, unit: &'static str, doc: &'sta
     Column { name, kind, nullable: true, unit, doc }
 }
 
-/// All tables that can be named: those of an extract, those that are computed from them, those of the session.
+/// All tables that can be named: those of an extract, those that are computed from them, those of the
+/// session.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().chain(DERIVED).copied().chain([
         &EXTRACT,

@@ -10,7 +10,8 @@ const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
 
-/// What is wrong with a file, and where. Names and values of the file stand in it as they are, to be escaped for a terminal.
+/// What is wrong with a file, and where. Names and values of the file stand in it as they are, to be escaped
+/// for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: expected {expected}, found {found}")]
 pub struct FileError {
@@ -103,7 +104,8 @@ impl<'s> Source<'s> {
         element.children.iter().find(|child| child.name == name).ok_or_else(missing)
     }
 
-    /// An error unless an element has only these attributes and children. What is not known is never passed over.
+    /// An error unless an element has only these attributes and children. What is not known is never passed
+    /// over.
     ///
     /// # Errors
     /// It has another one.

@@ -1,4 +1,5 @@
-//! Loads the symbols of one module along a search path: `load PATH NAME KEY [RVA...]`, the key as in a symbol store, addresses hexadecimal.
+//! Loads the symbols of one module along a search path: `load PATH NAME KEY [RVA...]`, the key as in a symbol
+//! store, addresses hexadecimal.
 
 use std::io::{Write, stdout};
 

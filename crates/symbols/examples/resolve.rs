@@ -1,8 +1,8 @@
 //! Resolves addresses by one symbol file, and says how long it took.
 //!
-//! `resolve FILE.pdb --spread 10000` takes addresses spread evenly over the functions of the file; `resolve FILE.pdb 1000 10a0` those
-//! addresses (hexadecimal). `--table FILE` reads or writes the table of symbols; `--part` reads only the compilands that are needed;
-//! `--print` writes the answers.
+//! `resolve FILE.pdb --spread 10000` takes addresses spread evenly over the functions of the file; `resolve
+//! FILE.pdb 1000 10a0` those addresses (hexadecimal). `--table FILE` reads or writes the table of symbols;
+//! `--part` reads only the compilands that are needed; `--print` writes the answers.
 
 use std::fs::File;
 use std::io::{BufReader, Write, stdout};

@@ -1,7 +1,8 @@
 //! Text symbols of Breakpad (`.sym`), which servers of browsers have beside or instead of PDB files.
 //!
-//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are hexadecimal, counted from the base of the module;
-//! lines and numbers of files are decimal. A name may be that of several places, marked with `m`.
+//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are hexadecimal,
+//! counted from the base of the module; lines and numbers of files are decimal. A name may be that of several
+//! places, marked with `m`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -38,7 +39,7 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
 /// Everything that the file names. Lines that make no sense are skipped.
 ///
 /// # Errors
-/// If it cannot be read, or does not tell its identity.
+/// If it cannot be read, or does not give its identity.
 pub fn table(mut file: impl BufRead) -> Result<Table> {
     let (guid, age) = identity(&mut file)?;
     let mut reader = Reader::default();
@@ -192,7 +193,8 @@ impl Reader {
         self.functions.push(function);
     }
 
-    /// From outside to inside: each frame is where the next one was called, the last one is where the line is.
+    /// From outside to inside: each frame is where the next one was called, the last one is where the line
+    /// is.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&Line>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);

@@ -1,6 +1,6 @@
 //! Why a symbol file cannot be used.
 
-/// Why a symbol file, or a file of the cache, cannot be used. Where it lies is told by who opened it.
+/// Why a symbol file, or a file of the cache, cannot be used. Where it lies is reported by who opened it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -18,7 +18,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From what a trace tells. Of `path` only the last component is used, whatever its separators.
+    /// From what a trace says. Of `path` only the last component is used, whatever its separators.
     /// `None` if that cannot be the name of a plain file on every system, or the GUID is zero.
     #[must_use]
     pub fn new(path: &str, guid: Guid, age: u32) -> Option<Self> {
@@ -26,7 +26,8 @@ impl Identity {
         (guid != Guid::ZERO && is_plain_name(name)).then(|| Self { name: name.to_owned(), guid, age })
     }
 
-    /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for other texts.
+    /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for
+    /// other texts.
     #[must_use]
     pub fn with_key(path: &str, key: &str) -> Option<Self> {
         let (guid, age) = parse_key(key)?;
@@ -68,7 +69,7 @@ impl Identity {
         Err(Error::OtherBuild { found: key(guid, age), wanted: self.key() })
     }
 
-    /// The same for a file whose format has no age.
+    /// Checks the identity of a file whose format has no age.
     pub(crate) fn check_guid(&self, guid: Guid) -> Result<()> {
         self.check(guid, self.age)
     }
@@ -95,7 +96,8 @@ pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
     Some((dashed.parse().ok()?, u32::from_str_radix(age, 16).ok()?))
 }
 
-/// Whether every system takes the name for that of a plain file: no device of Windows, no separator, no control character.
+/// Whether every system takes the name for that of a plain file: no device of Windows, no separator, no
+/// control character.
 #[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];

@@ -162,7 +162,8 @@ impl Symbols {
 }
 
 impl Module {
-    /// What is at each of the addresses, counted from the base of the module and sorted. `None` where nothing is known.
+    /// What is at each of the addresses, counted from the base of the module and sorted. `None` where nothing
+    /// is known.
     ///
     /// # Errors
     /// If a large PDB cannot be read any more.
@@ -174,8 +175,8 @@ impl Module {
         }
     }
 
-    /// Where the code at an IL offset of a .NET method comes from; `None` if it is unknown, or the symbols are not those of a
-    /// portable PDB.
+    /// Where the code at an IL offset of a .NET method comes from; `None` if it is unknown, or the symbols
+    /// are not those of a portable PDB.
     #[must_use]
     pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
         match &self.content {
@@ -205,8 +206,8 @@ fn open(path: &Path) -> Result<Pdb<'static>> {
     Pdb::open(File::open(path)?)
 }
 
-/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name ends the thread, which is an error of the
-/// file.
+/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name ends the
+/// thread, which is an error of the file.
 fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

@@ -1,8 +1,9 @@
 //! Portable PDB files of .NET: methods by metadata token, and from IL offsets to lines.
 //!
-//! A portable PDB does not know the names of methods, which the metadata of the assembly has, and nothing of native addresses:
-//! it answers a pair of token and IL offset, which the events of the runtime tell. It lies beside the assembly, in a store, or packed
-//! inside of the assembly. Layout: the Portable PDB specification of .NET and ECMA-335, partition II.
+//! A portable PDB does not know the names of methods, which the metadata of the assembly has, and nothing of
+//! native addresses: it answers a pair of token and IL offset, which the events of the runtime tell. It lies
+//! beside the assembly, in a store, or packed inside of the assembly. Layout: the Portable PDB specification
+//! of .NET and ECMA-335, partition II.
 
 mod embedded;
 mod metadata;
@@ -65,8 +66,8 @@ impl Portable {
         self.metadata.guid
     }
 
-    /// Where the code at an IL offset of a method comes from. `token` is that of the method (`0x06……`). `None` for
-    /// unknown methods and for code that the compiler made up.
+    /// Where the code at an IL offset of a method comes from. `token` is that of the method (`0x06……`).
+    /// `None` for unknown methods and for code that the compiler made up.
     #[must_use]
     pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
         let row = (token >> 24 == 6).then_some(token & 0xFF_FFFF)?;

@@ -1,4 +1,5 @@
-//! Where symbol files are looked for: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have the same syntax.
+//! Where symbol files are looked for: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have the same
+//! syntax.
 //!
 //! Elements are separated by `;` and asked from left to right:
 //!
@@ -23,12 +24,13 @@ pub const GOOGLE: &str = "https://chromium-browser-symsrv.commondatastorage.goog
 /// What a search path is read with.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
-    /// Cache of the user: what servers send is kept here where no other cache is named. Without one it is not kept, and
-    /// servers are not asked.
+    /// Cache of the user: what servers send is kept here where no other cache is named. Without one it is not
+    /// kept, and servers are not asked.
     pub cache: Option<PathBuf>,
     /// Value of `_NT_SYMBOL_PATH`.
     pub nt_symbol_path: Option<String>,
-    /// Whether paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be used: on Windows.
+    /// Whether paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be used: on
+    /// Windows.
     pub is_windows: bool,
 }
 
@@ -92,7 +94,7 @@ impl SearchPath {
         self
     }
 
-    /// The same without servers: what was kept of them is asked all the same.
+    /// This path without servers. What was kept of their files is still searched.
     #[must_use]
     pub fn without_servers(mut self) -> Self {
         for element in &mut self.elements {

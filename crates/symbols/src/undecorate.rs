@@ -1,8 +1,8 @@
 //! Decorated names: what a linker knows, turned into what people wrote.
 //!
-//! Names come as `Type::method` with namespaces and template arguments, without parameters and return type, since that is what
-//! the Windows tools show; [`signature`] has the rest. Names of strangers may be made to grow without bound when they are written out,
-//! or to nest without end; those stay as they are.
+//! Names come as `Type::method` with namespaces and template arguments, without parameters and return type,
+//! since that is what the Windows tools show; [`signature`] has the rest. Names of strangers may be made to
+//! grow without bound when they are written out, or to nest without end; those stay as they are.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +11,8 @@ use msvc_demangler::DemangleFlags;
 
 /// Longer names stay as they are; a compiler replaces names of more than 4 096 bytes by a hash.
 const MAX_LEN: usize = 4096;
-/// Bytes of a name that is written out: the first of these, and not more than the second for each byte of the name and the third. Those
-/// that grow more, by references, stay as they are.
+/// Bytes of a name that is written out: the first of these, and not more than the second for each byte of the
+/// name and the third. Those that grow more, by references, stay as they are.
 const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
 /// Prefix of functions that a profile found to be rarely run.
 const COLD: &str = "[COLD] ";
@@ -20,7 +20,8 @@ const COLD: &str = "[COLD] ";
 /// Where a name comes from.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decorated {
-    /// Whether C names have an underscore in front and the bytes of their arguments behind, as in 32-bit code.
+    /// Whether C names have an underscore in front and the bytes of their arguments behind, as in 32-bit
+    /// code.
     pub is_x86: bool,
 }
 
@@ -30,7 +31,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
-        // Without `class` in template arguments, as private symbols have them: a function has one name, whichever file tells it.
+        // Without `class` in template arguments, as private symbols have them: a function has one name,
+        // whichever file tells it.
         [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
             .map(|name| anonymous(&name).into_owned()),
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
@@ -87,8 +89,9 @@ fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
     (!name.is_empty() && name.len() <= limit(text)).then_some(name)
 }
 
-/// Whether a name refers back so often, from function types inside of function types, that writing it out could take all memory.
-/// A reference copies what it refers to, which may have references itself, one level for each function type.
+/// Whether a name refers back so often, from function types inside of function types, that writing it out
+/// could take all memory. A reference copies what it refers to, which may have references itself, one level
+/// for each function type.
 fn grows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let references = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -141,7 +144,8 @@ impl fmt::Write for Limited {
     }
 }
 
-/// Namespaces without a name have a hash instead in what compilers write: `A0x1234abcd::f`, `?A0x1234abcd::f`.
+/// Namespaces without a name have a hash instead in what compilers write: `A0x1234abcd::f`,
+/// `?A0x1234abcd::f`.
 fn anonymous(name: &str) -> Cow<'_, str> {
     let Some(at) = name.find("A0x") else { return Cow::Borrowed(name) };
     let (front, rest) = name.split_at(at);

@@ -1,5 +1,5 @@
-//! How varied the stacks of a trace are: of the samples (and of the context switches) that have a stack, how many
-//! have one that no other had before, how deep they are, and how many bytes an event has.
+//! How varied the stacks of a trace are: of the samples (and of the context switches) that have a stack, how
+//! many have one that no other had before, how deep they are, and how many bytes an event has.
 //!
 //! ```console
 //! $ cargo run --release -p etwkit-synth --example distinct_stacks -- TRACE
@@ -22,14 +22,14 @@ fn main() {
     let input = etwkit_extract::open(&paths, &etwkit_extract::Options::default()).expect("a trace");
     let session = input.session();
     let (mut builder, mut events, mut bytes) = (DirectoryBuilder::default(), 0u64, 0u64);
-    let walk = |each: &mut dyn FnMut(&etwkit_etl::RawEvent<'_>)| {
+    let pass = |each: &mut dyn FnMut(&etwkit_etl::RawEvent<'_>)| {
         let visit = |event: &etwkit_etl::RawEvent<'_>| {
             each(event);
             ControlFlow::Continue(())
         };
         session.for_each(Order::Time, visit).expect("a readable trace");
     };
-    walk(&mut |event| {
+    pass(&mut |event| {
         builder.observe(event);
         (events, bytes) = (events + 1, bytes + event.record.len() as u64);
     });
@@ -38,7 +38,7 @@ fn main() {
     // Kind of the event that owns a stack, by the time and thread that the stack names.
     let mut owners: HashMap<(i64, u32), &str> = HashMap::new();
     let mut stacks: BTreeMap<&str, HashMap<(i64, u32), Vec<u64>>> = BTreeMap::new();
-    walk(&mut |event| {
+    pass(&mut |event| {
         let Some(hook) = Hook::of(event) else { return };
         let payload = event.payload();
         let frames: Vec<u64> = match (hook.group, hook.opcode) {

@@ -1,7 +1,8 @@
 //! Functions with names: where they lie in their images, and the call stacks that lead to them.
 //!
-//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions get their place when the
-//! plan is complete; the identity of a PDB follows from the names in it, so that other functions are another build.
+//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions get their
+//! place when the plan is complete; the identity of a PDB follows from the names in it, so that other
+//! functions are another build.
 
 use std::collections::HashMap;
 

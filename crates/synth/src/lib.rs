@@ -1,9 +1,9 @@
-//! Scenario traces with known truth: a small machine is simulated, its events are written through the writer of
-//! [`etwkit_etl`], and what is true of them is summed up on the way.
+//! Scenario traces with known truth: a small machine is simulated, its events are written through the writer
+//! of [`etwkit_etl`], and what is true of them is summed up on the way.
 //!
-//! The same arguments give the same bytes. A trace of scale N is N times as long as the shortest one of its scenario, and its
-//! events grow with it. Memory does not, since nothing is kept but sums; only scenarios that tell of single calls keep those,
-//! and have a smaller largest scale.
+//! Equal arguments give equal bytes. A trace of scale N is N times as long as the shortest one of its
+//! scenario, and its events grow with it. Memory does not, since nothing is kept but sums; only scenarios
+//! that describe single calls keep those, and have a smaller largest scale.
 //!
 //! Scenarios whose code has names have symbol files, too ([`Scenario::symbols`]).
 //!
@@ -199,8 +199,8 @@ impl Scenario {
         Ok((sink, truth))
     }
 
-    /// Symbol files of the images of a trace; none for a scenario whose code has no names. They are the same whatever the
-    /// seed and the scale.
+    /// Symbol files of the images of a trace; none for a scenario whose code has no names. They are the same
+    /// whatever the seed and the scale.
     ///
     /// # Errors
     /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine.

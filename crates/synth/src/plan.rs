@@ -1,5 +1,5 @@
-//! What a scenario consists of: the machine, its programs, and what their threads do. Data only; [`crate::sim`]
-//! brings it to life.
+//! What a scenario consists of: the machine, its programs, and what their threads do. Data only;
+//! [`crate::sim`] brings it to life.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     pub(crate) hybrid: Option<HybridPlan>,
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
-    /// How fast the code of programs runs. Where none is told, switches carry no performance counters.
+    /// How fast the code of programs runs. Where none is reported, switches carry no performance counters.
     pub(crate) paces: Vec<(Program, Pace)>,
     /// What threads with a script do; empty where none has one.
     pub(crate) code: CodeMap,
@@ -107,7 +107,7 @@ pub(crate) struct ModulePlan {
     pub(crate) identity: u64,
 }
 
-/// Who made an image, as its version resource tells it.
+/// Who made an image, as its version resource says.
 #[derive(Debug)]
 pub(crate) struct Maker {
     pub(crate) company: &'static str,

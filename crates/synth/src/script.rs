@@ -1,4 +1,5 @@
-//! What threads do step by step, each step with the call stack it happens in, and the builder of plans made of it.
+//! What threads do step by step, each step with the call stack it happens in, and the builder of plans made
+//! of it.
 
 use std::borrow::Cow;
 

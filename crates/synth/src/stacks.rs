@@ -1,7 +1,7 @@
 //! Call stacks, made from numbers: the same number gives the same frames, different numbers different frames.
 //!
-//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET test run on eight
-//! processors, with 20.0 frames in a mean stack, new ones get rare the longer it lasts:
+//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET test run
+//! on eight processors, with 20.0 frames in a mean stack, new ones get rare the longer it lasts:
 //!
 //! | samples with a stack | distinct stacks | distinct parts of stacks |
 //! |---|---|---|
@@ -16,10 +16,11 @@
 //! $ cargo run --release -p etwkit-synth --example distinct_stacks -- net.4.5.2.x64.etl
 //! ```
 //!
-//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And there are 450 (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of a text follow (Heaps). So the
-//! first [`ALL_NEW`] stacks of each program and kind are new, and later ones with the chance that keeps to the law; the others
-//! repeat an earlier one of the same program and kind, recent ones more often. That trace has no context switches; for their
-//! stacks the same law is assumed.
+//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And there are 450
+//! (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of a text follow (Heaps).
+//! So the first [`ALL_NEW`] stacks of each program and kind are new, and later ones with the chance that
+//! keeps to the law; the others repeat an earlier one of the same program and kind, recent ones more often.
+//! That trace has no context switches; for their stacks the same law is assumed.
 
 use crate::plan::{Plan, reason};
 use crate::rng::{Rng, mix};
@@ -152,8 +153,8 @@ impl Stacks {
         out.push(kernel + 0x40_8AB5);
     }
 
-    /// The user frames: a system call if the stack is in one, the frames that tell the number, helpers, the start
-    /// of the thread.
+    /// The user frames: a system call if the stack is in one, the frames that tell the number, helpers, the
+    /// start of the thread.
     fn user_code(&self, executable: u64, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let ntdll = self.modules[NTDLL];
         match taken {

@@ -1,7 +1,8 @@
 //! Symbol files of the images of a scenario, in the text form of Breakpad and the layout of symbol stores.
 //!
-//! A line of a function is as true as its name: it says where in the image the function lies, not more; there is no
-//! source. Some kernel labels are public symbols only, and one function has another one inlined, as real files do.
+//! A line of a function is as true as its name: it says where in the image the function lies, not more; there
+//! is no source. Some kernel labels are public symbols only, and one function has another one inlined, as
+//! real files do.
 
 use std::fmt::Write;
 

@@ -1,7 +1,8 @@
 //! The trace that is being written, its clock, and the count of what went into it.
 //!
-//! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the merge
-//! records of an image, which share its time by design) have the same time: a reader has no ties to break.
+//! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the
+//! merge records of an image, which share its time by design) have the same time: a reader has no ties to
+//! break.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};

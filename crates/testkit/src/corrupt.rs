@@ -1,6 +1,7 @@
 //! Damage to the bytes of a trace, the same in every run.
 //!
-//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields that lead from one to the next.
+//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields that lead
+//! from one to the next.
 
 /// A small generator, so that every run tries the same damage.
 #[derive(Debug, Clone)]
@@ -46,8 +47,9 @@ impl Random {
 /// How many kinds of damage there are.
 pub const KINDS: usize = 10;
 
-/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer headers, fields of buffer headers,
-/// fields of record headers, the trace header, words of payloads, and blocks that are repeated, left out or moved.
+/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer headers,
+/// fields of buffer headers, fields of record headers, the trace header, words of payloads, and blocks that
+/// are repeated, left out or moved.
 pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     let len = bytes.len();
     if len < 64 {
@@ -119,7 +121,8 @@ fn record_fields(bytes: &mut [u8], random: &mut Random) {
     let records = record_starts(bytes, random);
     for _ in 0..=random.below(20) {
         let Some(start) = records.get(random.below(records.len())) else { return };
-        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of both layouts, flags.
+        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of both
+        // layouts, flags.
         let (at, width) = [(0, 2), (2, 1), (3, 1), (4, 2), (6, 2), (8, 8), (8, 4), (12, 4), (16, 8), (4, 4)]
             [random.below(10)];
         put(bytes, start + at, width, random);
@@ -181,7 +184,8 @@ fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
         let mut at = start + 0x48;
         while at + 16 < end && records.len() < 20_000 {
             records.push(at);
-            // The size of a record lies at its start or, in records with a marker of kernel events, behind the marker.
+            // The size of a record lies at its start or, in records with a marker of kernel events, behind
+            // the marker.
             let word = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
             let is_kernel = bytes[at + 3] == 0xC0 && matches!(bytes[at + 2], 1..=4 | 0x10 | 0x11);
             let size = if is_kernel { word(at + 4) } else { word(at) };

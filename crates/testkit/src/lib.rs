@@ -1,7 +1,7 @@
 //! For the tests of this workspace only: sample traces, the comparison with their truth, and damage.
 //!
-//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`. Where it is
-//! not set, tests that need it say so and pass; under `CI` that is a failure.
+//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`.
+//! Where it is not set, tests that need it say so and pass; under `CI` that is a failure.
 
 #![recursion_limit = "512"]
 #![allow(

@@ -1,7 +1,8 @@
-//! How long a million distinct stacks take to be tagged: `cargo run --release -p etwkit-trace --example tag_stacks [STACKS]`.
+//! How long a million distinct stacks take to be tagged: `cargo run --release -p etwkit-trace --example
+//! tag_stacks [STACKS]`.
 //!
-//! Names are those of the cases of the default tags and as many again that no rule knows. Stacks grow out of each other as calls do: each
-//! one leaves another at a random depth and goes on for a few frames.
+//! Names are those of the cases of the default tags and as many again that no rule knows. Stacks grow out of
+//! each other as calls do: each one leaves another at a random depth and goes on for a few frames.
 
 #![allow(clippy::print_stdout, clippy::indexing_slicing)]
 

@@ -135,7 +135,7 @@ pub struct Topic {
     pub answers: &'static str,
     /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
     pub recorded_by: &'static str,
-    /// The events that tell that it was recorded.
+    /// The events that say that it was recorded.
     pub(crate) events: &'static [Events],
     /// The tables, computed ones included, that are empty unless this topic, or another that names them, was
     /// recorded. Columns that it adds to tables of others do not count.

@@ -1,4 +1,4 @@
-//! The first pass: every event that tells what others mean.
+//! The first pass: every event that says what others mean.
 //!
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
@@ -86,7 +86,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Finds where events of processors are missing, given what the walk that fed the trackers found damaged
+    /// Finds where events of processors are missing, given what the pass that fed the trackers found damaged
     /// inside buffers.
     pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
         let losses = [session.damage().losses(), damage.losses()].concat();
@@ -157,7 +157,7 @@ struct Seen {
 }
 
 /// Definitions of stack keys, and frames in them, that are kept of any trace: 200 MiB each. A small file that
-/// defines more was made to.
+/// defines more is malicious.
 const MAX_DEFINITIONS: u64 = 1 << 24;
 
 /// Bytes of a file for each definition that is kept beyond that. In scenario traces one comes in 1400 bytes.
@@ -175,14 +175,15 @@ impl DirectoryBuilder {
         self.observe_as(Hook::of(event), event);
     }
 
-    /// The same for an event of which it is known what kernel event it is.
+    /// Takes one event whose kernel event, if it is one, is known already.
     #[inline]
     pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         self.mentions.observe(hook, event);
         self.observe_in_order(hook, event);
     }
 
-    /// The same without what [`Mentions`] collects, which [`Self::mentioned_elsewhere`] hands in.
+    /// Takes one event, but leaves out what [`Mentions`] collects, which [`Self::mentioned_elsewhere`] hands
+    /// in.
     #[inline]
     pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         if let Some(hook) = hook {

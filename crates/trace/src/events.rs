@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// How many events of a kind are shown with their values.
 const FIRST: usize = 3;
-/// How many kinds of events are listed; a trace with more was made to have them.
+/// How many kinds of events are listed; a trace with more is malicious.
 const MAX_KINDS: usize = 100_000;
 /// How many layouts of one name are listed.
 const MAX_LAYOUTS: usize = 1000;
@@ -109,8 +109,8 @@ impl EventsSummary {
         Some(self.kinds.len() - 1)
     }
 
-    /// The key of a kind. Events that describe themselves are told apart by their fields: the second layout
-    /// of a name is `name#2`. `None` if a name has too many layouts.
+    /// The key of a kind. Events that describe themselves are distinguished by their fields: the second
+    /// layout of a name is `name#2`. `None` if a name has too many layouts.
     fn key(&mut self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
         if schema.source != Source::TraceLogging {
             let Descriptor { id, version, opcode, .. } = descriptor;

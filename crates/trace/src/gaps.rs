@@ -101,8 +101,8 @@ struct File<'s> {
     damaged: Vec<u64>,
     /// Offsets of bytes that are no buffer, in order.
     skipped: Vec<u64>,
-    /// Numbers of all buffers, in order, each with how many are missing in front of it; empty where a merge has
-    /// rewritten them.
+    /// Numbers of all buffers, in order, each with how many are missing in front of it; empty where a merge
+    /// has rewritten them.
     numbers: Vec<(i64, u64)>,
     /// Whether buffers of any processor may be missing behind the last one.
     lacks_its_end: bool,
@@ -127,7 +127,8 @@ impl<'s> File<'s> {
 
     fn gaps(&self, gaps: &mut Vec<Gap>) {
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
-        // Those of a processor in the order in which they were filled; without numbers that is the order of the file.
+        // Those of a processor in the order in which they were filled; without numbers that is the order of
+        // the file.
         let is_numbered = !self.numbers.is_empty();
         let number = |buffer: &BufferEntry| if is_numbered { buffer.header.sequence_number } else { 0 };
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));

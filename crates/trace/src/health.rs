@@ -95,5 +95,5 @@ pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
 fn recorded_s(session: &Session) -> Option<f64> {
     let start = session.clock().start;
     let end = session.files().iter().map(|file| file.header().end_time).max().filter(|end| *end > start)?;
-    Some((end - start) as f64 / etwkit_etl::clock::FILETIME_PER_SECOND as f64)
+    Some(end.saturating_sub(start) as f64 / etwkit_etl::clock::FILETIME_PER_SECOND as f64)
 }

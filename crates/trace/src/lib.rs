@@ -30,7 +30,7 @@ pub mod directory;
 mod dotnet_summary;
 pub mod drivers;
 pub mod events;
-mod first_walk;
+mod first_pass;
 pub mod gaps;
 pub mod health;
 pub mod import;

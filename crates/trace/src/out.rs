@@ -6,6 +6,9 @@ use crate::table::{Columns, Row};
 /// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
 pub(crate) const BATCH_ROWS: usize = 8 * 1024;
 
+/// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers of a trace.
+const BATCH_TEXT: usize = 4 << 20;
+
 /// The rows of one table that are not handed on yet.
 #[derive(Debug)]
 pub(crate) struct Out<R: Row> {
@@ -22,7 +25,8 @@ impl<R: Row> Out<R> {
     #[inline]
     pub(crate) fn push(&mut self, row: &R, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.columns.push(row);
-        if self.columns.len() >= BATCH_ROWS { self.flush(sink) } else { Ok(()) }
+        let is_full = self.columns.len() >= BATCH_ROWS || self.columns.text_bytes() >= BATCH_TEXT;
+        if is_full { self.flush(sink) } else { Ok(()) }
     }
 
     pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {

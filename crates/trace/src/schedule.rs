@@ -1,4 +1,4 @@
-//! Who ran when, who waited, who was ready: stays of threads on processors.
+//! Who ran when, who waited, who was ready: scheduling slices of threads.
 //!
 //! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
 //! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
@@ -28,7 +28,8 @@ pub const fn was_waiting(state: u8) -> bool {
     matches!(state, state::WAITING | state::GATE_WAIT | state::WAITING_FOR_PROCESS)
 }
 
-/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each as far as it is known.
+/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each
+/// as far as it is known.
 #[must_use]
 pub fn wait_and_ready(
     out: i64,
@@ -268,7 +269,7 @@ impl Schedule {
         self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
     }
 
-    /// Takes a ready event, logged on `cpu`. `number` is told again by [`SwitchIn::ready_event`], or by
+    /// Takes a ready event, logged on `cpu`. `number` is given back by [`SwitchIn::ready_event`], or by
     /// [`Schedule::released`].
     pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread, number: Option<u64>) {
         if !self.wants_ready(event.tid) {

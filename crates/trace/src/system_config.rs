@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::declared::Events;
 
-/// Kernel events that tell of the machine.
+/// Kernel events that describe the machine.
 pub(crate) const LEARNS: &[Events] = &[
     Events::KernelBetween(group::CONFIG, 0, u8::MAX),
     Events::Kernel(group::IMAGE, &[image::opcode::KERNEL_BASE]),

@@ -1,8 +1,9 @@
-//! Broken files by the ten thousand: every one is answered or refused, without a panic, in time and in memory.
+//! Broken files by the ten thousand: every one is answered or refused, without a panic, in time and in
+//! memory.
 //!
-//! `cargo run --release --example sweep -- [--share 0.1] [--workers 2] TRACES` runs all cases, or a share of them, in processes of
-//! their own; with `--cli PROGRAM` through the program. `… -- replay SUBJECT CASE [FILE]` runs one, and keeps its bytes. What is read
-//! is what `info`, `events` and `extract` read.
+//! `cargo run --release --example sweep -- [--share 0.1] [--workers 2] TRACES` runs all cases, or a share of
+//! them, in processes of their own; with `--cli PROGRAM` through the program. `… -- replay SUBJECT CASE
+//! [FILE]` runs one, and keeps its bytes. What is read is what `info`, `events` and `extract` read.
 
 #![allow(
     clippy::unwrap_used,

@@ -143,7 +143,7 @@ pub(crate) fn queries() -> Vec<u8> {
     })
 }
 
-/// What recording sessions tell of themselves, with names as wide as an event.
+/// What recording sessions say about themselves, with names as wide as an event.
 pub(crate) fn sessions() -> Vec<u8> {
     crowd(N / 10, |c, n| {
         let id = [2, 3, 8, 10, 11, 14, 19, 20, 34][n as usize % 9];

@@ -96,7 +96,7 @@ impl Worker {
         }
     }
 
-    /// Processor time so far; zero where the system does not tell.
+    /// Processor time so far; zero where the system does not say.
     fn cpu_time(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();

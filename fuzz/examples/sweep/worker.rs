@@ -1,4 +1,5 @@
-//! The process that runs cases: what `info`, `events` and `extract` do with a file, and reading back what was extracted.
+//! The process that runs cases: what `info`, `events` and `extract` do with a file, and reading back what was
+//! extracted.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +12,7 @@ use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_etl::{Order, Session};
 use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
-use etwkit_fuzz::walks;
+use etwkit_fuzz::passes;
 use etwkit_json7z::{import_json, open_json};
 
 use crate::cases::Subject;
@@ -19,6 +20,9 @@ use crate::watch::status_kib;
 
 /// Events that are rendered; printing all of a large trace takes longer than reading it twenty times.
 const RENDERED: u64 = 10_000;
+
+/// Bytes of a file that is mapped.
+const MAX_MAPPED: u64 = 64 << 20;
 
 /// Where the last panic came from.
 static PANIC: Mutex<String> = Mutex::new(String::new());
@@ -28,8 +32,6 @@ pub(crate) fn run(subject: &str, first: usize, step: usize) {
     let subject = Subject::open(Path::new(subject));
     note_panics();
     for case in (first..subject.len()).step_by(step) {
-        // Peak memory is that of the case from here on.
-        let _ = fs::write("/proc/self/clear_refs", "5");
         say(&format!("case {case}"));
         let text = outcome(&subject, case, None);
         say(&format!("{} {}", status_kib("/proc/self/status", "VmHWM:"), text.replace('\n', " ")));
@@ -65,6 +67,8 @@ fn outcome(subject: &Subject, case: usize, keep: Option<&Path>) -> String {
         fs::copy(keep, &file).unwrap();
     }
     drop(bytes);
+    // Peak memory is that of reading the case; making its bytes takes more.
+    let _ = fs::write("/proc/self/clear_refs", "5");
     // Pictures lie beside a trace, with names and contents of whoever sent them.
     if case.is_multiple_of(100) {
         let pictures = folder.path().join("case.Screenshots");
@@ -81,7 +85,9 @@ fn outcome(subject: &Subject, case: usize, keep: Option<&Path>) -> String {
 fn read(file: &Path, folder: &Path) -> Result<&'static str, String> {
     let spool = folder.join("spool");
     fs::create_dir(&spool).map_err(|e| e.to_string())?;
-    let options = Options { temp_dir: Some(spool), ..Options::default() };
+    // Pages of a mapped file count as memory, and the system takes them back whenever it wants.
+    let is_small = file.metadata().is_ok_and(|file| file.len() < MAX_MAPPED);
+    let options = Options { mmap: is_small, temp_dir: Some(spool), ..Options::default() };
     if file.extension().is_some_and(|ending| ending == "json") {
         return import(file, folder, &options);
     }
@@ -90,7 +96,7 @@ fn read(file: &Path, folder: &Path) -> Result<&'static str, String> {
         Err(error) => return refused(&error, file.extension().is_some_and(|ending| ending == "etl")),
     };
     let session = input.session();
-    walks::summary(session);
+    passes::summary(session);
     let mut damaged = !session.damage().is_empty();
     damaged |= events(session);
     let target = folder.join("case.etwx");
@@ -152,15 +158,15 @@ fn refused(error: &etwkit_extract::Error, is_trace: bool) -> Result<&'static str
 /// Decodes and renders events in the order of time; whether there was damage.
 fn events(session: &Session) -> bool {
     let mut decoder = Decoder::new();
-    let walk = session.for_each(Order::File, |event| {
+    let pass = session.for_each(Order::File, |event| {
         decoder.observe(event);
         ControlFlow::Continue(())
     });
-    let damage = walk.expect("the file is still there").damage;
+    let damage = pass.expect("the file is still there").damage;
     decoder.finish_observing();
     let renderer = Renderer { clock: Some(session.clock()), limits: Limits::NONE };
     let mut left = RENDERED;
-    let walk = session.for_each(Order::Time, |event| {
+    let pass = session.for_each(Order::Time, |event| {
         if let Some(plan) = decoder.plan(event) {
             let (fields, _) = renderer.object(&plan, event.payload());
             std::hint::black_box(decoder.text(event, &plan, &fields));
@@ -169,5 +175,5 @@ fn events(session: &Session) -> bool {
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    !damage.is_empty() || !walk.expect("the file is still there").damage.is_empty()
+    !damage.is_empty() || !pass.expect("the file is still there").damage.is_empty()
 }

@@ -1,4 +1,5 @@
-//! Who created a thread. Before a thread exists, what its creator does is what everybody waits for who waits for the thread.
+//! Who created a thread. Before a thread exists, what its creator does is what everybody waits for who waits
+//! for the thread.
 
 use super::Parts;
 

@@ -7,7 +7,7 @@ use etwkit_query::dump::Error;
 use super::Parts;
 use crate::Result;
 use crate::root::Roots;
-use crate::stay::{NONE, Stay};
+use crate::slice::{NONE, Slice};
 use crate::time_line::{Piece, State, time_line};
 
 /// Threads that wait for each other one inside the other; waits that lie deeper stay waits.
@@ -16,8 +16,8 @@ const MAX_DEPTH: usize = 64;
 /// Pieces of a path; more than anyone looks at, and some hundred MB of rows.
 const MAX_PIECES: usize = 2_000_000;
 
-/// Pieces that a stay can have.
-const OF_A_STAY: usize = 5;
+/// Pieces that a slice can have.
+const OF_A_SLICE: usize = 5;
 
 /// A piece of the path.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +33,10 @@ pub(super) struct PathPiece {
 impl PathPiece {
     /// Hands a wait that a DPC ended to those that are told later; its number there.
     pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
-        let stay = self.piece.stay.filter(|_| self.piece.state == State::Waiting)?;
-        let is_by_dpc = stay.is_by_dpc() || parts.threads.is_idle(stay.by);
-        (is_by_dpc && stay.wait().is_some())
-            .then(|| roots.add(self.thread, &stay, &parts.stays, &parts.threads))
+        let slice = self.piece.slice.filter(|_| self.piece.state == State::Waiting)?;
+        let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
+        (is_by_dpc && slice.wait().is_some())
+            .then(|| roots.add(self.thread, &slice, &parts.slices, &parts.threads))
     }
 }
 
@@ -59,11 +59,11 @@ pub(super) struct PathNode {
 
 impl PathNode {
     /// A wait of the thread above that this one ended.
-    fn waited(&mut self, stay: &Stay, length: i64) {
+    fn waited(&mut self, slice: &Slice, length: i64) {
         self.waits += 1;
         if length > self.stack.0 {
-            self.stack = (length, stay.stack);
-            self.by_stack = stay.by_stack;
+            self.stack = (length, slice.stack);
+            self.by_stack = slice.by_stack;
         }
     }
 }
@@ -87,18 +87,18 @@ impl<'p> Follower<'p> {
 
     /// Takes what the thread, the last one of the way, did from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
-        let stays = self.parts.stays.count(thread, from, to);
-        if self.overflowed || self.pieces.len().saturating_add(stays.saturating_mul(OF_A_STAY)) > MAX_PIECES {
+        let slices = self.parts.slices.count(thread, from, to);
+        if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES {
             self.overflowed = true;
             return;
         }
         let (depth, node) = (self.way.len().saturating_sub(1), self.way.last().map_or(0, |(_, node)| *node));
-        for piece in time_line(&self.parts.stays, thread, from, to, self.parts.ends.end_ns) {
+        for piece in time_line(&self.parts.slices, thread, from, to, self.parts.ends.end_ns) {
             match self.ended_by(&piece) {
-                Some((by, stay)) => {
+                Some((by, slice)) => {
                     let child = self.child(node, by);
                     if let Some(child) = self.nodes.get_mut(child) {
-                        child.waited(&stay, piece.to.saturating_sub(piece.from));
+                        child.waited(&slice, piece.to.saturating_sub(piece.from));
                     }
                     self.step(by, child, piece.from, piece.to);
                 }
@@ -119,14 +119,15 @@ impl<'p> Follower<'p> {
         self.way.pop();
     }
 
-    /// Follows the creator of a thread as far as the thread did not exist in a piece of its time line. Returns from where on it did.
+    /// Follows the creator of a thread as far as the thread did not exist in a piece of its time line.
+    /// Returns from where on it did.
     fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
-        if piece.state != State::Unknown || piece.stay.is_some() {
+        if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
         }
         let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
         let until = start.min(piece.to);
-        let is_told = || self.parts.stays.is_told(creator, piece.from, until);
+        let is_told = || self.parts.slices.is_told(creator, piece.from, until);
         if until <= piece.from || !self.can_follow(creator) || !is_told() {
             return piece.from;
         }
@@ -143,15 +144,16 @@ impl<'p> Follower<'p> {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
-    /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a thread that itself waits
-    /// for this one does not end its wait but in a damaged extract, and one of which nothing is told explains nothing.
-    fn ended_by(&self, piece: &Piece) -> Option<(i32, Stay)> {
-        let stay = piece.stay.filter(|_| piece.state == State::Waiting)?;
-        let by = stay.by;
+    /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a
+    /// thread that itself waits for this one does not end its wait but in a damaged extract, and one of which
+    /// nothing is told explains nothing.
+    fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
+        let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
+        let by = slice.by;
         let is_thread =
-            by != NONE && !stay.is_by_dpc() && !self.parts.threads.is_idle(by) && stay.wait().is_some();
-        (is_thread && self.can_follow(by) && self.parts.stays.is_told(by, piece.from, piece.to))
-            .then_some((by, stay))
+            by != NONE && !slice.is_by_dpc() && !self.parts.threads.is_idle(by) && slice.wait().is_some();
+        (is_thread && self.can_follow(by) && self.parts.slices.is_told(by, piece.from, piece.to))
+            .then_some((by, slice))
     }
 
     /// The node of a thread below that of the one that waits for it.

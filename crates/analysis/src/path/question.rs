@@ -11,7 +11,7 @@ use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
 use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use crate::Result;
 use crate::stacks::StackText;
-use crate::stay::question;
+use crate::slice::question;
 use crate::threads::Thread;
 use crate::wait_question::Stacks;
 

@@ -7,7 +7,7 @@ use etwkit_query::functions::wait_reason_name;
 use super::Parts;
 use super::follow::{PathNode, PathPiece};
 use crate::root::{Ended, RootKind};
-use crate::stay::NONE;
+use crate::slice::NONE;
 use crate::time_line::State;
 
 etwkit_query::declare! {
@@ -97,13 +97,13 @@ impl Parts {
     pub(super) fn segment(&self, piece: &PathPiece, told: Option<&Ended>) -> Segment {
         let thread = self.threads.get(piece.thread);
         let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
-        let stay = piece.piece.stay;
-        // What a stay waited for says nothing about what it did then.
-        let waited = stay.filter(|_| matches!(state, State::Waiting | State::Ready));
-        let waiting = stay.filter(|_| state == State::Waiting);
+        let slice = piece.piece.slice;
+        // What a slice waited for says nothing about what it did then.
+        let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
+        let waiting = slice.filter(|_| state == State::Waiting);
         let transfer = told.and_then(|told| told.transfer.as_ref());
         let dpc = told.and_then(|told| told.dpc.as_ref()).filter(|_| transfer.is_none());
-        let untold = || waiting.and_then(|stay| untold(&stay));
+        let untold = || waiting.and_then(|slice| untold(&slice));
         Segment {
             start_ns: from,
             end_ns: to,
@@ -115,13 +115,13 @@ impl Parts {
             thread_key: piece.thread.into(),
             tid: thread.map(|thread| thread.tid),
             state,
-            wait_reason: waiting.and_then(|stay| stay.reason()).map(wait_reason_name),
+            wait_reason: waiting.and_then(|slice| slice.reason()).map(wait_reason_name),
             ended_by: told.map(|told| told.kind).or_else(untold).map(|kind| kind.name().to_owned()),
             operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
             object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
-            is_open_wait: waiting.is_some_and(|stay| stay.is_open()),
-            stack_id: waited.and_then(|stay| stack(stay.stack)),
-            readying_stack_id: waited.and_then(|stay| stack(stay.by_stack)),
+            is_open_wait: waiting.is_some_and(|slice| slice.is_open()),
+            stack_id: waited.and_then(|slice| stack(slice.stack)),
+            readying_stack_id: waited.and_then(|slice| stack(slice.by_stack)),
         }
     }
 
@@ -180,8 +180,8 @@ impl Parts {
 }
 
 /// What is said of a wait that no DPC ended and that was not replaced.
-fn untold(stay: &crate::stay::Stay) -> Option<RootKind> {
-    match (stay.is_open(), stay.by) {
+fn untold(slice: &crate::slice::Slice) -> Option<RootKind> {
+    match (slice.is_open(), slice.by) {
         (true, _) => Some(RootKind::Open),
         (false, NONE) => Some(RootKind::NotRecorded),
         (false, _) => None,

@@ -92,7 +92,8 @@ impl Events {
                 how: "ask for fewer of the regions: take the others out of the file",
             });
         }
-        // Here and not in SQL: the planner gives up over an order by columns that are constants of one table and compared with constants in the other.
+        // Here and not in SQL: the planner gives up over an order by columns that are constants of one table
+        // and compared with constants in the other.
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {

@@ -126,8 +126,8 @@ impl Finder<'_> {
     /// Each end belongs to the latest begin that is open and has in common with it what is asked for.
     fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
         let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
-        // An event that is both ends one instance and begins the next. Where one region begins with what another one ends with, and ends
-        // with the same, nothing lies in between.
+        // An event that is both ends one instance and begins the next. Where one region begins with what
+        // another one ends with, and ends with the same, nothing lies in between.
         let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
         let starts = self.points(start).into_iter().map(|point| (start_rank, point));
         let stops = self.points(stop).into_iter().map(|point| (stop_rank, point));
@@ -152,7 +152,8 @@ impl Finder<'_> {
         (ended, open, ends)
     }
 
-    /// The other end lies as far away as a field tells: of the event of this end if it is one of those, else of the nearest one.
+    /// The other end lies as far away as a field tells: of the event of this end if it is one of those, else
+    /// of the nearest one.
     fn by_duration(
         &self,
         points: &[Point],

@@ -160,7 +160,7 @@ impl RegionRequest {
             });
         }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
-            // Which of both it is, the extract does not tell.
+            // Which of both it is, the extract does not say.
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(

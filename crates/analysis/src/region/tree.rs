@@ -6,7 +6,8 @@ use super::definition::{Manifest, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
 
-/// Places of the parents of all instances; `instances` are in the order of their regions, then of their begins.
+/// Places of the parents of all instances; `instances` are in the order of their regions, then of their
+/// begins.
 pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Events) -> Vec<Option<usize>> {
     let mut of_region: Vec<Vec<usize>> = vec![Vec::new(); manifest.regions.len()];
     for (place, instance) in instances.iter().enumerate() {
@@ -64,7 +65,8 @@ impl<'a> Around<'a> {
     }
 }
 
-/// What an instance has to have in common, from the event that it began with, else from that which it ended with.
+/// What an instance has to have in common, from the event that it began with, else from that which it ended
+/// with.
 fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Option<Vec<String>> {
     key(same, events, instance.start, side).or_else(|| key(same, events, instance.stop, side))
 }
@@ -85,8 +87,9 @@ fn nest(
         })
         .collect();
     sorted.sort_unstable();
-    // By what they have to share with a child, instances that may contain later ones, each ending before those in front of it: one that
-    // ends before a later one contains nothing that the later one does not contain, too.
+    // By what they have to share with a child, instances that may contain later ones, each ending before
+    // those in front of it: one that ends before a later one contains nothing that the later one does not
+    // contain, too.
     let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
         let Some(instance) = instances.get(place) else { continue };

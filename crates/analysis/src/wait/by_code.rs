@@ -1,5 +1,6 @@
-//! Sums by method or module, in one reading of the waits: each wait counts for every frame of its stack, which as a join of SQL has some
-//! ten times as many rows as there are waits. The numbers are those of the SQL that the request shows; a test compares them.
+//! Sums by method or module, in one reading of the waits: each wait counts for every frame of its stack,
+//! which as a join of SQL has some ten times as many rows as there are waits. The numbers are those of the
+//! SQL that the request shows; a test compares them.
 
 use std::collections::HashMap;
 
@@ -211,7 +212,8 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Rows by process and name. Unions need waits in the order of their begins, threads are counted in their order.
+    /// Rows by process and name. Unions need waits in the order of their begins, threads are counted in their
+    /// order.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
@@ -230,7 +232,8 @@ impl<'a> Sums<'a> {
         self.rows
     }
 
-    /// Calls `take` with each wait for each name of its stack. `firsts` holds the first row of each process; its rows lie together.
+    /// Calls `take` with each wait for each name of its stack. `firsts` holds the first row of each process;
+    /// its rows lie together.
     fn each(
         &mut self,
         waits: &[Wait],

@@ -70,8 +70,8 @@ pub struct WaitRequest {
     pub reason: Option<String>,
     /// Methods: only waits with such a frame in the stack, as `method`, `module!method` or `module+0x1a2b`.
     pub method: Option<String>,
-    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the switch-in. Of sums by tag
-    /// those rows, else the waits of which one tag fits.
+    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the
+    /// switch-in. Of sums by tag those rows, else the waits of which one tag fits.
     pub tag: Option<String>,
     /// Sets of stack tags, by name; without any the built-in one. The session has to know them
     /// ([`Session::use_tags`]).

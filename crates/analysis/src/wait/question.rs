@@ -197,8 +197,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The table of processes, and the condition that one of its rows fits, which is worked out once for each process. A thread
-    /// without one is as one without a name.
+    /// The table of processes, and the condition that one of its rows fits, which is worked out once for each
+    /// process. A thread without one is as one without a name.
     fn process(&self) -> (String, Option<String>) {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {

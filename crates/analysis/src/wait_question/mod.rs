@@ -27,18 +27,20 @@ etwkit_query::declare! {
         thread: Option<i64> = option("TID"),
         /// Only waits for such reasons, by name or number (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
-        /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several with ;)
+        /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several
+        /// with ;)
         method: Option<String> = option("NAMES"),
         /// Only waits in such stack tags, paths with \ between (*, ?, several with ;, ! excludes)
         tag: Option<String> = option("TAGS"),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be repeated
+        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
+        /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Rows: sums of each process by this, or single waits
         by: Rows = option("WHAT").shape(),
         /// The longest waits, each with what ended it, and what that waited for, down to the root
         chain: bool = option("").excludes(&["by"]).shape(),
-        /// With --chain: begin with sleeps and waits of idle pools, too, and show at each step the other waits, which explain less
-        /// than the one that is followed
+        /// With --chain: begin with sleeps and waits of idle pools, too, and show at each step the other
+        /// waits, which explain less than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
@@ -164,7 +166,8 @@ etwkit_query::declare! {
 }
 
 impl Stacks {
-    /// Of the stack of the switch-in and the one that made the thread ready: all frames, or those that say something.
+    /// Of the stack of the switch-in and the one that made the thread ready: all frames, or those that say
+    /// something.
     #[must_use]
     pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
         let frames = |id: Option<i64>| {

@@ -16,7 +16,7 @@ fn chain(machine: &Machine, tid: i64) -> Chain {
     chains.remove(0)
 }
 
-/// The same with all waits.
+/// The chain behind the longest wait of a thread, with the waits beside it.
 fn chain_with_all(machine: &Machine, tid: i64) -> Chain {
     let waits =
         WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
@@ -212,7 +212,7 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
         (open.root.kind.as_str(), open.links[0].wait_ns, open.links[0].in_ns),
         ("open", Some(170), None)
     );
-    // 2 ended the wait of 1; when 2 was made ready nothing tells.
+    // 2 ended the wait of 1; when 2 was made ready nothing shows it.
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 20).ran(80, 100));
     let chain = chain(&machine, 101);

@@ -105,7 +105,7 @@ fn a_range_cuts_the_path_at_both_ends() {
     let late = within(110, 5000);
     assert_eq!(segments(&late), ["110-120 101 running 0", "120-200 101 waiting 0 open"]);
     assert_eq!(late.open_wait, Some((120, Some("UserRequest".into()))));
-    // Without one it ends with the last switch-out, and tells what is open.
+    // Without one it ends with the last switch-out, and says what is open.
     let whole = path(&machine, &by_thread(101));
     assert_eq!((whole.to_ns, whole.open_wait.clone()), (120, Some((120, Some("UserRequest".into())))));
 }
@@ -121,7 +121,7 @@ fn waits_that_no_thread_ended_stay_waits() {
         .add(off(1, 110).preempted().ran(120, 130))
         .add(off(1, 130).readied(140, 2).ran(140, 150))
         .add(first(2, 200, 250));
-    // Of 2 nothing is told before 200, so that it explains nothing.
+    // Of 2 nothing is reported before 200, so that it explains nothing.
     assert_eq!(
         segments(&path(&machine, &by_thread(101))),
         [

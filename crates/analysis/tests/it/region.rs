@@ -405,7 +405,8 @@ fn marks_are_events_again() {
 
 #[test]
 fn a_file_may_name_marks_alone() {
-    // Or with what they say, beside other events of the extract: the planner gave up over an order by columns that are constants.
+    // Or with what they say, beside other events of the extract: the planner gave up over an order by columns
+    // that are constants.
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
     let said = format!("{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c'/>");
     for start in [mark, &said] {

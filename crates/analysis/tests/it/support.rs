@@ -24,10 +24,11 @@ pub(crate) struct Machine {
 
 /// A thread that was off a processor and came back, or did not.
 #[derive(Debug, Clone)]
-pub(crate) struct Stay(pub(crate) ContextSwitch);
+pub(crate) struct Slice(pub(crate) ContextSwitch);
 
 impl Machine {
-    /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process of thread i + 1.
+    /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process of thread
+    /// i + 1.
     pub(crate) fn new(processes: &[&str], end_ns: i64) -> Self {
         let mut machine = Self { end_ns, ..Self::default() };
         machine.process("Idle");
@@ -59,9 +60,9 @@ impl Machine {
         key
     }
 
-    /// Adds a stay.
-    pub(crate) fn add(&mut self, stay: Stay) -> &mut Self {
-        let mut row = stay.0;
+    /// Adds a slice.
+    pub(crate) fn add(&mut self, slice: Slice) -> &mut Self {
+        let mut row = slice.0;
         row.process_key =
             self.threads.iter().find(|t| t.thread_key == row.thread_key).and_then(|t| t.process_key);
         self.switches.push(row);
@@ -146,8 +147,8 @@ fn rows<R: Row>(
 }
 
 /// A thread that is off its processor from `out` on, for `UserRequest`.
-pub(crate) fn off(thread_key: i32, out: i64) -> Stay {
-    Stay(ContextSwitch {
+pub(crate) fn off(thread_key: i32, out: i64) -> Slice {
+    Slice(ContextSwitch {
         thread_key,
         last_out_ns: Some(out),
         prev_state: Some(5),
@@ -157,11 +158,11 @@ pub(crate) fn off(thread_key: i32, out: i64) -> Stay {
 }
 
 /// A thread that runs from its first switch-in on, of which nothing was known before.
-pub(crate) fn first(thread_key: i32, from: i64, to: i64) -> Stay {
-    Stay(ContextSwitch { thread_key, ..ContextSwitch::default() }).ran(from, to)
+pub(crate) fn first(thread_key: i32, from: i64, to: i64) -> Slice {
+    Slice(ContextSwitch { thread_key, ..ContextSwitch::default() }).ran(from, to)
 }
 
-impl Stay {
+impl Slice {
     /// A thread made it ready.
     pub(crate) fn readied(mut self, at: i64, by: i32) -> Self {
         self.0.readied_ns = Some(at);

@@ -34,7 +34,7 @@ pub(crate) enum Cell {
     Line,
     /// The test case, else the name of the trace without its ending.
     TestCase,
-    /// How long the test took, in milliseconds; 0 where the name does not tell.
+    /// How long the test took, in milliseconds; 0 where the name does not say.
     TestTime,
     /// Name of what was asked, extract or trace, without its ending.
     FileName,
@@ -283,7 +283,7 @@ impl Row<'_> {
         file_name(path.trim_end_matches(['/', '\\'])).to_owned()
     }
 
-    /// What the name of the file tells of a test.
+    /// What the name of the file says about a test.
     fn test(&self) -> Option<TestName> {
         TestName::parse(&self.file())
     }

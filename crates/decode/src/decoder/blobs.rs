@@ -11,7 +11,7 @@ use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
 use crate::schema::Schema;
 use crate::{Plan, tracelogging};
 
-/// Different metadata of one hash; more come only from a file made for that purpose.
+/// Different metadata of one hash; more come only from a malicious file.
 const MAX_COLLISIONS: usize = 8;
 
 /// Each distinct metadata is read once; events find theirs by its bytes.

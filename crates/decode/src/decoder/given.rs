@@ -32,7 +32,8 @@ impl Default for Descriptions {
 }
 
 impl Descriptions {
-    /// Adds the messages of a trace message format file; those of later files win. Returns how many there are.
+    /// Adds the messages of a trace message format file; those of later files win. Returns how many there
+    /// are.
     ///
     /// # Errors
     /// [`Wrong`] with the line that makes no sense; nothing is added then.

@@ -51,7 +51,8 @@ struct Observed {
     records: Records,
 }
 
-/// A kind of event that something describes; the GUID is that of the provider, of the class or of the message.
+/// A kind of event that something describes; the GUID is that of the provider, of the class or of the
+/// message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
     /// Provider, id, version.
@@ -209,9 +210,9 @@ impl Decoder {
     /// The plan of an event, from whatever describes it; `None` if nothing does, then its payload is raw
     /// bytes.
     ///
-    /// In this order: its own metadata; files that the user named; the manifest of its provider in the trace, else
-    /// EventInfo; the built-in tables. A description that asks for more bytes than the payload has gives way to a
-    /// later one that fits, since layouts differ from one version of Windows to the next.
+    /// In this order: its own metadata; files that the user named; the manifest of its provider in the trace,
+    /// else EventInfo; the built-in tables. A description that asks for more bytes than the payload has gives
+    /// way to a later one that fits, since layouts differ from one version of Windows to the next.
     #[inline]
     #[must_use]
     pub fn plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
@@ -257,8 +258,8 @@ impl Decoder {
         if id == CHUNK_ID { None } else { self.described(event) }
     }
 
-    /// The text of an event with its values put in, if what describes it has one. `plan` and `fields` are those of
-    /// the event.
+    /// The text of an event with its values put in, if what describes it has one. `plan` and `fields` are
+    /// those of the event.
     #[must_use]
     pub fn text(
         &mut self,
@@ -276,8 +277,8 @@ impl Decoder {
         }
     }
 
-    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as files of
-    /// the user or the built-in tables have it.
+    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as
+    /// files of the user or the built-in tables have it.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         let known =

@@ -1,7 +1,7 @@
 //! Manifests that EventSource providers write into the trace, cut into chunks.
 //!
-//! Each chunk is an event with the id [`CHUNK_ID`]; the layout is that of `ManifestEnvelope` in the sources of
-//! .NET. A provider writes its manifest whenever a session enables it, in every process that has it.
+//! Each chunk is an event with the id [`CHUNK_ID`]; the layout is that of `ManifestEnvelope` in the sources
+//! of .NET. A provider writes its manifest whenever a session enables it, in every process that has it.
 
 mod chunks;
 

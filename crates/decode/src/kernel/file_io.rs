@@ -145,7 +145,7 @@ impl<'a> Operation<'a> {
 pub struct OperationEnd {
     /// Request packet.
     pub irp: u64,
-    /// Bytes read or written, or what else the file system tells.
+    /// Bytes read or written, or what else the file system says.
     pub information: u64,
     /// NTSTATUS.
     pub status: u32,

@@ -24,7 +24,7 @@ pub mod opcode {
     }
 }
 
-/// The first of the types by which the loader of a program tells what it does; programs log them.
+/// The first of the types by which the loader of a program says what it does; programs log them.
 pub const FIRST_OF_LOADER: u8 = 128;
 
 /// Types that describe an image.

@@ -72,7 +72,7 @@ impl Machine {
         Self::read(&mut Cursor::new(payload), pointer_size, PRIORITIES)
     }
 
-    /// Reads the payload of event 1 of the provider, which tells the number of lists first.
+    /// Reads the payload of event 1 of the provider, which gives the number of lists first.
     #[must_use]
     pub fn parse_provider(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -128,7 +128,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Reads all entries of a payload. The number of entries and the length of the payload tell which of the
+    /// Reads all entries of a payload. The number of entries and the length of the payload say which of the
     /// two layouts they have; with any other length there are none.
     #[must_use]
     pub fn parse_all(payload: &[u8], pointer_size: usize) -> Vec<Self> {

@@ -44,7 +44,7 @@ pub struct Handle {
     pub handle: u32,
     /// Number of the type of the object.
     pub kind: u16,
-    /// Name of the object, where it is told: mostly when a handle is closed.
+    /// Name of the object, where it is reported: mostly when a handle is closed.
     pub name: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct Duplicate {
     pub target_pid: u32,
     /// Number of the type of the object.
     pub kind: u16,
-    /// Process that has the old one; older systems do not tell it.
+    /// Process that has the old one; older systems do not say.
     pub source_pid: Option<u32>,
 }
 
@@ -133,7 +133,7 @@ pub fn object(payload: &[u8], pointer_size: usize) -> Option<(u64, u16)> {
 pub struct References {
     /// Address of the object.
     pub object: u64,
-    /// Four characters that tell who holds them, such as `Dflt`.
+    /// Four characters that say who holds them, such as `Dflt`.
     pub tag: [u8; 4],
     /// How many.
     pub count: u32,

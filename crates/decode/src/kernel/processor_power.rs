@@ -71,7 +71,7 @@ impl Number {
     }
 }
 
-/// What the rundown tells of a processor.
+/// What the rundown says about a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rundown {
     /// Which one.
@@ -112,7 +112,7 @@ pub struct Delivered {
     pub percent: u32,
     /// Length of the time before the event that it is the mean of.
     pub duration_us: Option<u64>,
-    /// Speed, where it is told.
+    /// Speed, where it is reported.
     pub mhz: Option<u32>,
 }
 
@@ -125,7 +125,7 @@ pub enum Event {
     Index(Number, u32),
     /// Windows asks for a speed in MHz.
     Requested(Number, u32),
-    /// The processor tells how fast it was.
+    /// The processor says how fast it was.
     Delivered(Delivered),
     /// It is parked in some way.
     Park(Number, Parking),
@@ -182,7 +182,7 @@ impl Event {
     }
 }
 
-/// A number that is not told as 0.
+/// A number that is not known as 0.
 fn some(number: u32) -> Option<u32> {
     Some(number).filter(|number| *number != 0)
 }

@@ -71,7 +71,7 @@ pub const OPERATIONS: &[u8] = &[
     opcode::QUERY_SECURITY,
 ];
 
-/// Types that tell which key a control block stands for.
+/// Types that say which key a control block stands for.
 pub const BLOCKS: &[u8] =
     &[opcode::BLOCK_CREATE, opcode::BLOCK_DELETE, opcode::BLOCK_START, opcode::BLOCK_END];
 
@@ -99,7 +99,7 @@ pub const fn name(op: u8) -> Option<&'static str> {
     })
 }
 
-/// Whether a type tells which key a control block stands for.
+/// Whether a type says which key a control block stands for.
 #[must_use]
 pub const fn is_block(op: u8) -> bool {
     matches!(op, opcode::BLOCK_CREATE..=opcode::BLOCK_END)

@@ -20,7 +20,7 @@ pub mod opcode {
     }
 }
 
-/// Types that tell the interval of samples, of the timer and of counters.
+/// Types that report the interval of samples, of the timer and of counters.
 pub const INTERVALS: &[u8] = &[opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END];
 
 /// Whether a type tells an interval.
@@ -85,7 +85,7 @@ pub struct Interval {
     pub source: u32,
     /// Interval in force: for time in units of 100 ns, else in counts.
     pub new: u32,
-    /// Interval before; 0 where it is not told.
+    /// Interval before; 0 where it is not known.
     pub old: u32,
 }
 

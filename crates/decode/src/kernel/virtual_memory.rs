@@ -72,7 +72,7 @@ impl Allocation {
         Some(Self { base, size, pid: c.u32()?, flags: c.u32()? })
     }
 
-    /// What is done, as the extract names it; `None` if the flags tell nothing. What is reserved and
+    /// What is done, as the extract names it; `None` if the flags say nothing. What is reserved and
     /// committed at once is committed.
     #[must_use]
     pub const fn kind(&self, op: u8) -> Option<&'static str> {

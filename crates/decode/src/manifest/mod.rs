@@ -1,7 +1,7 @@
 //! Instrumentation manifests: the XML that describes the events of a provider.
 //!
-//! The providers of .NET write theirs into the trace ([`crate::eventsource`]); those of others are files, which the
-//! user names.
+//! The providers of .NET write theirs into the trace ([`crate::eventsource`]); those of others are files,
+//! which the user names.
 
 mod build;
 mod xml;
@@ -70,8 +70,8 @@ impl Manifest {
     }
 }
 
-/// Reads the XML that a provider wrote into a trace; `None` if it is no manifest. Events belong to `guid`, whatever
-/// GUID the XML names.
+/// Reads the XML that a provider wrote into a trace; `None` if it is no manifest. Events belong to `guid`,
+/// whatever GUID the XML names.
 ///
 /// Entities other than the five of XML itself are refused, so that nothing can expand.
 pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {

@@ -1,7 +1,7 @@
 //! Texts of events, into which the values of their fields are put.
 //!
-//! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. Behind a number there may be a
-//! format of `printf`.
+//! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. Behind a number there may be
+//! a format of `printf`.
 
 pub mod printf;
 
@@ -138,7 +138,8 @@ impl Pieces {
     /// Reads what stands behind a percent sign; returns what follows it.
     fn escape<'f>(&mut self, behind: &'f str, dialect: Dialect) -> &'f str {
         if let Some(rest) = behind.strip_prefix('0') {
-            // It stands for what a printer puts in front of each line. Digits behind it are text: `%00x%10!x!`.
+            // It stands for what a printer puts in front of each line. Digits behind it are text:
+            // `%00x%10!x!`.
             return rest;
         }
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();

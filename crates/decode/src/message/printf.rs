@@ -84,7 +84,8 @@ const fn extend(bits: u64, bytes: u8) -> i64 {
 }
 
 impl Spec {
-    /// Reads a format; `None` if it is none. Modifiers of the size count for nothing: sizes are those of the values.
+    /// Reads a format; `None` if it is none. Modifiers of the size count for nothing: sizes are those of the
+    /// values.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut flags = Flags::default();

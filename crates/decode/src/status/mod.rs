@@ -84,8 +84,8 @@ fn with_prefix(prefix: &str, name: &str, others: &[&str]) -> String {
     if has_own { name.to_owned() } else { format!("{prefix}{name}") }
 }
 
-/// Name of an HRESULT as the headers of Windows have it; one that stands for a Win32 error has the name of the
-/// error.
+/// Name of an HRESULT as the headers of Windows have it; one that stands for a Win32 error has the name of
+/// the error.
 #[must_use]
 pub fn hresult_constant(code: u32) -> Option<String> {
     const WIN32: u32 = 0x8007_0000;

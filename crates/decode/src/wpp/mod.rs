@@ -1,8 +1,8 @@
 //! Messages of WPP: text and arguments, by the trace message format files (TMF) of their programs.
 //!
-//! A message in a trace has the GUID of its source file, a number, and the bytes of its arguments. What they mean is
-//! known to the program alone, whose symbol file the tool `tracepdb` turns into TMF files: a format for each message,
-//! the types of its arguments, and the names of enumerations.
+//! A message in a trace has the GUID of its source file, a number, and the bytes of its arguments. What they
+//! mean is known to the program alone, whose symbol file the tool `tracepdb` turns into TMF files: a format
+//! for each message, the types of its arguments, and the names of enumerations.
 
 mod item;
 mod tmf;

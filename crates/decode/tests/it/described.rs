@@ -13,22 +13,22 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 use serde_json::Value;
 
-/// Walks over a trace with a decoder that has seen it, and these descriptions.
+/// Reads a trace with a decoder that has seen it, and these descriptions.
 fn each(trace: &Path, given: Descriptions, mut visit: impl FnMut(&RawEvent<'_>, &mut Decoder, &Session)) {
     let bytes = fs::read(trace).unwrap();
     let session = Session::open(vec![Box::new(bytes) as Box<dyn ByteSource>]).unwrap();
     let mut decoder = Decoder::with(Arc::new(given));
-    let walk = session.for_each(Order::File, |event| {
+    let pass = session.for_each(Order::File, |event| {
         decoder.observe(event);
         ControlFlow::Continue(())
     });
-    walk.unwrap();
+    pass.unwrap();
     decoder.finish_observing();
-    let walk = session.for_each(Order::Time, |event| {
+    let pass = session.for_each(Order::Time, |event| {
         visit(event, &mut decoder, &session);
         ControlFlow::Continue(())
     });
-    walk.unwrap();
+    pass.unwrap();
 }
 
 fn json(path: &Path) -> Value {
@@ -41,8 +41,8 @@ fn fields(event: &RawEvent<'_>, plan: &Plan) -> serde_json::Map<String, Value> {
     fields
 }
 
-/// Whether a field has the value of the truth, which has numbers where ours are shown by a name, in hexadecimal
-/// digits or as a time.
+/// Whether a field has the value of the truth, which has numbers where ours are shown by a name, in
+/// hexadecimal digits or as a time.
 fn is_same(ours: &Value, truth: &Value, field: &etwkit_decode::Field) -> bool {
     let (Value::String(ours), Some(number)) = (ours, truth.as_i64()) else { return ours == truth };
     let map = field.map.as_ref().and_then(|map| map.name(number.cast_unsigned()));
@@ -229,7 +229,8 @@ fn packets_have_the_fields_of_the_truth() {
     assert!(named > 114, "{named} values with a name");
 }
 
-/// What the trace says of an event counts for every front end: [`Decoder::plan`] takes it before the built-in tables.
+/// What the trace says of an event counts for every front end: [`Decoder::plan`] takes it before the built-in
+/// tables.
 #[test]
 fn descriptions_of_the_trace_win_over_built_in_layouts() {
     let Some(root) = etwkit_testkit::traces() else { return };

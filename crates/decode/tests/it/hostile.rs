@@ -1,4 +1,4 @@
-//! Descriptions that were made to read outside, to refer to themselves or never to end.
+//! Malicious descriptions: they read outside, refer to themselves or never end.
 
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,7 @@ impl Record {
         Self::extended(time, (id, version, opcode), &[], payload)
     }
 
-    /// The same with extended items.
+    /// A manifest event of [`PROVIDER`] with extended items.
     pub(crate) fn extended(
         time: i64,
         (id, version, opcode): (u16, u8, u8),

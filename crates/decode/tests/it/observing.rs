@@ -131,8 +131,8 @@ fn manifests_of_the_provider_win_over_event_info() {
     assert_eq!(decoder.provider_name(PROVIDER).as_deref(), Some("Made"));
 }
 
-/// One rule for all front ends: what the trace says comes first, and gives way only where the payload is too short
-/// for it.
+/// One rule for all front ends: what the trace says comes first, and gives way only where the payload is too
+/// short for it.
 #[test]
 fn event_info_wins_over_built_in_tables_where_it_fits() {
     let runtime = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");

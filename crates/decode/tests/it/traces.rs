@@ -18,11 +18,11 @@ fn sample(name: &str) -> Option<Vec<u8>> {
 
 fn each(bytes: Vec<u8>, order: Order, mut visit: impl FnMut(&RawEvent<'_>)) -> bool {
     let Ok(session) = Session::open(vec![Box::new(bytes) as Box<dyn ByteSource>]) else { return false };
-    let walk = session.for_each(order, |event| {
+    let pass = session.for_each(order, |event| {
         visit(event);
         ControlFlow::Continue(())
     });
-    walk.is_ok()
+    pass.is_ok()
 }
 
 fn observe(bytes: Vec<u8>, order: Order) -> Decoder {
@@ -51,8 +51,8 @@ fn described_events_fill_their_payload() {
     assert_eq!(decoder.problems().counts().count(), 0);
 }
 
-/// Who receives a datagram is never a group of the other side: most of them were sent to groups, which this machine
-/// joined. Eight of Windows 7 name this machine as their source.
+/// Who receives a datagram is never a group of the other side: most of them were sent to groups, which this
+/// machine joined. Eight of Windows 7 name this machine as their source.
 #[test]
 fn datagrams_that_came_in_went_to_the_local_end() {
     let is_group = |ip: IpAddr| match ip {

@@ -108,7 +108,7 @@ fn names_belong_to_the_question() {
     assert_eq!(place.engine.pool().open_count(), 1);
 }
 
-/// Counts what it is told.
+/// Counts what it hears.
 #[derive(Debug, Default)]
 struct Counting {
     asked: Mutex<Vec<(usize, usize)>>,

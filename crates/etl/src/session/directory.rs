@@ -34,7 +34,7 @@ impl BufferEntry {
     }
 }
 
-/// What the walk over all buffer headers found.
+/// What the scan over all buffer headers found.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub(super) buffers: Vec<BufferEntry>,
@@ -53,14 +53,14 @@ impl Directory {
         header: &TraceHeader,
         format: u16,
     ) -> Result<Self> {
-        let mut walk = Walk {
+        let mut scan = Scan {
             file,
             unordered: unordered_buffers(header.log_file_mode),
             probe: Probe::new(source, header, format),
             found: Self::default(),
         };
-        walk.run()?;
-        Ok(walk.found)
+        scan.run()?;
+        Ok(scan.found)
     }
 }
 
@@ -69,14 +69,14 @@ const fn unordered_buffers(log_file_mode: u32) -> bool {
     log_file_mode & (mode::NO_PER_PROCESSOR_BUFFERING | mode::PRIVATE_LOGGER | mode::PRIVATE_IN_PROC) != 0
 }
 
-struct Walk<'s> {
+struct Scan<'s> {
     file: usize,
     unordered: bool,
     probe: Probe<'s>,
     found: Directory,
 }
 
-impl Walk<'_> {
+impl Scan<'_> {
     fn run(&mut self) -> Result<()> {
         let (mut position, end) = (0, self.probe.end);
         while position + HEADER_LEN as u64 <= end {
@@ -149,7 +149,7 @@ impl Walk<'_> {
                 return Ok(time);
             }
         }
-        // No event at the start that tells its time at a glance: cut the whole buffer.
+        // No event at the start that gives its time at a glance: cut the whole buffer.
         let loaded = Loaded::read(source, entry, format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
@@ -168,7 +168,7 @@ pub(super) fn read(source: &dyn ByteSource, offset: u64, buf: &mut [u8]) -> Resu
     source.read_at(offset, buf).map_err(|source| Error::Io { offset, len: buf.len(), source })
 }
 
-/// Counts of a file's buffers that tell of its health.
+/// Counts of a file's buffers that describe its health.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BufferCounts {
     /// Buffers found.

@@ -87,7 +87,8 @@ impl<'s> Loaded<'s> {
     }
 }
 
-/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage goes to `damage`.
+/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage goes to
+/// `damage`.
 #[inline]
 pub(super) fn cut<'s>(
     trace: &'s TraceFile,

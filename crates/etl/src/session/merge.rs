@@ -5,8 +5,8 @@
 //! processors that flush late, circular files that wrapped, appended and merged sessions, without a rule
 //! for each. Equal time stamps keep the order of the files: file, buffer, position.
 //!
-//! The order in which buffers are opened is known from the start, so that a second thread loads, decompresses and cuts them
-//! ahead.
+//! The order in which buffers are opened is known from the start, so that a second thread loads, decompresses
+//! and cuts them ahead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, available_parallelism};
 
 use super::load::{self, Bytes};
-use super::{Session, Walk};
+use super::{Session, Pass};
 use crate::RawEvent;
 use crate::Result;
 use crate::damage::{Damage, Kind, Place};
@@ -98,7 +98,8 @@ struct Ready<'s> {
     damage: Damage,
 }
 
-/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it holds no events.
+/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it holds no
+/// events.
 fn load<'s>(
     session: &'s Session,
     key: Key,
@@ -130,8 +131,8 @@ fn load<'s>(
 /// Bytes of a record, for a first guess of how many a buffer has.
 const USUAL_RECORD: usize = 64;
 
-/// Bytes of buffers that are loaded ahead by another thread, and their number. With few of them the threads wake each other all the time,
-/// many do not fit the cache.
+/// Bytes of buffers that are loaded ahead by another thread, and their number. With few of them the threads
+/// wake each other all the time, many do not fit the cache.
 const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
@@ -171,7 +172,7 @@ struct Merge<'s, A> {
     free: Vec<usize>,
     heads: BinaryHeap<Reverse<(Key, usize)>>,
     held: usize,
-    walk: Walk,
+    pass: Pass,
 }
 
 /// Shows all events to `ahead`, buffer by buffer, and hands out in order those that it wants.
@@ -179,7 +180,7 @@ pub(super) fn run(
     session: &Session,
     mut ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
     mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
-) -> Result<Walk> {
+) -> Result<Pass> {
     let keys = |(file, f): (&super::TraceFile, u16)| {
         file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i)).collect::<Vec<_>>()
     };
@@ -187,18 +188,18 @@ pub(super) fn run(
     order.sort_unstable();
     let order = order.as_slice();
     let few = order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1);
-    let walk = if few { None } else { run_ahead(session, order, &mut ahead, &mut visit) };
+    let pass = if few { None } else { run_ahead(session, order, &mut ahead, &mut visit) };
     // The system may have no thread left.
-    walk.unwrap_or_else(|| Merge::new(session, Supply::Here(session, ahead), order).run(visit))
+    pass.unwrap_or_else(|| Merge::new(session, Supply::Here(session, ahead), order).run(visit))
 }
 
-/// The same with a thread that reads ahead; `None` if there can be none.
+/// Merges buffers that a second thread reads ahead; `None` if there can be none.
 fn run_ahead(
     session: &Session,
     order: &[Key],
     ahead: &mut (impl FnMut(&RawEvent<'_>) -> bool + Send),
     visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
-) -> Option<Result<Walk>> {
+) -> Option<Result<Pass>> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(buffers_ahead(session));
         let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
@@ -220,21 +221,21 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
             free: Vec::new(),
             heads: BinaryHeap::new(),
             held: 0,
-            walk: Walk::default(),
+            pass: Pass::default(),
         }
     }
 
-    fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
+    fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Pass> {
         loop {
             self.open_due()?;
-            let Some(Reverse((_, slot))) = self.heads.peek().copied() else { return Ok(self.walk) };
+            let Some(Reverse((_, slot))) = self.heads.peek().copied() else { return Ok(self.pass) };
             let limit = self.limit();
             let Some(open) = self.open.get_mut(slot).and_then(Option::as_mut) else {
                 self.heads.pop();
                 continue;
             };
-            if open.emit(limit, &mut self.walk.events, &mut visit).is_break() {
-                return Ok(self.walk);
+            if open.emit(limit, &mut self.pass.events, &mut visit).is_break() {
+                return Ok(self.pass);
             }
             match open.next_key() {
                 // The heap puts it where it belongs when the borrow ends.
@@ -270,7 +271,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     fn open_buffer(&mut self, key: Key) -> Result<()> {
         let Some(ready) = self.supply.next(key)? else { return Ok(()) };
         if self.held <= OPEN_BYTES_LIMIT {
-            self.walk.damage.merge(&ready.damage);
+            self.pass.damage.merge(&ready.damage);
             self.insert(ready.open);
             return Ok(());
         }
@@ -279,7 +280,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         if let Some(entry) = entry {
             let kind = Kind::TooManyOpenBuffers;
             let place = Place { kind, file, offset: entry.offset, bytes: entry.len.into() };
-            self.walk.damage.add_loss(place, entry.offset);
+            self.pass.damage.add_loss(place, entry.offset);
         }
         Ok(())
     }

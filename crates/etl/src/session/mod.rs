@@ -24,7 +24,7 @@ use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 pub enum Order {
     /// By time stamp; equal ones in the order of the files.
     Time,
-    /// As they lie in the files: the cheapest walk.
+    /// As they lie in the files: the cheapest pass.
     File,
 }
 
@@ -60,7 +60,7 @@ impl TraceFile {
         &self.buffers
     }
 
-    /// Counts that tell of its health.
+    /// Counts that describe its health.
     #[must_use]
     pub fn buffer_counts(&self) -> BufferCounts {
         BufferCounts::of(&self.buffers, self.skipped, &self.header)
@@ -73,9 +73,9 @@ impl TraceFile {
     }
 }
 
-/// What a walk over all events saw.
+/// What a pass over all events saw.
 #[derive(Debug, Clone, Default)]
-pub struct Walk {
+pub struct Pass {
     /// Events handed out.
     pub events: u64,
     /// Damage inside buffers; that between them is [`Session::damage`].
@@ -157,30 +157,30 @@ impl Session {
         if self.earliest().is_some_and(|file| file.header.pointer_size == 4) { 4 } else { 8 }
     }
 
-    /// Damage between buffers; that inside them is reported by each walk.
+    /// Damage between buffers; that inside them is reported by each pass.
     #[must_use]
     pub const fn damage(&self) -> &Damage {
         &self.damage
     }
 
-    /// Hands every event to `visit`, which may stop the walk.
+    /// Hands every event to `visit`, which may stop the pass.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system cannot read a file. Damage is no error, see [`Walk::damage`].
+    /// [`Error::Io`] if the system cannot read a file. Damage is no error, see [`Pass::damage`].
     pub fn for_each(
         &self,
         order: Order,
         visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
-    ) -> Result<Walk> {
+    ) -> Result<Pass> {
         match order {
             Order::Time => merge::run(self, |_| true, visit),
             Order::File => self.in_file_order(visit),
         }
     }
 
-    /// Shows every event to `ahead` in the order in which buffers are loaded, and hands those for which it says so to `visit` in the order
-    /// of time. `ahead` runs on a thread of its own where there are processors for it, some buffers ahead of `visit`.
-    /// [`Walk::events`] counts what was handed to `visit`.
+    /// Shows every event to `ahead` in the order in which buffers are loaded, and hands those for which it
+    /// says so to `visit` in the order of time. `ahead` runs on a thread of its own where there are
+    /// processors for it, some buffers ahead of `visit`. [`Pass::events`] counts what was handed to `visit`.
     ///
     /// # Errors
     /// As [`Session::for_each`].
@@ -188,22 +188,22 @@ impl Session {
         &self,
         ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
         visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
-    ) -> Result<Walk> {
+    ) -> Result<Pass> {
         merge::run(self, ahead, visit)
     }
 
-    fn in_file_order(&self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Walk> {
-        let mut walk = Walk::default();
+    fn in_file_order(&self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Pass> {
+        let mut pass = Pass::default();
         for (trace, file) in self.files.iter().zip(0u16..) {
             for (entry, buffer) in trace.buffers.iter().zip(0u32..) {
                 if entry.header.holds_records()
-                    && one_buffer(trace, (file, buffer), entry, &mut walk, &mut visit)?.is_break()
+                    && one_buffer(trace, (file, buffer), entry, &mut pass, &mut visit)?.is_break()
                 {
-                    return Ok(walk);
+                    return Ok(pass);
                 }
             }
         }
-        Ok(walk)
+        Ok(pass)
     }
 }
 
@@ -211,12 +211,12 @@ fn one_buffer(
     trace: &TraceFile,
     (file, buffer): (u16, u32),
     entry: &BufferEntry,
-    walk: &mut Walk,
+    pass: &mut Pass,
     visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>> {
     let cpu = entry.header.cpu();
     let mut flow = ControlFlow::Continue(());
-    let Walk { events, damage } = walk;
+    let Pass { events, damage } = pass;
     load::cut(trace, file, entry, damage, |bytes, cut| {
         if flow.is_continue() {
             *events += 1;

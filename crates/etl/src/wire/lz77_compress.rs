@@ -115,7 +115,7 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
     len + rest.take_while(|(x, y)| x == y).count()
 }
 
-/// Writes literals and matches, and in front of every 32 of them the word that tells which is which.
+/// Writes literals and matches, and in front of every 32 of them the word that says which is which.
 struct Items<'o> {
     out: &'o mut Vec<u8>,
     /// Where the word of flags goes.

@@ -48,7 +48,7 @@ pub enum Record<'a> {
     Message(MessageEvent<'a>),
 }
 
-/// What the header of a kernel event tells of the thread that was running.
+/// What the header of a kernel event says about the thread that was running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KernelContext {
     /// Nothing (PERFINFO header).

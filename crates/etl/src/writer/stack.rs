@@ -84,9 +84,9 @@ impl Slot {
     const UNUSED: Self = Self { frames: Vec::new(), born: i64::MIN, referenced: i64::MIN };
 }
 
-/// The keys of a session. Their number is fixed: a stack whose place is taken pushes the older one out,
-/// so that keys change their meaning as they do in real traces. A key is the address of one stack object, so that
-/// kernel and user parts never have the same key at one time.
+/// The keys of a session. Their number is fixed: a stack whose place is taken pushes the older one out, so
+/// that keys change their meaning as they do in real traces. A key is the address of one stack object, so
+/// that kernel and user parts never have the same key at one time.
 #[derive(Debug)]
 pub(super) struct StackKeys {
     slots: [Vec<Slot>; 2],

@@ -77,7 +77,7 @@ fn read(file: &[u8], mapped: bool) -> Vec<u64> {
     assert!(counts.total <= file.len() as u64 / 72 + 1);
     let mut events = Vec::new();
     for order in [Order::File, Order::Time] {
-        let walk = session.for_each(order, |event| {
+        let pass = session.for_each(order, |event| {
             assert!(event.record.len() >= event.kind.header_len());
             let _ = (event.identity(), event.descriptor(), event.hook_id(), event.provider(), event.level());
             let _ = (event.thread_id(), event.process_id(), event.activity_id(), event.pebs_index());
@@ -85,7 +85,7 @@ fn read(file: &[u8], mapped: bool) -> Vec<u64> {
             let _ = (session.clock().nanoseconds(event.timestamp), session.clock().filetime(event.timestamp));
             std::ops::ControlFlow::Continue(())
         });
-        events.push(walk.unwrap().events);
+        events.push(pass.unwrap().events);
     }
     events
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use etwkit_etl::bytes::u64_at;
 use etwkit_etl::damage::{Count, Damage, Kind};
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 use etwkit_etl::source::ByteSource;
 use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN};
 use etwkit_etl::wire::trace_header::TraceHeader;
@@ -65,12 +65,12 @@ pub fn open(files: &[Vec<u8>]) -> Session {
     Session::open(files.iter().map(|file| Box::new(file.clone()) as Box<dyn ByteSource>).collect()).unwrap()
 }
 
-pub fn visit(session: &Session, order: Order, mut each: impl FnMut(&RawEvent<'_>)) -> Walk {
-    let walk = session.for_each(order, |event| {
+pub fn visit(session: &Session, order: Order, mut each: impl FnMut(&RawEvent<'_>)) -> Pass {
+    let pass = session.for_each(order, |event| {
         each(event);
         ControlFlow::Continue(())
     });
-    walk.unwrap()
+    pass.unwrap()
 }
 
 /// What was read: the numbers of [`event`] in order, and all damage.
@@ -97,14 +97,14 @@ pub fn read(files: &[Vec<u8>], order: Order) -> Read {
 
 fn numbers(session: &Session, order: Order) -> Read {
     let mut numbers = Vec::new();
-    let walk = visit(session, order, |event| {
+    let pass = visit(session, order, |event| {
         if matches!(event.kind, HeaderKind::Perfinfo32 | HeaderKind::Perfinfo64) {
             numbers.push(u64_at(event.payload(), 0).unwrap());
         }
     });
     let mut damage = Damage::default();
     damage.merge(session.damage());
-    damage.merge(&walk.damage);
+    damage.merge(&pass.damage);
     Read { numbers, damage: damage.counts().collect() }
 }
 

@@ -103,7 +103,7 @@ fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written)
     assert!(session.damage().is_empty(), "{:?}", session.damage());
     written.values_mut().for_each(|records| records.reverse());
     let mut before = (0, 0);
-    let walk = visit(&session, Order::File, |event| {
+    let pass = visit(&session, Order::File, |event| {
         if event.buffer == 0 {
             assert_eq!((event.timestamp, event.hook_id()), (options.t0, Some(0)));
             return;
@@ -114,9 +114,9 @@ fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written)
         before = (event.buffer, event.timestamp);
         spec.check(event);
     });
-    assert!(walk.damage.is_empty(), "{:?}", walk.damage);
+    assert!(pass.damage.is_empty(), "{:?}", pass.damage);
     assert!(written.values().all(Vec::is_empty), "records are missing");
-    walk.events
+    pass.events
 }
 
 /// Time order: the events of the file order, sorted by time, equal ones as they lie in the file.

@@ -221,14 +221,14 @@ fn what_is_wanted_comes_in_order_and_the_rest_is_seen_ahead() {
             ahead.push(event.timestamp);
             event.hook_id() == Some(0) || event.timestamp % 7 == 0
         };
-        let walk = session.for_each_wanted(see, |event| {
+        let pass = session.for_each_wanted(see, |event| {
             wanted.push(event.timestamp);
             ControlFlow::Continue(())
         });
         // The header event is the first of all.
         let multiples = (1..=count as i64).filter(|time| time % 7 == 0);
         assert_eq!(wanted, std::iter::once(session.clock().t0).chain(multiples).collect::<Vec<_>>());
-        assert_eq!(walk.unwrap().events, wanted.len() as u64);
+        assert_eq!(pass.unwrap().events, wanted.len() as u64);
         assert_ne!(ahead.len(), wanted.len());
         ahead.sort_unstable();
         assert_eq!(ahead, (0..=count as i64).collect::<Vec<_>>());

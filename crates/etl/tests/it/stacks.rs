@@ -57,8 +57,8 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     (stacks, types)
 }
 
-/// The same by times alone: a key means what the first definition at or behind the time of the reference says,
-/// wherever the two lie in the file.
+/// Resolves stacks by times alone: a key means what the first definition at or behind the time of the
+/// reference says, wherever the two lie in the file.
 fn resolve_by_time(file: &[u8]) -> Stacks {
     let (mut stacks, mut references, mut definitions) = (Stacks::new(), Vec::new(), Vec::new());
     visit(&open(&[file.to_vec()]), Order::File, |event| {

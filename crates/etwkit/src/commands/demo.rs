@@ -1,4 +1,5 @@
-//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the questions that find out why.
+//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the
+//! questions that find out why.
 
 use anyhow::Context;
 use clap::Parser;

@@ -30,7 +30,8 @@ const OUT_BUFFER: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first; each becomes a file of its own
+    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first; each becomes a file of its
+    /// own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     /// What is written
@@ -50,7 +51,8 @@ pub(crate) struct ExportArgs {
     /// Only this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.FORMAT beside the extract or trace
+    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.FORMAT beside
+    /// the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten
@@ -270,7 +272,8 @@ fn told(
     Ok(())
 }
 
-/// The processes that could be chosen, since none was or none is there. The answer is an error if the command line lacks the choice.
+/// The processes that could be chosen, since none was or none is there. The answer is an error if the command
+/// line lacks the choice.
 fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let answer = CpuRequest::default().ask(session)?;
     let title = format!("{} ms", cpu_word(answer.source()));

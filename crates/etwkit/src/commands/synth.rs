@@ -95,8 +95,8 @@ pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// Writes all files under other names and renames them when they are complete, the trace last: where there is a
-/// trace, there is what belongs to it. Returns the bytes of the trace.
+/// Writes all files under other names and renames them when they are complete, the trace last: where there is
+/// a trace, there is what belongs to it. Returns the bytes of the trace.
 fn write_files(
     scenario: &Scenario,
     options: &Options,

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use etwkit_query::Cancel;
 
-/// The switch of the command that runs: each has its own, so that what an earlier one left behind stays given up.
+/// The switch of the command that runs: each has its own, so that what an earlier one left behind stays given
+/// up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Running(Rc<RefCell<Cancel>>);
 

@@ -80,7 +80,8 @@ impl Input {
     }
 }
 
-/// Adds what is new to the file, after each line, so that a console that ends otherwise forgets nothing. What cannot be written is forgotten.
+/// Adds what is new to the file, after each line, so that a console that ends otherwise forgets nothing. What
+/// cannot be written is forgotten.
 fn remember(editor: &mut Editor<Completions, DefaultHistory>, file: Option<&Path>) {
     let Some(file) = file else { return };
     if let Some(folder) = file.parent() {

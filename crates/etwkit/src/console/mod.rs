@@ -1,7 +1,7 @@
 //! `etwkit console`: one question after the other, to extracts that stay open.
 //!
-//! A line is read by the same parsers as a command line and answered by the same commands; what a console adds is which extracts are meant when a line names
-//! none. See docs/console.md.
+//! A line is read by the same parsers as a command line and answered by the same commands; what a console
+//! adds is which extracts are meant when a line names none. See docs/console.md.
 
 mod commands;
 mod complete;
@@ -79,8 +79,8 @@ enum Then {
     Leave,
 }
 
-/// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the exit code is that of the worst one; somebody who sits
-/// there has seen it.
+/// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the
+/// exit code is that of the worst one; somebody who sits there has seen it.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     (screen.session, screen.speech) = (request.colors, request.speech);
     let (engine, running) = (Engine::default(), Running::default());

@@ -45,7 +45,8 @@ impl Set {
         self.files.iter().filter_map(|file| file.extract.as_deref())
     }
 
-    /// Loads what queries name, behind what is loaded or instead of it. An extract that cannot be opened is named and left out.
+    /// Loads what queries name, behind what is loaded or instead of it. An extract that cannot be opened is
+    /// named and left out.
     pub(super) fn load(
         &mut self,
         queries: &[String],

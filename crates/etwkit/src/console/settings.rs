@@ -1,4 +1,5 @@
-//! What is set for all questions of a console: options that are added where a command has them and the line does not.
+//! What is set for all questions of a console: options that are added where a command has them and the line
+//! does not.
 
 use std::ffi::OsString;
 

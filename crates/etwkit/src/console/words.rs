@@ -11,8 +11,8 @@ pub(super) struct Partial {
     pub(super) start: usize,
 }
 
-/// Words of a line. Double quotes keep blanks wherever they stand, single ones at the beginning of a word: an apostrophe inside of one is one. A backslash is
-/// a part of a path.
+/// Words of a line. Double quotes keep blanks wherever they stand, single ones at the beginning of a word: an
+/// apostrophe inside of one is one. A backslash is a part of a path.
 pub(super) fn words(line: &str) -> Vec<String> {
     let Partial { mut before, word, start } = partial(line);
     if start < line.len() {

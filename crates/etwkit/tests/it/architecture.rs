@@ -12,7 +12,8 @@ pub(crate) fn root() -> PathBuf {
 /// Asks Windows for the time zone of the machine. Arrow needs it through chrono; nothing of ours does.
 const TIME_ZONE: &str = "iana-time-zone";
 
-/// All crates that each crate of the workspace needs to be built, its own name included, without what [`TIME_ZONE`] needs.
+/// All crates that each crate of the workspace needs to be built, its own name included, without what
+/// [`TIME_ZONE`] needs.
 fn closures() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let ask = |network: &[&str]| {
@@ -128,8 +129,8 @@ fn crates_do_not_know_what_lies_above_them() {
     for reader in ["etwkit-decode", "etwkit-trace", "etwkit-extract"] {
         assert!(!closures["etwkit-synth"].contains(reader), "synth knows {reader}");
     }
-    // What asks questions for a page or a service has no use for arguments and terminals; what reads command lines of
-    // others has none for ours.
+    // What asks questions for a page or a service has no use for arguments and terminals; what reads command
+    // lines of others has none for ours.
     for of_terminals in
         ["clap", "indicatif", "console", "anstream", "anstyle", "rustyline", "terminal_size", "ctrlc"]
     {

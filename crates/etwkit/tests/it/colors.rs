@@ -1,4 +1,5 @@
-//! Colours tell nothing that the words do not: without them the answer is the same, and where a program reads it there are none.
+//! Colours say nothing that the words do not: without them the answer is the same, and where a program reads
+//! it there are none.
 
 use std::process::Command;
 

@@ -78,7 +78,7 @@ fn write_cut(whole: &Whole, cut: usize, path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// What `info` says of it. Returns the sentence that tells to what time events reach.
+/// What `info` says of it. Returns the sentence that says to what time events reach.
 #[track_caller]
 fn check_info(whole: &Whole, cut: usize, path: &str) -> String {
     let answer = run(&["info", "--json", path]);

@@ -1,4 +1,5 @@
-//! All declared questions, from their declarations: options, JSON of requests, every sink, over one and several extracts.
+//! All declared questions, from their declarations: options, JSON of requests, every sink, over one and
+//! several extracts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -200,8 +201,8 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
-/// The same request through the engine gives the rows of the command line, whoever else asks at the same time, and
-/// whoever gives up meanwhile.
+/// A request through the engine gives the rows of the command line, whoever else asks at the same
+/// time, and whoever gives up meanwhile.
 #[test]
 fn requests_through_the_engine_give_the_rows_of_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +262,8 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
     });
 }
 
-/// What `docs/questions.md` says: every question, its options and the columns of its rows, from the declarations.
+/// What `docs/questions.md` says: every question, its options and the columns of its rows, from the
+/// declarations.
 fn page() -> String {
     let mut page = String::from(
         "# Questions\n\nEvery question of `etwkit dump`, with its options and the columns of its rows as JSON and CSV have them. This page is made \

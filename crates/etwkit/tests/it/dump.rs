@@ -1,4 +1,5 @@
-//! `etwkit dump` on an extract of a simulated machine: what is printed, and that numbers are those of the simulation.
+//! `etwkit dump` on an extract of a simulated machine: what is printed, and that numbers are those of the
+//! simulation.
 
 use std::collections::BTreeMap;
 use std::path::Path;

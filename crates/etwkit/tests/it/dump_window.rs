@@ -1,4 +1,4 @@
-//! What the window manager tells, from a trace that is written here to what the dumps print.
+//! What the window manager says, from a trace that is written here to what the dumps print.
 
 use std::path::Path;
 use std::sync::OnceLock;

@@ -58,7 +58,7 @@ fn sums_of_lines(path: &str) -> BTreeMap<String, i64> {
     sums
 }
 
-/// CPU of processes as `dump cpu` tells it, those without any left out.
+/// CPU of processes as `dump cpu` says, those without any left out.
 fn cpu(extract: &str) -> BTreeMap<String, i64> {
     let Answer { out, .. } = run(&["dump", "cpu", "--json", extract]);
     let mut sums = BTreeMap::new();

@@ -138,7 +138,8 @@ fn texts(args: &[&str]) -> Vec<String> {
     rows(args).iter().map(Value::to_string).collect()
 }
 
-/// The sums of waits by tag are those of the table, and their filter is that of the waits; `shield` are the waits of the tag `Shield`.
+/// The sums of waits by tag are those of the table, and their filter is that of the waits; `shield` are the
+/// waits of the tag `Shield`.
 fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     let with_file = ["--stack-tag-file", file, extract];
     let by_tag = |more: &[&str]| rows(&[&["dump", "wait", "--json", "--by", "tag"], more].concat());

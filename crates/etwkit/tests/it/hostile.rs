@@ -1,5 +1,5 @@
-//! Broken traces: no panic, no hang, damage counted and named, the rest read. This is a sample; the full sweep is
-//! `benches/hostile`.
+//! Broken traces: no panic, no hang, damage counted and named, the rest read. This is a sample; the full
+//! sweep is `benches/hostile`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

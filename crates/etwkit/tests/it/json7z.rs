@@ -847,7 +847,7 @@ fn a_dump_of_the_file_itself_imports_it_into_the_cache() {
     assert_eq!(listed.out.matches("explorer.exe").count(), 1, "{}", listed.out);
 }
 
-/// What the file does not tell is no fact: whether events were lost, how many there were of anything.
+/// What the file does not say is no fact: whether events were lost, how many there were of anything.
 #[test]
 fn unknown_is_told_as_unknown() {
     let folder = folder("unknown");

@@ -4,7 +4,8 @@ use etwkit_etl::writer::{SessionOptions, TraceWriter};
 
 use crate::support::{Exit, run};
 
-/// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its name.
+/// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its
+/// name.
 const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "loggers"];
 
 /// Dumps that need more than an extract.

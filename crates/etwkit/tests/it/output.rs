@@ -122,7 +122,7 @@ fn damage_is_told_in_text_and_in_json() {
 }
 
 #[test]
-fn damage_inside_a_buffer_is_told_by_the_walk() {
+fn damage_inside_a_buffer_is_told_by_the_pass() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.etl");
     let mut bytes = std::fs::read(made().join("power-5.etl")).unwrap();
@@ -183,8 +183,8 @@ fn a_reused_process_id_is_explained_where_it_is_shown() {
     }
 }
 
-/// A large trace is told in a moment: who used the CPU is summed up only on request. That bytes of zero follow the last buffer is
-/// nothing but a file that was made longer ahead.
+/// A large trace is told in a moment: who used the CPU is summed up only on request. That bytes of zero
+/// follow the last buffer is nothing but a file that was made longer ahead.
 #[test]
 fn info_of_a_large_trace_leaves_out_what_takes_long() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Performant and efficient processors from end to end: what the simulation knows of them is what the dumps tell.
+//! Performant and efficient processors from end to end: what the simulation knows of them is what the dumps
+//! say.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,8 @@ use serde_json::Value;
 use crate::support::{Answer, Exit, behind_kernel_logger, run, running_at_the_end};
 use crate::transcripts::compare;
 
-/// Processors of the machines: the usual one, and one so small that performant threads run on efficient processors, too.
+/// Processors of the machines: the usual one, and one so small that performant threads run on efficient
+/// processors, too.
 const MACHINES: [(&str, i64); 2] = [("8", 4), ("2", 1)];
 
 /// A folder with a trace, extracts and the truth of each machine, made once.

@@ -99,7 +99,8 @@ fn a_trace_is_extracted_into_the_cache_first() {
         let answer = run(&["sql", "--format", "csv", &trace("dns-5.etl"), "SELECT events > 0 FROM trace"]);
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
         assert!(answer.out.trim_end().ends_with("true"), "{}", answer.out);
-        // Only the first question has to extract it; the cache can have it from a run before, when derived tables were others.
+        // Only the first question has to extract it; the cache can have it from a run before, when derived
+        // tables were others.
         let known = ["note: extracted ", "note: computed the derived tables of "];
         let is_known = known.iter().any(|note| answer.err.starts_with(note));
         assert!(answer.err.is_empty() || is_known, "{}", answer.err);

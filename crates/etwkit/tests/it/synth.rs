@@ -71,8 +71,8 @@ const SAMPLED_FRAMES: &str = "SELECT DISTINCT s.ts_ns, p.pid, f.depth, m.name AS
     JOIN frame ON frame.frame_id = f.frame_id JOIN module m USING (module_id) \
     WHERE s.has_stack AND NOT s.is_idle AND NOT s.is_dpc_isr ORDER BY s.ts_ns, f.depth";
 
-/// Inclusive and exclusive samples of every function, from the tables of an extract and the symbol files: what the truth
-/// tells.
+/// Inclusive and exclusive samples of every function, from the tables of an extract and the symbol files:
+/// what the truth says.
 #[test]
 fn symbol_files_name_the_frames_of_the_extract_as_the_truth_does() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn symbol_files_name_the_frames_of_the_extract_as_the_truth_does() {
     }
 }
 
-/// Waits by the thread that ended them, from the table of switches: what the truth tells.
+/// Waits by the thread that ended them, from the table of switches: what the truth says.
 #[test]
 fn switches_of_the_extract_tell_who_waited_for_whom_as_the_truth_does() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Names that strangers chose never reach a terminal as they are: all commands, over traces, archives and extracts with names that
-//! would clear the screen, forge lines or reorder text.
+//! Names that strangers chose never reach a terminal as they are: all commands, over traces, archives and
+//! extracts with names that would clear the screen, forge lines or reorder text.
 
 use std::path::Path;
 
@@ -15,7 +15,8 @@ use crate::support::{Answer, Exit, run};
 /// What each command below is run over: characters of every forbidden kind.
 const HOSTILE: &str = "\u{1B}[2J\u{1B}[35m\u{202E}\u{2066}\u{9B}31m\r\n\u{7}\u{7F}\u{2028}\u{200F}error: x";
 
-/// Runs a command. Neither stream may hold a control character but the ends of lines, or one that changes the direction of text.
+/// Runs a command. Neither stream may hold a control character but the ends of lines, or one that changes the
+/// direction of text.
 #[track_caller]
 fn clean(args: &[&str]) -> String {
     let answer = run(args);
@@ -73,18 +74,19 @@ fn machine(folder: &Path) -> String {
     for (word, hostile) in [("doc", "\u{7}\n\u{85}"), ("Service", "Se\n\u{1B}[2J"), ("Main", "\u{1B}[2J")] {
         replace(&mut bytes, &utf16(word), &utf16(hostile));
     }
-    // Damage is told, too.
+    // Damage is reported, too.
     bytes.truncate(bytes.len() - 1000);
     std::fs::write(path, bytes).unwrap();
     path.to_owned()
 }
 
-/// A trace with one event that describes itself: hostile names of provider, event and field, and a hostile value.
+/// A trace with one event that describes itself: hostile names of provider, event and field, and a hostile
+/// value.
 fn described(folder: &Path) -> String {
     described_as(folder, HOSTILE)
 }
 
-/// The same for a provider of that name.
+/// A trace with one event that describes itself, of a provider of that name.
 fn described_as(folder: &Path, provider_name: &str) -> String {
     let sized = |parts: &[&[u8]]| {
         let content = parts.concat();
@@ -286,7 +288,8 @@ fn errors_that_quote_names_out_of_files_print_no_controls() {
 /// A zip archive with one stored member, whose checksum is wrong.
 fn zip(name: &str, content: &[u8]) -> Vec<u8> {
     let (name_len, len) = ((name.len() as u16).to_le_bytes(), (content.len() as u32).to_le_bytes());
-    // Versions, flags (names are UTF-8), method, time and date, checksum, sizes, lengths of the name and of what follows it.
+    // Versions, flags (names are UTF-8), method, time and date, checksum, sizes, lengths of the name and of
+    // what follows it.
     let common = [&[20, 0, 0, 8, 0, 0, 0, 0, 0, 0][..], &[1; 4], &len, &len, &name_len, &[0, 0]].concat();
     let mut zip = [b"PK\x03\x04", &common[..], name.as_bytes(), content].concat();
     let directory = zip.len() as u32;

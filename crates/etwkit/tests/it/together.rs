@@ -59,7 +59,7 @@ pub(crate) fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
     line.extend(extracts.iter().map(|path| path.to_str().unwrap()));
     let answer = run(&line);
     assert!(answer.exit != Exit::Error, "{question}: {}", answer.err);
-    // What a trace lacks is told in the first line of one and in lines of several.
+    // What a trace lacks is reported in the first line of one and in lines of several.
     let rows = answer.out.lines().skip(1).filter(|line| !line.contains("\"incomplete\":{"));
     rows.map(without_place).collect()
 }
@@ -75,7 +75,8 @@ fn without_place(line: &str) -> String {
     row.to_string()
 }
 
-/// Questions whose rows are written when all extracts have answered: something is said of several, or stacks are shown.
+/// Questions whose rows are written when all extracts have answered: something is said of several, or stacks
+/// are shown.
 const WRITTEN_AT_THE_END: [&str; 6] =
     ["tcp --show-retransmit", "exception", "stats", "wait --top", "cores", "power"];
 

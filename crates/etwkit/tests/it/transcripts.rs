@@ -29,7 +29,8 @@ fn without_keys(printed: &str) -> String {
     text + &last
 }
 
-/// A text without the names of temporary folders. Where there were some, columns that they widened shrink again.
+/// A text without the names of temporary folders. Where there were some, columns that they widened shrink
+/// again.
 fn without_folders(printed: &str) -> String {
     let (mut text, mut changed) = (without_keys(printed), false);
     let temporary = format!("{}/.tmp", std::env::temp_dir().display());

@@ -19,7 +19,8 @@ fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
 /// Nanoseconds that one sample stands for.
 const WEIGHT: i64 = 1_000_100;
 
-/// Two processes. Stacks 0 to 3 are `main`, `main b` (b at two places), `main b`, `main a`; 4 is code without a name.
+/// Two processes. Stacks 0 to 3 are `main`, `main b` (b at two places), `main b`, `main a`; 4 is code without
+/// a name.
 fn session() -> Session {
     let process = |key, pid, name: &str| Process {
         process_key: key,

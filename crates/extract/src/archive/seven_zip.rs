@@ -11,7 +11,8 @@ use crate::{Error, Result};
 /// Packed bytes that are worth threads: starting and stopping them takes a tenth of a second.
 const THREADS_FROM_BYTES: u64 = 64 << 20;
 
-/// Memory that unpacking may take for the dictionary; the largest setting of 7-Zip that is not typed in by hand takes 256 MiB.
+/// Memory that unpacking may take for the dictionary; the largest setting of 7-Zip that is not typed in by
+/// hand takes 256 MiB.
 const MAX_DICTIONARY: u64 = 512 << 20;
 
 /// Paths of its members.

@@ -1,7 +1,8 @@
-//! Names of native code: symbol files tell what the addresses of an extract are called.
+//! Names of native code: symbol files say what the addresses of an extract are called.
 //!
-//! A trace knows native code by module and offset. The tables `frame` and `method` are written anew with the names that symbols have for
-//! them; stacks name frames, so that nothing else changes. Names of .NET methods come from the trace and stay.
+//! A trace knows native code by module and offset. The tables `frame` and `method` are written anew with the
+//! names that symbols have for them; stacks name frames, so that nothing else changes. Names of .NET methods
+//! come from the trace and stay.
 
 mod load;
 mod rows;
@@ -54,8 +55,8 @@ impl std::fmt::Debug for NameFrom<'_> {
 pub struct Naming {
     /// One for each symbol file, those with the most addresses first.
     pub files: Vec<NamedFile>,
-    /// Modules whose trace does not tell which symbol file they have, or names one that cannot be a file, with the number of their
-    /// addresses, most first.
+    /// Modules whose trace does not say which symbol file they have, or names one that cannot be a file,
+    /// with the number of their addresses, most first.
     pub unknown: Vec<(String, usize)>,
 }
 
@@ -99,7 +100,8 @@ pub(crate) struct Renamed {
     pub(crate) method: RecordBatch,
 }
 
-/// Asks symbols for the addresses in the tables. There are no rows if no symbols were found: nothing changes then.
+/// Asks symbols for the addresses in the tables. There are no rows if no symbols were found: nothing changes
+/// then.
 pub(crate) fn rename(
     source: &dyn TableSource,
     symbols: &Symbols,

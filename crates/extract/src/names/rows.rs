@@ -42,7 +42,8 @@ impl Names<'_> {
         self.answers.get(file)?.as_ref()?.get(place)?.as_ref()
     }
 
-    /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each function that a frame has.
+    /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each
+    /// function that a frame has.
     pub(super) fn methods(&self, source: &dyn TableSource) -> Result<(RecordBatch, MethodIds), SinkError> {
         let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
@@ -97,8 +98,8 @@ impl Names<'_> {
         let symbol = self.symbol(place);
         let key = symbol.map(|symbol| (place.0, symbol.start_rva, symbol.name.clone()));
         frame.method_id = key.and_then(|key| ids.of_symbol.get(&key).copied());
-        // A caller's address is that behind the call: line and inlined functions are those of the call. Its name is not asked for there, since a
-        // function can be interrupted at its first instruction.
+        // A caller's address is that behind the call: line and inlined functions are those of the call. Its
+        // name is not asked for there, since a function can be interrupted at its first instruction.
         let before = u32::from(self.wanted.is_caller(frame.frame_id as usize));
         let call = self.symbol((place.0, place.1.saturating_sub(before)));
         let symbol = call.filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva)).or(symbol);

@@ -1,5 +1,6 @@
 //! Reading an extract: a folder, or an archive in place.
 
+mod checks;
 mod guard;
 mod pages;
 mod place;
@@ -17,8 +18,8 @@ pub(crate) use place::Place;
 /// How often an extract is opened again that is replaced meanwhile.
 const ATTEMPTS: u32 = 20;
 
-/// An opened extract. All table files were found whole; their pages are read when they are asked for:
-/// where the extract was replaced meanwhile, they are those of the new one or give an error; open it again then.
+/// An opened extract. All table files were found whole; their pages are read when they are asked for: where
+/// the extract was replaced meanwhile, they are those of the new one or give an error; open it again then.
 #[derive(Debug)]
 pub struct Extract {
     path: PathBuf,
@@ -34,8 +35,8 @@ impl Extract {
     /// Opens the folder of an extract, or the archive of one in place.
     ///
     /// # Errors
-    /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived tables is no
-    /// error, since they can be computed again; see [`Extract::derived_problem`].
+    /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived
+    /// tables is no error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
@@ -66,15 +67,15 @@ impl Extract {
         Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables, fingerprint })
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail for which no files described
-    /// events: what `no_overwrite` keeps.
+    /// The complete extract of that trace at `path`, if there is one with that detail for which no files
+    /// described events: what `no_overwrite` keeps.
     #[must_use]
     pub fn same_source(path: &Path, hash: &str, detail: Detail) -> Option<Self> {
         Self::same_source_as(path, hash, detail, None)
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail for which files with this
-    /// content described events (see [`Described::hash`](crate::Described::hash)).
+    /// The complete extract of that trace at `path`, if there is one with that detail for which files with
+    /// this content described events (see [`Described::hash`](crate::Described::hash)).
     #[must_use]
     pub fn same_source_as(
         path: &Path,
@@ -84,7 +85,7 @@ impl Extract {
     ) -> Option<Self> {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
-        // One of an older version lacks what newer ones keep: it would tell that nothing was recorded.
+        // One of an older version lacks what newer ones keep: it would say that nothing was recorded.
         let is_current = manifest.format_version >= manifest::VERSION;
         let is_same = manifest.source.hash == hash && manifest.detail == detail;
         let same_files = manifest.descriptions.as_deref() == descriptions;
@@ -101,13 +102,15 @@ impl Extract {
         &self.place
     }
 
-    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its checksums.
+    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its
+    /// checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// The same extract with derived tables that [`derive_into`](crate::derive_into) wrote somewhere else, instead of its own.
+    /// This extract with derived tables that [`derive_into`](crate::derive_into) wrote somewhere else,
+    /// instead of its own.
     ///
     /// # Errors
     /// If there are none in that folder, or they are damaged.
@@ -158,7 +161,7 @@ impl Extract {
     }
 }
 
-/// What an extract tells of itself, without a look at its tables.
+/// What an extract says about itself, without a look at its tables.
 ///
 /// # Errors
 /// If it is none, or was written by a newer version.
@@ -256,11 +259,12 @@ fn table_files(
     Ok(files)
 }
 
-/// Rows that a byte of a table file may stand for. A million equal rows take some thousand bytes; what claims more would be
-/// read for days.
+/// Rows that a byte of a table file may stand for. A million equal rows take some thousand bytes; what claims
+/// more would be read for days.
 const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 
-/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows, which its row groups have.
+/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows,
+/// which its row groups have.
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));

@@ -1,17 +1,17 @@
 //! What the headers of pages claim, looked at before a decoder takes memory for it.
 //!
-//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. A dictionary of long texts can be used by
-//! thousands of rows of a few bits each, and decoders write the texts out. Headers are Thrift structures in
-//! the compact form (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then what depends on the
-//! type.
+//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. A
+//! dictionary of long texts can be used by thousands of rows of a few bits each, and decoders write the texts
+//! out. Headers are Thrift structures in the compact form (`PageHeader` of the Parquet format): 1 type, 2
+//! uncompressed size, 3 compressed size, then what depends on the type.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::slice::Slice;
 
-/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row can hold the payload of an event, 64 KiB,
-/// as a text of twice that.
+/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row
+/// can hold the payload of an event, 64 KiB, as a text of twice that.
 const MAX_PAGE: i64 = 256 << 20;
 
 /// Rows that decoders give at once.
@@ -20,7 +20,8 @@ const BATCH_ROWS: i64 = 8192;
 /// Bytes that the texts of so many rows may take. Those of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
 
-/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be texts.
+/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be
+/// texts.
 const MAX_HEADER: usize = 1 << 20;
 
 /// Bytes that are enough for nearly all headers.
@@ -123,7 +124,8 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             (1, kind::I32) => page = thrift.number()?,
             (2, kind::I32) => uncompressed = Some(thrift.number()?),
             (3, kind::I32) => compressed = Some(thrift.number()?),
-            // Of a data page, a dictionary, a data page of the second version: the number of values comes first, the encoding where it is in each.
+            // Of a data page, a dictionary, a data page of the second version: the number of values comes
+            // first, the encoding where it is in each.
             (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
             (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
             _ => thrift.skip(kind, 0)?,
@@ -178,7 +180,8 @@ impl Thrift<'_> {
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// Type of the next field, whose id comes from that of the one before; `Some(None)` at the end of the structure.
+    /// Type of the next field, whose id comes from that of the one before; `Some(None)` at the end of the
+    /// structure.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         if head == 0 {
@@ -247,7 +250,8 @@ mod tests {
 
     #[test]
     fn sizes_are_found_whatever_lies_around_them() {
-        // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end, and a byte behind it.
+        // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end,
+        // and a byte behind it.
         let header = [
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02, b'a', b'b',
             0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,

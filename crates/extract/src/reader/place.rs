@@ -76,7 +76,8 @@ impl Place {
         range.read(manifest::MAX_BYTES).map(Some).map_err(StoreError::io("read", &path.join(name)))
     }
 
-    /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are left out.
+    /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are
+    /// left out.
     pub(crate) fn names(&self, path: &Path) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
         match self {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -17,6 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::checks::Checks;
 use super::guard::guarded;
 use super::pages;
 use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
@@ -24,13 +24,15 @@ use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 use crate::writer::order::Order;
 
-/// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look at its pages.
+/// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look
+/// at its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
 
 /// Bytes that are compared with their checksums at a time: whole blocks.
 const VERIFIED_AT_ONCE: usize = 16 * BLOCK_BYTES as usize;
 
-/// Nanoseconds or bytes that no recording has: 146 years, four exabytes. Sums of a few of them do not fit into 64 bits.
+/// Nanoseconds or bytes that no recording has: 146 years, four exabytes. Sums of a few of them do not fit
+/// into 64 bits.
 const MAX_NUMBER: u64 = 1 << 62;
 
 /// Where the Parquet file of a table lies, and what the manifest says about it.
@@ -73,7 +75,8 @@ impl TableFile {
         if length > MAX_IN_MEMORY {
             return Ok(Slice { bytes: Stored::File(source, self.offset), length, checks });
         }
-        // The file is closed: with hundreds of extracts there would be more open ones than many systems allow.
+        // The file is closed: with hundreds of extracts there would be more open ones than many systems
+        // allow.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
         let read = source.read_at(self.offset, &mut all).map_err(StoreError::io("read", &self.path))?;
         all.truncate(read);
@@ -111,7 +114,7 @@ impl TableFile {
     }
 
     /// Compares bytes with their checksums; they begin where a block does.
-    fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
+    pub(super) fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
         let wrong = |wrong: Mismatch| {
             let Mismatch { from, to, expected, found } = wrong;
             self.wrong(format!("bytes {from} to {to} with the checksum {expected:08x}, found {found:08x}"))
@@ -145,8 +148,8 @@ impl TableFile {
         Ok(())
     }
 
-    /// Looks for what is wrong with the file by decoding each of its columns: the first error names the column. For when an answer has failed and
-    /// nobody knows over which file.
+    /// Looks for what is wrong with the file by decoding each of its columns: the first error names the
+    /// column. For when an answer has failed and nobody knows over which file.
     ///
     /// # Errors
     /// The damage.
@@ -167,8 +170,8 @@ impl TableFile {
         Ok(())
     }
 
-    /// Whether the rows are in the order that the manifest claims: an engine that trusts a false one gives rows in no order at all. Reads the
-    /// column by which they are sorted.
+    /// Whether the rows are in the order that the manifest claims: an engine that trusts a false one gives
+    /// rows in no order at all. Reads the column by which they are sorted.
     ///
     /// # Errors
     /// They are not, or the column is damaged.
@@ -274,52 +277,14 @@ fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
     }
 }
 
-/// A range of a file, read by position; cheap to clone. What is read of it for a decoder is compared with the checksums of the file.
+/// A range of a file, read by position; cheap to clone. What is read of it for a decoder is compared with the
+/// checksums of the file.
 #[derive(Debug, Clone)]
 pub struct Slice {
     bytes: Stored,
     length: u64,
     /// What has to be compared with checksums; nothing where that is done, or there are none.
-    checks: Option<Arc<Checks>>,
-}
-
-/// Which blocks of an opened file were compared with their checksums.
-#[derive(Debug)]
-struct Checks {
-    file: TableFile,
-    /// A bit for each block. Pages are smaller than blocks and are read one by one: without this a block would
-    /// be read whole, and summed up, once for each of its pages.
-    done: Vec<AtomicU64>,
-}
-
-impl Checks {
-    fn of(file: &TableFile) -> Self {
-        let words = file.length.div_ceil(BLOCK_BYTES).div_ceil(u64::from(u64::BITS));
-        Self { file: file.clone(), done: (0..words).map(|_| AtomicU64::new(0)).collect() }
-    }
-
-    /// The word of a block, and its bit there.
-    fn bit(&self, block: u64) -> Option<(&AtomicU64, u64)> {
-        let word = usize::try_from(block / u64::from(u64::BITS)).ok()?;
-        Some((self.done.get(word)?, 1 << (block % u64::from(u64::BITS))))
-    }
-
-    /// Whether all blocks that these bytes touch are as they were written.
-    fn are_done(&self, (from, to): (u64, u64)) -> bool {
-        (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES))
-            .all(|block| self.bit(block).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0))
-    }
-
-    /// Compares whole blocks, the first of which begins at `from`.
-    fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
-        self.file.check(from, bytes)?;
-        for block in from / BLOCK_BYTES..(from + bytes.len() as u64).div_ceil(BLOCK_BYTES) {
-            if let Some((word, bit)) = self.bit(block) {
-                word.fetch_or(bit, Ordering::Relaxed);
-            }
-        }
-        Ok(())
-    }
+    pub(super) checks: Option<Arc<Checks>>,
 }
 
 #[derive(Debug, Clone)]
@@ -345,7 +310,8 @@ impl Slice {
         guarded(|| pages::check(self, metadata))
     }
 
-    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not compared with checksums.
+    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not compared
+    /// with checksums.
     ///
     /// # Errors
     /// What the system reports.
@@ -449,48 +415,5 @@ impl Read for Cursor {
         }
         self.position += now.len() as u64;
         Ok(now.len())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_block_is_compared_once_and_damage_is_found_by_whatever_reads_it_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.parquet");
-        let mut bytes: Vec<u8> =
-            (0..400_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
-        let mut sums = crate::checksum::Summing::default();
-        sums.add(&bytes);
-        let file = TableFile {
-            name: "t".to_owned(),
-            path: path.clone(),
-            offset: 0,
-            length: bytes.len() as u64,
-            rows: 0,
-            sorted_by: Vec::new(),
-            crc32: sums.finish(),
-            derived: false,
-            extract: folder.path().to_owned(),
-            member: "t.parquet".to_owned(),
-            of_manifest: None,
-        };
-        bytes[200_000] ^= 1;
-        std::fs::write(&path, &bytes).unwrap();
-        let slice = file.open().unwrap();
-        let done = |from, to| slice.checks.as_ref().unwrap().are_done((from, to));
-        let read = |start: u64, length| slice.get_bytes(start, length);
-        assert_eq!(read(70_000, 10).unwrap(), bytes[70_000..70_010]);
-        assert!(done(65_536, 131_072) && !done(0, 10) && !done(131_000, 131_073));
-        assert_eq!(read(65_536, 65_536).unwrap(), bytes[65_536..131_072]);
-        for (start, length) in [(196_608, 1), (262_143, 1), (131_000, 70_000), (0, 400_000)] {
-            let error = read(start, length).unwrap_err().to_string();
-            assert!(error.contains("bytes 196608 to 262144 with the checksum"), "{start}: {error}");
-        }
-        assert!(!done(196_608, 262_144));
-        assert_eq!(read(390_000, 10_000).unwrap(), bytes[390_000..]);
-        assert!(done(327_680, 400_000) && read(390_000, 10_001).is_err());
     }
 }

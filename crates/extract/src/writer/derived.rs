@@ -13,8 +13,8 @@ use crate::partial::Partial;
 use crate::reader::Extract;
 use crate::store_error::{StoreError, StoreResult};
 
-/// Writes the folder `derived` of an extract, as a whole: what was there before is replaced when this one is finished. An
-/// [`Extract`] that is open keeps what it found; open it again to see the new tables.
+/// Writes the folder `derived` of an extract, as a whole: what was there before is replaced when this one is
+/// finished. An [`Extract`] that is open keeps what it found; open it again to see the new tables.
 #[derive(Debug)]
 pub struct DerivedWriter {
     partial: Partial,
@@ -46,7 +46,8 @@ impl DerivedWriter {
     /// Takes rows of a table.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished then.
+    /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished
+    /// then.
     #[expect(clippy::needless_pass_by_value, reason = "a thread of its own may take the rows over")]
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.tables.write(table, &rows)?;

@@ -12,8 +12,8 @@ use crate::manifest;
 /// Rows of a row group: what a reader takes or skips as a whole.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
-/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes numbers one per cent smaller, JSON texts
-/// nine per cent larger, and is slower.
+/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes numbers one per
+/// cent smaller, JSON texts nine per cent larger, and is slower.
 const ZSTD_LEVEL: i32 = 1;
 
 /// Rows of a table that is called small.
@@ -29,8 +29,9 @@ pub(super) enum Amount {
 }
 
 impl Amount {
-    /// A few rows are not compressed: a reader makes a decompressor for each column, which takes it longer than such rows, and most bytes of the
-    /// file are its description. Of a question to hundreds of extracts that was a sixth of the time.
+    /// A few rows are not compressed: a reader makes a decompressor for each column, which takes it longer
+    /// than such rows, and most bytes of the file are its description. Of a question to hundreds of extracts
+    /// that was a sixth of the time.
     fn compression(self) -> Compression {
         match self {
             Self::Few => Compression::UNCOMPRESSED,

@@ -35,15 +35,15 @@ pub(crate) const SYMBOLS: &str = "symbols";
 /// How an extract is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Keep a complete extract of the same trace that is there when this one is finished. Callers that want to spare the
-    /// work ask [`Extract::same_source`] before they begin.
+    /// Keep a complete extract of the same trace that is there when this one is finished. Callers that want
+    /// to spare the work ask [`Extract::same_source`] before they begin.
     pub no_overwrite: bool,
 }
 
 /// Writes an extract: one Parquet file for each table that gets rows, and the manifest.
 ///
-/// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that leaves nothing
-/// behind.
+/// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that
+/// leaves nothing behind.
 #[derive(Debug)]
 pub struct Writer {
     // Ends before the folder is removed.
@@ -83,7 +83,8 @@ impl Writer {
     /// Begins an extract that is to be the folder `target`.
     ///
     /// # Errors
-    /// If the folder of `target` is missing or cannot be written to, or something lies there that is no extract.
+    /// If the folder of `target` is missing or cannot be written to, or something lies there that is no
+    /// extract.
     pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
         refuse_foreign(target)?;
         let partial = Partial::create(target)?;
@@ -93,7 +94,8 @@ impl Writer {
         Ok(Self { tables, partial, options, depends_on: None, sealed: BTreeMap::new() })
     }
 
-    /// Begins to write an extract anew, with everything that it has but for the tables `without` and those that are computed.
+    /// Begins to write an extract anew, with everything that it has but for the tables `without` and those
+    /// that are computed.
     ///
     /// # Errors
     /// If its folder cannot be written to.
@@ -114,7 +116,8 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published with the tables.
+    /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published
+    /// with the tables.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -124,17 +127,18 @@ impl Writer {
         Ok(folder)
     }
 
-    /// Says that the derived tables come with this extract, those without rows included, and what else they were
-    /// computed from.
+    /// Says that the derived tables come with this extract, those without rows included, and what else they
+    /// were computed from.
     pub fn set_derived(&mut self, depends_on: BTreeMap<String, String>) {
         self.depends_on = Some(depends_on);
     }
 
-    /// Takes rows of a table. They are encoded on another thread and go to the file when their row group is full.
+    /// Takes rows of a table. They are encoded on another thread and go to the file when their row group is
+    /// full.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or rows that were taken before could not be written. The extract cannot be finished
-    /// then.
+    /// If the rows are not those of the table, or rows that were taken before could not be written. The
+    /// extract cannot be finished then.
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -146,8 +150,8 @@ impl Writer {
         checked.and_then(|()| self.tables.write(table, rows))
     }
 
-    /// Completes the files of all base tables that have rows, so that derived tables can be computed from them. They take no more
-    /// rows.
+    /// Completes the files of all base tables that have rows, so that derived tables can be computed from
+    /// them. They take no more rows.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before.
@@ -175,7 +179,8 @@ impl Writer {
         fs::remove_file(&path).map_err(StoreError::io("delete", &path))
     }
 
-    /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables of `manifest`.
+    /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables
+    /// of `manifest`.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the target then.

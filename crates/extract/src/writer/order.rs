@@ -1,8 +1,8 @@
 //! Whether the rows of a table really come in the declared order.
 //!
-//! The declaration says "as well as a single pass can"; an engine that trusts a sort order that nearly holds gives
-//! wrong answers. So the order is checked while writing, and the manifest says what was found. Parquet has a field for it
-//! too, but it has to be decided before the first row is written, so it is left empty.
+//! The declaration says "as well as a single pass can"; an engine that trusts a sort order that nearly holds
+//! gives wrong answers. So the order is checked while writing, and the manifest says what was found. Parquet
+//! has a field for it too, but it has to be decided before the first row is written, so it is left empty.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;

@@ -34,7 +34,7 @@ enum State {
     Held(File, Vec<RecordBatch>),
     /// Rows are encoded as they come.
     Encoding(Box<ArrowWriter<Output>>),
-    /// The writer could not be made, which was told.
+    /// The writer could not be made, which was reported.
     Failed,
 }
 
@@ -85,7 +85,8 @@ impl TableWriter {
         Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns(), crc32 })
     }
 
-    /// Does something with the writer, which has got the rows that were held. What it knows of their amount counts if it is made now.
+    /// Does something with the writer, which has got the rows that were held. What it knows of their amount
+    /// counts if it is made now.
     fn encode<T>(
         &mut self,
         amount: Amount,
@@ -109,7 +110,8 @@ impl TableWriter {
         let State::Held(file, rows) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
-        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's memory.
+        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's
+        // memory.
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))
             .with_skip_arrow_metadata(true);

@@ -189,7 +189,8 @@ fn a_folder_that_cannot_be_written_to_is_named_with_what_to_do() {
     assert_told(created, &["cannot create a folder in /sys", "give another folder with --out"]);
 }
 
-/// Where the file system has no room left, writing fails in the middle of a file, as it does at a limit for its size.
+/// Where the file system has no room left, writing fails in the middle of a file, as it does at a limit for
+/// its size.
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_grow_is_named_with_what_to_do() {

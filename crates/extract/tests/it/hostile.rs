@@ -36,7 +36,8 @@ fn edit(target: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(path, json.to_string()).unwrap();
 }
 
-/// Makes it one without checksums, as older versions wrote them: what the decoder does with damage is seen only there.
+/// Makes it one without checksums, as older versions wrote them: what the decoder does with damage is seen
+/// only there.
 fn without_checksums(target: &Path) {
     edit(target, |json| {
         for (_, table) in json["tables"].as_object_mut().unwrap() {
@@ -250,7 +251,8 @@ fn with_rows(file: &Path, rows: i64) -> Vec<u8> {
 /// The same, but in all there are 30.
 fn with_rows_in_group(file: &Path, rows: i64) -> Vec<u8> {
     let mut bytes = with_rows(file, rows);
-    // A field of 64 bits behind the one before it, and its number; that of the file stands in front of those of the groups.
+    // A field of 64 bits behind the one before it, and its number; that of the file stands in front of those
+    // of the groups.
     let field = [&[0x16][..], &varint(rows)].concat();
     let at = bytes.windows(field.len()).position(|found| found == field).unwrap();
     bytes.splice(at..at + field.len(), [&[0x16][..], &varint(30)].concat());

@@ -28,7 +28,8 @@ PUBLIC 1200 0 Exit
 ";
 const GUID: &str = "497b72f6-390a-44fc-878e-5a2d63b6cc4b";
 
-/// An extract with the module in two processes, a .NET method, a module of which nothing is known, and one sample for each frame.
+/// An extract with the module in two processes, a .NET method, a module of which nothing is known, and one
+/// sample for each frame.
 fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
     let target = folder.path("run.etwx");
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();

@@ -74,7 +74,7 @@ pub(crate) struct Summary {
 pub(crate) fn summary(input: &Input, order: Order) -> Summary {
     let mut kinds = BTreeMap::new();
     let mut checksum = 0xcbf2_9ce4_8422_2325u64;
-    let walk = input.session().for_each(order, |event| {
+    let pass = input.session().for_each(order, |event| {
         *kinds.entry(event.kind).or_default() += 1;
         for word in event.record.chunks(8) {
             let word = word.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
@@ -82,7 +82,7 @@ pub(crate) fn summary(input: &Input, order: Order) -> Summary {
         }
         ControlFlow::Continue(())
     });
-    let walk = walk.unwrap();
-    let damage = format!("{:?} {:?}", input.session().damage(), walk.damage);
-    Summary { events: walk.events, kinds, checksum, damage }
+    let pass = pass.unwrap();
+    let damage = format!("{:?} {:?}", input.session().damage(), pass.damage);
+    Summary { events: pass.events, kinds, checksum, damage }
 }

@@ -176,7 +176,7 @@ fn a_folder_that_is_missing_is_an_error() {
     assert!(error.to_string().contains("cannot write the symbol file "), "{error}");
 }
 
-/// Unpacking takes as long for each file however many there are, and what is left out is told.
+/// Unpacking takes as long for each file however many there are, and what is left out is reported.
 #[test]
 fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
     let names: Vec<String> = (0..25_000).map(|number| format!("{number}.pdb")).collect();

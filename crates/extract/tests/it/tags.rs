@@ -107,7 +107,7 @@ fn the_tags_of_every_process_add_up_to_it() {
     );
 }
 
-/// The sums of samples and stays with a driver in their stack, by the plainest way.
+/// The sums of samples and slices with a driver in their stack, by the plainest way.
 fn plainly(extract: &Extract) -> Sums {
     let is_driver: Vec<bool> =
         texts(extract, "module", "name").iter().map(|name| name.to_lowercase().ends_with(".sys")).collect();
@@ -138,10 +138,10 @@ fn plainly(extract: &Extract) -> Sums {
             sum[1] += weight.unwrap();
         }
     }
-    let of_stays = ["process_key", "stack_id", "wait_ns", "ready_ns", "in_ns"];
-    let of_stays = of_stays.map(|column| ints(extract, "context_switch", column));
-    for row in 0..of_stays[0].len() {
-        let [process, stack, wait, ready, into] = of_stays.each_ref().map(|column| column[row]);
+    let of_slices = ["process_key", "stack_id", "wait_ns", "ready_ns", "in_ns"];
+    let of_slices = of_slices.map(|column| ints(extract, "context_switch", column));
+    for row in 0..of_slices[0].len() {
+        let [process, stack, wait, ready, into] = of_slices.each_ref().map(|column| column[row]);
         if process.is_some() && process == idle || !at(&stacks, stack) {
             continue;
         }

@@ -13,7 +13,7 @@ use crate::error::{END, Failure, JsonError, Result, Unexpected};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 16;
-/// Distinct unknown members that are told by name.
+/// Distinct unknown members that are reported by name.
 const MAX_UNKNOWN: usize = 100;
 /// Nesting of a value that is passed over. ETWAnalyzer nests a dozen levels.
 const MAX_DEPTH: usize = 1000;

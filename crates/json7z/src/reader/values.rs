@@ -31,7 +31,7 @@ impl Reader {
             .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
-    /// The same of 32 bits.
+    /// A whole number of 32 bits. What does not fit is as large, or as small, as can be.
     pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
         Ok(self.int()?.map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
     }

@@ -78,7 +78,7 @@ fn a_packed_and_a_plain_extract_become_the_same() {
     }
 }
 
-/// A sink needs no extract around it: the same rows come, and what the manifest would tell.
+/// A sink needs no extract around it: the same rows come, and what the manifest would say.
 #[test]
 fn rows_go_to_any_sink() {
     let folder = Folder::new();

@@ -1,8 +1,10 @@
-//! A question about one extract becomes the same question about several: every step of its plan keeps the extracts apart.
+//! A question about one extract becomes the same question about several: every step of its plan keeps the
+//! extracts apart.
 //!
-//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows tell extracts apart, and what is computed
-//! from all rows has one row for each extract, also for one without rows. A plan that has a step for which that is not known is refused; then the
-//! extracts are asked one by one.
+//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows tell
+//! extracts apart, and what is computed from all rows has one row for each extract, also for one without
+//! rows. A plan that has a step for which that is not known is refused; then the extracts are asked one by
+//! one.
 
 use std::sync::Arc;
 
@@ -39,7 +41,8 @@ const NULL_WITHOUT_ROWS: &[&str] = &[
 /// A plan, and its column that tells extracts apart; `None` for rows that do not come from extracts.
 type Lifted = (LogicalPlan, Option<Column>);
 
-/// The plan of a question about one extract as one about all of these. Its first column is `trace_id`; what follows are the columns of the question.
+/// The plan of a question about one extract as one about all of these. Its first column is `trace_id`; what
+/// follows are the columns of the question.
 ///
 /// # Errors
 /// A step of the plan is of an unknown kind.
@@ -318,7 +321,8 @@ fn joined(left: LogicalPlan, of_left: &Column, right: LogicalPlan, of_right: Col
     )?))
 }
 
-/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds nothing.
+/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds
+/// nothing.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),

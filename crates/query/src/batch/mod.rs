@@ -1,7 +1,9 @@
-//! Several extracts that are asked the same questions: each is answered as if it were alone, but planning is done once for all of them.
+//! Several extracts that are asked the same questions: each is answered as if it were alone, but planning is
+//! done once for all of them.
 //!
-//! Planning a question takes tens of milliseconds, more than reading the few pages of a derived table that it needs. Of hundreds of extracts the
-//! first one is asked alone; what is asked of it is then asked of all extracts of a [batch](Known::sessions) together, with a plan that keeps them apart.
+//! Planning a question takes tens of milliseconds, more than reading the few pages of a derived table that it
+//! needs. Of hundreds of extracts the first one is asked alone; what is asked of it is then asked of all
+//! extracts of a [batch](Known::sessions) together, with a plan that keeps them apart.
 
 mod lift;
 
@@ -44,7 +46,8 @@ impl Known {
         alone
     }
 
-    /// A session for each source. They answer as sessions of their own do; what was asked before is answered for all of them at once.
+    /// A session for each source. They answer as sessions of their own do; what was asked before is answered
+    /// for all of them at once.
     #[must_use]
     pub fn sessions(self: &Arc<Self>, sources: Vec<Source>, options: &Options) -> Vec<Session> {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
@@ -82,7 +85,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked alone.
+    /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked
+    /// alone.
     pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         let Batch { known, engine, answers } = &*self.batch;
         if engine.tables().source_count() < 2 {
@@ -97,7 +101,8 @@ impl Member {
                 held(&known.0).insert(sql.to_owned(), Knowledge::Single);
                 return None;
             };
-            // Where that fails, the extracts of this batch are asked alone, and the one that is to blame says what is wrong. Other batches may do better.
+            // Where that fails, the extracts of this batch are asked alone, and the one that is to blame says
+            // what is wrong. Other batches may do better.
             let all = Answers::ask(engine, lifted, &plan);
             answers.insert(sql.to_owned(), all.ok().map(Arc::new));
         }
@@ -114,7 +119,8 @@ impl Member {
 }
 
 impl Answers {
-    /// Asks the lifted plan, whose rows have a column more in front than those of the question to one extract.
+    /// Asks the lifted plan, whose rows have a column more in front than those of the question to one
+    /// extract.
     fn ask(engine: &Engine, lifted: LogicalPlan, alone: &LogicalPlan) -> Result<Self> {
         let schema: SchemaRef = Arc::new(alone.schema().as_arrow().clone());
         let mut rows = vec![Vec::new(); engine.tables().source_count()];

@@ -1,7 +1,8 @@
 //! Call trees: stacks with what they weigh become nodes that hold what all stacks through them weigh.
 //!
-//! Trees from the outermost frames: what the children of a node weigh and what ends at the node add up to the node, whatever is folded.
-//! Trees of callers: what runs in a method is the exclusive weight of its root; the callers below it only say on whose behalf.
+//! Trees from the outermost frames: what the children of a node weigh and what ends at the node add up to the
+//! node, whatever is folded. Trees of callers: what runs in a method is the exclusive weight of its root; the
+//! callers below it only say on whose behalf.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -26,7 +27,7 @@ struct Node<N> {
     children: Vec<usize>,
 }
 
-/// Which nodes are told; all others are folded into one line below their parent.
+/// Which nodes are reported; all others are folded into one line below their parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fold {
     /// At least this share of the whole, in per cent.
@@ -127,7 +128,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         self.roots.iter().filter_map(|root| self.nodes.get(*root)).map(|node| node.inclusive).sum()
     }
 
-    /// The tree, each node before what is below it, the heaviest of several first; those of one weight by `text`.
+    /// The tree, each node before what is below it, the heaviest of several first; those of one weight by
+    /// `text`.
     pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<Line<N>> {
         let whole = self.total();
         let mut lines: Vec<Line<N>> = Vec::new();

@@ -151,7 +151,7 @@ pub(super) fn columns() -> String {
     format!("{},\n  k.{OTHER}", CLASSES.map(one).join(",\n  "))
 }
 
-/// The columns of kinds of cores, all missing: for parts of the trace, and rows that are told apart by
+/// The columns of kinds of cores, all missing: for parts of the trace, and rows that are distinguished by
 /// something else.
 pub(super) fn no_columns() -> String {
     let one = |class: i64| {

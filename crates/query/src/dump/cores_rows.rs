@@ -26,7 +26,7 @@ declare! {
         cpu: i64 = "Processor.",
         efficiency_class: Option<i64> = "Kind of core.",
         source: String = "`idle_event` or `context_switch`.",
-        state: Option<i64> = "Number of the state; missing where a stay of the idle thread does not tell it.",
+        state: Option<i64> = "Number of the state; missing where a scheduling slice of the idle thread does not tell it.",
         count: i64 = "How often.",
         duration_ns: i64 = "Time.",
         max_ns: i64 = "Longest time.",

@@ -1,4 +1,4 @@
-//! Samples, stays, waits and times ready as rows of one shape, clipped to a part of the trace.
+//! Samples, scheduling slices, waits and times ready as rows of one shape, clipped to a part of the trace.
 
 use super::sql::{ProcessQuery, ends};
 use crate::range::Range;
@@ -8,8 +8,8 @@ pub(super) const TABLE: &str = "fact";
 
 /// What `WITH` needs to make the rows: those of the processes, and of threads whose process is not known.
 ///
-/// A sample belongs to the range with its moment. Stays, waits and times ready are clipped. A switch-in counts if it lies in the
-/// range.
+/// A sample belongs to the range with its moment. Scheduling slices, waits and times ready are clipped. A
+/// switch-in counts if it lies in the range.
 pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
     let (a, b) = ends(time);
     let only = only(processes);

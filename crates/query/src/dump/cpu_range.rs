@@ -1,4 +1,5 @@
-//! CPU, waiting and ready time of processes in a part of the trace: computed from single events, clipped to the part.
+//! CPU, waiting and ready time of processes in a part of the trace: computed from single events, clipped to
+//! the part.
 
 use super::cpu_fact;
 use super::sql::ProcessQuery;

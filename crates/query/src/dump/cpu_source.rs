@@ -27,7 +27,7 @@ pub enum CpuSource {
     /// Weights of samples of the profile interrupt.
     Samples,
     /// Time on processors from context switches, where the trace has no busy sample. Of a method or stack it
-    /// is that of the stays which began with it in the stack.
+    /// is that of the scheduling slices which began with it in the stack.
     ContextSwitches,
 }
 

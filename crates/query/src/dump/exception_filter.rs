@@ -64,7 +64,8 @@ pub struct Thrown<'t> {
 }
 
 impl ExceptionFilters {
-    /// Reads a file. Items that are not active, those that are positive and those without a condition leave nothing out.
+    /// Reads a file. Items that are not active, those that are positive and those without a condition leave
+    /// nothing out.
     ///
     /// # Errors
     /// It is no XML, or has something that rules do not have.
@@ -94,7 +95,8 @@ impl ExceptionFilters {
         self.items.is_empty()
     }
 
-    /// Whether a rule leaves an exception out. `stack` gives the frames of its stack as lines; it is asked where all other conditions hold.
+    /// Whether a rule leaves an exception out. `stack` gives the frames of its stack as lines; it is asked
+    /// where all other conditions hold.
     pub fn leave_out(&self, thrown: Thrown<'_>, stack: impl Fn() -> String) -> bool {
         let (process, message) = (thrown.process.to_lowercase(), thrown.message.to_lowercase());
         let mut lines = None;

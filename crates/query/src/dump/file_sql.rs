@@ -7,8 +7,8 @@ use super::sql::{
 };
 use crate::range::Range;
 
-/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its duration
-/// is clipped. One whose start is missing counts where it ended, without duration.
+/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its
+/// duration is clipped. One whose start is missing counts where it ended, without duration.
 fn with_range(time: Range) -> String {
     let (a, b) = ends(time);
     format!(

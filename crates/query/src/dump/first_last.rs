@@ -56,7 +56,8 @@ impl OptionValue for Option<FirstLast> {
 }
 
 impl FirstLast {
-    /// How the first and the last time are written; none where it is not shown, `Some(None)` as other times are.
+    /// How the first and the last time are written; none where it is not shown, `Some(None)` as other times
+    /// are.
     #[must_use]
     pub const fn formats(self) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         const fn own(format: Option<TimeFormat>) -> Option<Option<TimeFormat>> {

@@ -53,8 +53,8 @@ pub struct Group<R, T> {
     pub rows: Vec<R>,
 }
 
-/// Puts rows with the same key together: groups in the order of their first rows, rows in their order, at most the largest
-/// `top` of each group.
+/// Puts rows with the same key together: groups in the order of their first rows, rows in their order, at
+/// most the largest `top` of each group.
 pub fn grouped<R, K: Eq + std::hash::Hash, T>(
     rows: Vec<R>,
     key: impl Fn(&R) -> K,

@@ -43,7 +43,8 @@ pub struct MethodRequest {
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it. Stack tags are those of the whole trace.
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it. Stack tags are those of the
+    /// whole trace.
     pub time: Range,
     /// What becomes second 0 of times.
     pub zero: ZeroTime,
@@ -145,7 +146,8 @@ pub struct MethodAnswer {
 }
 
 impl MethodAnswer {
-    /// What CPU of the rows is computed from; not known without rows, and without samples for stack tags alone.
+    /// What CPU of the rows is computed from; not known without rows, and without samples for stack tags
+    /// alone.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
         let mut named =
@@ -269,8 +271,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         all
     }
 
-    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame; those with no more CPU than the
-    /// largest method without callees rank behind, by e^10.
+    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame; those with no
+    /// more CPU than the largest method without callees rank behind, by e^10.
     const fn sort_value(&self) -> &'static str {
         match self.sort {
             // Stack tags have no time of their own, threads no callers.

@@ -50,7 +50,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     }
 }
 
-/// Rows of stack tags whose path passes a condition on `tag`. An extract that was made of sums has waits of tags only added up over threads.
+/// Rows of stack tags whose path passes a condition on `tag`. An extract that was made of sums has waits of
+/// tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
     let condition = condition.map(|condition| format!("\n  WHERE {condition}")).unwrap_or_default();
     format!(

@@ -1,8 +1,8 @@
 //! The ready-made questions: a request becomes SQL, its answer typed rows, sums and shares included.
 //!
-//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown in several places
-//! is computed in one. Rows come in ascending order: the largest one is the last. A request asks one extract; answers of several
-//! extracts are put together by who asks.
+//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown
+//! in several places is computed in one. Rows come in ascending order: the largest one is the last. A request
+//! asks one extract; answers of several extracts are put together by who asks.
 
 pub mod call_tree;
 pub mod clock;
@@ -102,7 +102,8 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     };
     match read() {
         Ok(()) => Ok(rows),
-        // The SQL is ours and computes with whatever a recording holds: numbers that it cannot compute with are none of a recording.
+        // The SQL is ours and computes with whatever a recording holds: numbers that it cannot compute with
+        // are none of a recording.
         Err(error @ crate::Error::Failed { .. }) => {
             Err(session.strange_number().map_or(error, crate::Error::Extract).into())
         }

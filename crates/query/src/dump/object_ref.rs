@@ -19,7 +19,7 @@ declare! {
     }
 }
 
-/// Lifetime of what did not end, or whose begin is not told, in nanoseconds, for limits and sorting.
+/// Lifetime of what did not end, or whose begin is not known, in nanoseconds, for limits and sorting.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {

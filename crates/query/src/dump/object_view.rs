@@ -73,7 +73,7 @@ fn object_name(object: &ObjectRow) -> String {
     format!("{} {}", object.address, object.name.as_deref().unwrap_or_default()).trim_end().to_owned()
 }
 
-/// What an event tells beyond its columns.
+/// What an event says beyond its columns.
 fn details(event: &ObjectEvent) -> String {
     let mut parts: Vec<String> = Vec::new();
     let owner = name(event.owner_process.as_deref(), event.owner_pid);

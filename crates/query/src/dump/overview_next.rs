@@ -5,7 +5,7 @@ use etwkit_extract::manifest::{Detail, Manifest};
 use super::overview::{Next, Overview};
 use crate::Session;
 
-/// What the smaller dumps tell.
+/// What the smaller dumps say.
 const SMALLER: [(&str, &str); 10] = [
     ("exception", "exceptions of .NET programs"),
     ("thread-pool", "thread pools that starved"),

@@ -181,7 +181,8 @@ const METHODS: View<Of, MethodShare> = View::new(
 );
 
 impl MethodShare {
-    /// `module!method`; without a symbol the offset in the module, without a module the name or address alone.
+    /// `module!method`; without a symbol the offset in the module, without a module the name or address
+    /// alone.
     fn qualified(&self) -> String {
         match (self.module.as_deref(), self.method.starts_with('+')) {
             (Some(module), true) => format!("{module}{}", self.method),

@@ -3,8 +3,9 @@
 /// Depth from which on whole paths are meant.
 pub const WHOLE_PATH: u32 = 100;
 
-/// SQL for the folder of the path in `column`, at most `level` folders below its drive: 0 is the drive, [`WHOLE_PATH`] the path
-/// itself. Devices (`\Device\HarddiskVolume3`) and shares (`\\server\share`) count as drives.
+/// SQL for the folder of the path in `column`, at most `level` folders below its drive: 0 is the drive,
+/// [`WHOLE_PATH`] the path itself. Devices (`\Device\HarddiskVolume3`) and shares (`\\server\share`) count as
+/// drives.
 #[must_use]
 pub(super) fn folder_sql(column: &str, level: u32) -> String {
     if level >= WHOLE_PATH {

@@ -23,7 +23,7 @@ declare! {
         methods: Option<String> = option("NAMES"),
         /// Names of methods begin with their module
         include_dll: bool = option("").called("include-dll").requires("methods").shape(),
-        /// Only stays that end in this part of the trace (s)
+        /// Only scheduling slices that end in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Leave the counters out, keep what is computed from them
         no_counters: bool = option("").called("no-counters").output(),
@@ -47,7 +47,7 @@ declare! {
         run_ns: Option<i64> = "Time in which counters ran; missing for samples.",
         instructions_per_s: Option<f64> = "Instructions for each second of that time.",
         cycles_per_s: Option<f64> = "Cycles for each second of that time.",
-        count: i64 = "Stays on a processor, or samples.",
+        count: i64 = "Scheduling slices, or samples.",
         other_counters: Option<String> = "All other counters: `Name=value`, with blanks between.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
@@ -260,7 +260,7 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
         }
         let needs_rows = self.methods.is_some() || !self.time.is_unlimited();
         if needs_rows && !has_rows(session, "pmc")? && !has_rows(session, "pmc_sample")? {
-            return Err(Error::NeedsRows { what: "stays of threads" });
+            return Err(Error::NeedsRows { what: "scheduling slices of threads" });
         }
         let rows: Vec<PmcRow> = ask(session, &self.sql())?;
         let largest = |rows: &[PmcRow]| rows.iter().map(|row| row.sort_value).fold(0.0, f64::max);

@@ -1,4 +1,5 @@
-//! The power settings that have names here: what `powercfg` calls them, what they mean, how their values read.
+//! The power settings that have names here: what `powercfg` calls them, what they mean, how their values
+//! read.
 //!
 //! GUIDs, aliases and numbers of values are those that Windows documents for its power settings.
 

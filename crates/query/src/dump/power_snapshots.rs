@@ -1,4 +1,4 @@
-//! What power settings were in force when: the state after everything was told, and after changes.
+//! What power settings were in force when: the state after everything was reported, and after changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ impl<'a> Follower<'a> {
             return;
         }
         let is_change = told.kind == "change";
-        // A setting that is told again begins another capture; changes come behind one.
+        // A setting that is reported again begins another capture; changes come behind one.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
             self.close();
         }
@@ -130,7 +130,8 @@ pub(super) fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
     all
 }
 
-/// What the profile of the processor driver that is in force at a time says for power from outside, up to an end, and that profile.
+/// What the profile of the processor driver that is in force at a time says for power from outside, up to an
+/// end, and that profile.
 fn of_profile<'a>(
     told: &'a [Told],
     in_force: &[InForce],
@@ -190,8 +191,8 @@ fn snapshot(
     Snapshot { ts_ns, rows }
 }
 
-/// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of class 0, where the system has
-/// another GUID: the next one.
+/// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of
+/// class 0, where the system has another GUID: the next one.
 fn is_meant(told: &Told, known: &power_catalog::Known) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
     let class = told.efficiency_class.unwrap_or(0);

@@ -157,7 +157,8 @@ fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
     rows.filter_map(|row| row.sid.clone()).collect()
 }
 
-/// A process with what its times are moved by for people, so that those of several recordings can be compared.
+/// A process with what its times are moved by for people, so that those of several recordings can be
+/// compared.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct ListedProcess {
     #[serde(flatten)]
@@ -237,7 +238,7 @@ fn is_list(asked: &ProcessRequest) -> bool {
     asked.sort != ProcessSort::Tree
 }
 
-/// The title of a column of times; a star tells that they were moved.
+/// The title of a column of times; a star says that they were moved.
 fn time_title(title: &str, asked: &ProcessRequest) -> String {
     format!("{title}{}", if asked.zero.mode.is_some() { "*" } else { "" })
 }
@@ -301,8 +302,8 @@ impl Question for ProcessRequest {
     }
 }
 
-/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET and C++.
-/// -1 (0xFFFFFFFF) is what programs themselves return.
+/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET
+/// and C++. -1 (0xFFFFFFFF) is what programs themselves return.
 const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 

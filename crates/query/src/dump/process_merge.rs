@@ -1,4 +1,5 @@
-//! Processes of several recordings of a machine in one list: what started in one and ended in a later one has both times.
+//! Processes of several recordings of a machine in one list: what started in one and ended in a later one has
+//! both times.
 
 use std::collections::HashMap;
 
@@ -19,8 +20,9 @@ pub struct MergedProcess {
 /// What tells processes of different recordings apart: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
-/// Puts processes together. A process that a recording found running is the one with its id, name and command line, on the same machine, that an earlier
-/// recording left running. `all` keeps those that neither started nor ended once for each recording.
+/// Puts processes together. A process that a recording found running is the one with its id, name and command
+/// line, on the same machine, that an earlier recording left running. `all` keeps those that neither started
+/// nor ended once for each recording.
 #[must_use]
 pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
     let mut order: Vec<usize> = (0..recordings.len()).collect();
@@ -68,8 +70,8 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
     merged
 }
 
-/// One list of the processes of several recordings, each with the number of the recording that has it first. For people, times count from the
-/// begin of the earliest one, so that seconds can be compared.
+/// One list of the processes of several recordings, each with the number of the recording that has it first.
+/// For people, times count from the begin of the earliest one, so that seconds can be compared.
 pub(super) fn together(
     asked: &ProcessRequest,
     sources: Vec<Source<ListedProcess>>,

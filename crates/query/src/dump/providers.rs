@@ -2,8 +2,8 @@
 
 use super::sql::quoted;
 
-/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a pattern) or id; `!` in front of a
-/// provider or event excludes.
+/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a pattern) or
+/// id; `!` in front of a provider or event excludes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Providers(Vec<Provider>);
 

@@ -75,7 +75,7 @@ LEFT JOIN (
 pub(super) const EXECUTABLE_TEXT: &str = "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
 /// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows
-/// are not told apart by it.
+/// are not distinguished by it.
 #[must_use]
 pub fn process_columns(table: &str, per_process: bool) -> String {
     if per_process {
@@ -156,7 +156,7 @@ pub(super) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<S
     (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
 }
 
-/// The thread of a row of the table named `table`, as `t`, or nothing where rows are not told apart by it.
+/// The thread of a row of the table named `table`, as `t`, or nothing where rows are not distinguished by it.
 pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
     if per_thread {
         return format!("{table}.thread_key, t.tid");

@@ -1,6 +1,7 @@
 //! Call trees of processes or threads: sampled CPU, waits or times ready by call stack.
 //!
-//! Waits and times ready are summed over threads, unlike those of `dump cpu`, which are unions: only sums add up in a tree.
+//! Waits and times ready are summed over threads, unlike those of `dump cpu`, which are unions: only sums add
+//! up in a tree.
 
 use std::collections::HashMap;
 
@@ -47,8 +48,8 @@ pub enum Shape {
     TopDown,
     /// From the innermost frames to their callers.
     BottomUp,
-    /// Callers and callees of methods: a filter on names with or without their module. A stack counts once, by the outermost frame
-    /// that fits.
+    /// Callers and callees of methods: a filter on names with or without their module. A stack counts once,
+    /// by the outermost frame that fits.
     Butterfly(String),
 }
 
@@ -64,7 +65,7 @@ pub enum TreeBy {
     All,
 }
 
-/// Which stacks, and how they are told.
+/// Which stacks, and how they are reported.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackTreeRequest {
     /// Which processes.
@@ -298,8 +299,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         (!group.rows.is_empty()).then_some(group)
     }
 
-    /// Whether addresses stand for methods everywhere: each has a small share then, so that all would be folded into a line
-    /// that says nothing.
+    /// Whether addresses stand for methods everywhere: each has a small share then, so that all would be
+    /// folded into a line that says nothing.
     fn is_folded_without_names(&self, rows: &[StackRow], names: &mut Names<'_>) -> bool {
         let folds = self.fold.min_percent > 0.0 && !matches!(self.shape, Shape::Butterfly(_));
         folds && !rows.iter().any(|row| names.stack(row.stack_id).iter().any(|name| names.is_named(*name)))
@@ -330,7 +331,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                     let fits = |name: &u32| fitting.has(*name, names);
                     let Some(at) = innermost_first.iter().rposition(fits) else { continue };
                     let method = innermost_first.get(at);
-                    // A method that calls itself is in the middle by its outermost frame, and runs in its innermost one.
+                    // A method that calls itself is in the middle by its outermost frame, and runs in its
+                    // innermost one.
                     let own = if innermost_first.first() == method { row.value_ns } else { 0 };
                     let callers = innermost_first.iter().skip(at).copied();
                     up.add_callers(callers, row.value_ns, own, row.samples);
@@ -347,7 +349,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     }
 }
 
-/// Stacks with what they weigh, from the sums; without samples from the stays.
+/// Stacks with what they weigh, from the sums; without samples from the scheduling slices.
 const SUMS: &str = "
   SELECT process_key, CAST(NULL AS INT) AS thread_key, stack_id, cpu_ns AS value_ns, samples FROM cpu_stack
   UNION ALL

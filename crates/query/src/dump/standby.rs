@@ -35,9 +35,9 @@ declare! {
         duration_ns: Option<i64> = "Length.",
         scenario: Option<i64> = "Number of the stay.",
         enter_reason: Option<i64> = "Why it began, as number.",
-        enter_reason_name: Option<String> = "The same as text.",
+        enter_reason_name: Option<String> = "Why it began, as text.",
         exit_reason: Option<i64> = "Why it ended, as number.",
-        exit_reason_name: Option<String> = "The same as text.",
+        exit_reason_name: Option<String> = "Why it ended, as text.",
         told_duration_ns: Option<i64> = "Length as the exit tells it.",
         drips_ns: Option<i64> = "Time in the deepest idle state of the platform.",
         non_drips_ns: Option<i64> = "Time outside it.",
@@ -92,7 +92,7 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == StandbySort::Time))
 .with_sums("Total {#} stays, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}", |_, _| true);
 
-/// The length as the exit tells it, where it does.
+/// The length as the exit says, where it does.
 fn length(row: &StandbyRow) -> Option<i64> {
     row.told_duration_ns.or(row.duration_ns)
 }

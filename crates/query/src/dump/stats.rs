@@ -50,7 +50,7 @@ const PROPERTIES: View<StatsRequest, Property> = View::new(
     line.into_iter().collect()
 });
 
-/// The names that there are, among what an answer tells beside its rows.
+/// The names that there are, among what an answer says beside its rows.
 const KNOWN: &str = "properties";
 
 impl Question for StatsRequest {
@@ -146,7 +146,7 @@ const OF_TRACE: &[(&str, &str)] = &[
     ("LostBuffers", LOST_BUFFERS),
 ];
 
-/// Where the file does not tell, 0 is no number.
+/// Where the file does not say, 0 is no number.
 const LOST_EVENTS: &str =
     "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
 const LOST_BUFFERS: &str =
@@ -217,7 +217,7 @@ fn utc(filetime: &str) -> String {
     )
 }
 
-/// What the file name tells of a test.
+/// What the file name says about a test.
 fn of_test(name: TestName) -> Vec<Property> {
     let status = name.status.map(|status| match status {
         TestStatus::Passed => "Passed",
@@ -255,7 +255,8 @@ fn filter_of(properties: &str) -> TextFilter {
 }
 
 impl StatsRequest {
-    /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those of the machine's parts as `topic.name` or `topic1.name`.
+    /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those
+    /// of the machine's parts as `topic.name` or `topic1.name`.
     #[must_use]
     pub fn sql(&self) -> String {
         let of_trace: Vec<String> = (0..)

@@ -78,8 +78,8 @@ declare! {
         /// Stacks of each process whose commits were not given back; with --stack-id the single allocations
         /// of these stacks
         details: bool = option("").excludes(&["methods", "events"]).shape(),
-        /// The same by method: only these (*, ?, several with ;, ! excludes), each with all stacks that
-        /// contain it
+        /// Commits not given back, by method: only these (*, ?, several with ;, ! excludes), each with all
+        /// stacks that contain it
         methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
         /// Single allocations of these stacks: numbers that --details shows, with ;
         stack_numbers: StackNumbers = option("NUMBERS").called("stack-id"),

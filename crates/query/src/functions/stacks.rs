@@ -38,7 +38,8 @@ pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(StackContains { loader, is_several, signature, known: Mutex::default() })
 }
 
-/// What functions of stacks are called with: in a session over several extracts the number of the extract, a stack, a text.
+/// What functions of stacks are called with: in a session over several extracts the number of the extract, a
+/// stack, a text.
 pub(super) struct StackArguments<'a> {
     trace_ids: Option<&'a Int32Array>,
     stack_ids: &'a Int32Array,

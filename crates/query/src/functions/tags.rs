@@ -63,7 +63,8 @@ impl StackTag {
     }
 
     fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
-        // Parallel parts of a question ask for the same: the others wait for the first. Sets and extracts are few.
+        // Parallel parts of a question ask for the same: the others wait for the first. Sets and extracts are
+        // few.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tagged) = known.get(&(trace_id, set.to_owned())) {
             return Ok(Arc::clone(tagged));

@@ -59,8 +59,8 @@ impl AggregateUDFImpl for UnionDuration {
     }
 }
 
-/// Intervals whose union is asked for. What overlaps is merged when the list has doubled, so that memory grows with
-/// the gaps and not with the rows.
+/// Intervals whose union is asked for. What overlaps is merged when the list has doubled, so that memory
+/// grows with the gaps and not with the rows.
 #[derive(Debug, Default)]
 struct Intervals {
     /// The first `merged` are sorted and disjoint.

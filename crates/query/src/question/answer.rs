@@ -30,7 +30,8 @@ pub struct Answer {
     pub heading: Option<Line>,
     /// Numbers that are summed up over all extracts, see [`Question::overall`](super::Question::overall).
     pub sums: Sums,
-    /// What all extracts together have so many different ones of: the last numbers that [`Question::overall`](super::Question::overall) gets.
+    /// What all extracts together have so many different ones of: the last numbers that
+    /// [`Question::overall`](super::Question::overall) gets.
     pub sets: Sets,
     /// Times of rows count from another zero than the begin of the trace.
     pub is_moved: bool,
@@ -68,7 +69,8 @@ pub struct Part {
     pub shows: Shows,
     /// Rows for machines, where they are others than those for people.
     pub records: Option<Box<dyn Table>>,
-    /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in it.
+    /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in
+    /// it.
     pub is_aside: bool,
 }
 
@@ -291,8 +293,8 @@ impl Answer {
         self.len() == 0
     }
 
-    /// The largest rows of several answers to the same request in one table without groups, and of which answer each row is;
-    /// `recordings` are those of the answers. Reports have no such list.
+    /// The largest rows of several answers to the same request in one table without groups, and of which
+    /// answer each row is; `recordings` are those of the answers. Reports have no such list.
     #[must_use]
     pub fn merged(answers: Vec<Self>, recordings: &[TraceInfo], top: Top) -> Option<(Self, Vec<usize>)> {
         let table = |answer: Self| {

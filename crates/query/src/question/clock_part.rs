@@ -25,7 +25,8 @@ impl ClockParts {
     /// The parts among values, and the other values.
     pub(super) fn of(options: &[Opt], values: &Values) -> (Self, Values) {
         let (mut parts, mut others) = (Vec::new(), values.clone());
-        // Times that count from another zero are none of a clock; `--range` counts from the start all the same.
+        // Times that count from another zero are none of a clock; `--range` counts from the start all the
+        // same.
         let counts_from_start = |option: &&Opt| option.name == "range" || !values.contains_key("zero-time");
         let parts_of = options.iter().filter(|option| option.kind == Kind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {

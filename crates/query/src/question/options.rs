@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::range::{RangeError, Unit};
 
-/// Options by their words. A flag is `true`, a number a number or its text, everything else text as on a command line.
+/// Options by their words. A flag is `true`, a number a number or its text, everything else text as on a
+/// command line.
 pub type Values = Map<String, Value>;
 
 /// What an option takes.
@@ -323,7 +324,8 @@ pub trait Request: Sized + Default {
     /// The request that values mean. What is not there has its default.
     ///
     /// # Errors
-    /// A value that the option does not take. Words of other options are not looked at: see [`Request::from_json`].
+    /// A value that the option does not take. Words of other options are not looked at: see
+    /// [`Request::from_json`].
     fn read(values: &Values) -> Result<Self, OptionError>;
 
     /// The values that differ from the defaults.

@@ -104,7 +104,7 @@ pub enum Format {
     Microseconds,
     /// Whole microseconds.
     WholeMicroseconds,
-    /// The same with its unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
+    /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
     AmongMicroseconds,
     /// Seconds with so many digits.
     Seconds(u8),

@@ -149,7 +149,7 @@ impl<Q, R> View<Q, R> {
         Self { listed, indent, ..self }
     }
 
-    /// The same with a colour for such rows.
+    /// Prints such rows in the colour of warnings.
     #[must_use]
     pub const fn alarming_if(self, alarming: fn(&R) -> bool) -> Self {
         Self { alarming, ..self }

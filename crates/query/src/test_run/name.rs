@@ -1,4 +1,4 @@
-//! What a file name tells of a test.
+//! What a file name says about a test.
 
 use chrono::{NaiveDate, NaiveDateTime};
 

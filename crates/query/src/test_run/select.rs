@@ -50,7 +50,7 @@ impl TestFile {
     }
 }
 
-/// A moment on the clock of this machine's wall, for files whose names do not tell when a test was.
+/// A moment on the clock of this machine's wall, for files whose names do not say when a test was.
 #[must_use]
 pub fn wall_clock(time: SystemTime) -> NaiveDateTime {
     DateTime::<Local>::from(time).naive_local()
@@ -173,8 +173,8 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
 }
 
 impl Selection {
-    /// The runs with the tests that are meant; runs without any are left out. Runs are numbered before anything but `valid_only` leaves
-    /// tests out.
+    /// The runs with the tests that are meant; runs without any are left out. Runs are numbered before
+    /// anything but `valid_only` leaves tests out.
     #[must_use]
     pub fn of(&self, mut files: Vec<TestFile>, now: SystemTime) -> Vec<TestRun> {
         files.retain(|file| !self.valid_only || file.name.is_some());

@@ -52,7 +52,8 @@ fn answered(answer: etwkit_query::Result<Answer>, sql: &str) -> String {
     text(answer.unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint())))
 }
 
-/// What each of the extracts answers alone and with the others, and whether one plan answered for all of them.
+/// What each of the extracts answers alone and with the others, and whether one plan answered for all of
+/// them.
 fn both(sql: &str) -> (Vec<String>, Vec<String>, bool) {
     let alone = sources().into_iter().map(|source| {
         let session = Session::new(vec![source], &Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions over files: what they read, and how damage is told.
+//! Sessions over files: what they read, and how damage is reported.
 
 use std::path::{Path, PathBuf};
 
@@ -153,11 +153,13 @@ fn damaged_pages_are_an_error() {
     std::fs::write(&file, bytes).unwrap();
     let sql = "SELECT sum(ts_ns), sum(weight_ns) FROM cpu_sample";
     let named = format!("damaged extract: cpu_sample.parquet of {}: expected ", path.display());
-    // With checksums, by which damage is noticed when the bytes are read; small files are read when the extract is opened.
+    // With checksums, by which damage is noticed when the bytes are read; small files are read when the
+    // extract is opened.
     let opened = Session::open(&[&path]).map_err(|error| error.to_string());
     let said = opened.map_or_else(|error| error, |session| error(&session, sql).to_string());
     assert!(said.starts_with(&named) && said.contains("with the checksum"), "{said}");
-    // Without, as in extracts of older versions: the decoder fails somewhere, and the file is found afterwards, whichever of several it is.
+    // Without, as in extracts of older versions: the decoder fails somewhere, and the file is found
+    // afterwards, whichever of several it is.
     let manifest = path.join("manifest.json");
     let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
     json["tables"]["cpu_sample"].as_object_mut().unwrap().remove("crc32").unwrap();

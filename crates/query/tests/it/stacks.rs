@@ -159,7 +159,8 @@ fn stacks_are_found_by_their_frames() {
     assert_eq!(ask(&session, inside), "2");
 }
 
-/// `Runs` for each stack with `Run`, in `a.dll` of any case or without a name; `Jit` only for code without a file.
+/// `Runs` for each stack with `Run`, in `a.dll` of any case or without a name; `Jit` only for code without a
+/// file.
 fn own_tags() -> Arc<[TagSet]> {
     let rules = r#"<Tag Name="">
         <Tag Name="Runs"><Entrypoint Module="a.dll" Method="Run"/></Tag>

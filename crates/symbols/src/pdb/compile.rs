@@ -1,4 +1,5 @@
-//! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made of the others.
+//! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made
+//! of the others.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -145,7 +146,8 @@ struct Inlinees<'a, 'd, 'f> {
     lines: &'a Lines<'a>,
     /// Names of inlined functions by id.
     known: FxHashMap<u32, u32>,
-    /// Lines and frames that may still be looked at: functions that overlap would have all lines again and again.
+    /// Lines and frames that may still be looked at: functions that overlap would have all lines again and
+    /// again.
     budget: usize,
 }
 
@@ -172,7 +174,7 @@ impl Inlinees<'_, '_, '_> {
         start.map(|start| (start, name, decorated))
     }
 
-    /// Reads the records up to the end of the function, which tell what is inlined.
+    /// Reads the records up to the end of the function, which say what is inlined.
     fn body(
         &mut self,
         compiland: usize,
@@ -190,7 +192,8 @@ impl Inlinees<'_, '_, '_> {
                 Record::End => {
                     scopes.pop();
                 }
-                // Functions in functions are not made by compilers of our time; what is in them belongs to the outer one.
+                // Functions in functions are not made by compilers of our time; what is in them belongs to
+                // the outer one.
                 Record::Scope | Record::Function(_) | Record::Separated { .. } => scopes.push(inside),
                 Record::InlineSite { inlinee, annotations } => {
                     let depth = inside
@@ -271,7 +274,8 @@ impl Inlinees<'_, '_, '_> {
         Some(undecorate::name(&name, Decorated { is_x86: false }).into_owned())
     }
 
-    /// Number in the id stream of an id of another compiland: eleven bits tell which one, twenty which of the ids used of it.
+    /// Number in the id stream of an id of another compiland: eleven bits say which one, twenty which of the
+    /// ids used of it.
     fn foreign(&mut self, id: u32) -> Option<u32> {
         let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
@@ -313,7 +317,8 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     if dbi.from_source.is_empty() {
         return merged;
     }
-    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no name.
+    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no
+    // name.
     merged.retain_mut(|function| {
         let Some(start) = moved(&dbi.from_source, function.start) else { return false };
         function.end = start.saturating_add(function.end - function.start);

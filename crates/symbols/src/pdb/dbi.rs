@@ -1,6 +1,8 @@
-//! What a PDB says about itself: identity, string table, sections, compilands and what each of them contributed.
+//! What a PDB says about itself: identity, string table, sections, compilands and what each of them
+//! contributed.
 //!
-//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published sources and the LLVM documentation.
+//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published sources and the
+//! LLVM documentation.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
@@ -22,8 +24,9 @@ const MACHINE_X86: u16 = 0x14C;
 
 /// GUID and age of a PDB.
 ///
-/// The age of the information stream grows with every tool that edits the file; the linker writes the age that the image knows into
-/// the debug information, and that is what debuggers compare. Files without debug information have only the first.
+/// The age of the information stream grows with every tool that edits the file; the linker writes the age
+/// that the image knows into the debug information, and that is what debuggers compare. Files without debug
+/// information have only the first.
 pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
     let info = msf.part(INFO_STREAM, 0, 28)?;
     let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
@@ -265,7 +268,8 @@ fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
     Ok(strings.get(..len.min(strings.len())).unwrap_or_default().to_vec())
 }
 
-/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then (name, stream).
+/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then
+/// (name, stream).
 fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()?;

@@ -1,7 +1,8 @@
 //! Inlined functions of a function: which ranges of its code came from which other function.
 //!
-//! Each site is a record with a small program, the binary annotations, which moves an offset and a line forward and so describes
-//! ranges. Sites lie in sites. Operations: `cvinfo.h` of Microsoft's published sources (`CV_BA_OP_…`).
+//! Each site is a record with a small program, the binary annotations, which moves an offset and a line
+//! forward and so describes ranges. Sites lie in sites. Operations: `cvinfo.h` of Microsoft's published
+//! sources (`CV_BA_OP_…`).
 
 use etwkit_etl::bytes::Cursor;
 
@@ -132,7 +133,7 @@ impl Operations<'_> {
         })
     }
 
-    /// One, two or four bytes, the first of which tells how many.
+    /// One, two or four bytes, the first of which says how many.
     fn number(&mut self) -> Option<u32> {
         let first = self.0.u8()?;
         let mut more = || self.0.u8().map(u32::from);

@@ -1,6 +1,8 @@
-//! Lines of a compiland: which file and line the code at an offset comes from, and where inlined functions begin.
+//! Lines of a compiland: which file and line the code at an offset comes from, and where inlined functions
+//! begin.
 //!
-//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and the LLVM documentation have them.
+//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and
+//! the LLVM documentation have them.
 
 use std::collections::HashMap;
 
@@ -67,7 +69,7 @@ impl<'a> Lines<'a> {
                 _ => {}
             }
         }
-        // What is told twice for an offset is told best by the first.
+        // What is reported twice for an offset is reported best by the first.
         lines.lines.sort_by_key(|line| (line.section, line.offset));
         lines
     }

@@ -1,7 +1,8 @@
 //! PDB files, plain or compressed (MSFZ): functions, public symbols, lines, inlined functions.
 //!
-//! Read by hand and not through a library, since what strangers send must neither panic nor overflow a stack, and since only the
-//! parts that are asked for shall be read. A PDB has no checksum: a damaged one that still is in order may name wrongly what was damaged.
+//! Read by hand and not through a library, since what strangers send must neither panic nor overflow a stack,
+//! and since only the parts that are asked for shall be read. A PDB has no checksum: a damaged one that still
+//! is in order may name wrongly what was damaged.
 
 mod compile;
 mod dbi;
@@ -49,13 +50,14 @@ impl<'f> Pdb<'f> {
     /// Everything it names.
     ///
     /// # Errors
-    /// If what all the rest depends on is damaged or missing. Of a damaged compiland the part that can be read is used.
+    /// If what all the rest depends on is damaged or missing. Of a damaged compiland the part that can be
+    /// read is used.
     pub fn table(&mut self) -> Result<Table> {
         compile::table(self, None)
     }
 
-    /// What it names in the compilands that have one of the addresses, and all public symbols: much less work for few
-    /// addresses in a large file.
+    /// What it names in the compilands that have one of the addresses, and all public symbols: much less work
+    /// for few addresses in a large file.
     ///
     /// # Errors
     /// As [`Pdb::table`].

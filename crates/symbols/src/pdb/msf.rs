@@ -1,8 +1,9 @@
 //! The container of a PDB: a file of pages, in which streams lie scattered.
 //!
-//! Layout: the multi-stream file format, as Microsoft's published sources of the debugger library and the LLVM documentation describe it.
-//! The directory is checked as a whole before anything else is read: no stream may use pages that are not there, and all
-//! streams together cannot be larger than the file, so that no claimed size makes us take memory.
+//! Layout: the multi-stream file format, as Microsoft's published sources of the debugger library and the
+//! LLVM documentation describe it. The directory is checked as a whole before anything else is read: no
+//! stream may use pages that are not there, and all streams together cannot be larger than the file, so that
+//! no claimed size makes us take memory.
 
 use std::io::{Read, Seek, SeekFrom};
 

@@ -12,10 +12,11 @@ pub(super) trait Naming {
     fn inlinee(&mut self, id: u32) -> u32;
 }
 
-/// Calls `row` for each offset from which on something else holds, with the frames from the outermost to the innermost.
+/// Calls `row` for each offset from which on something else holds, with the frames from the outermost to the
+/// innermost.
 ///
-/// Of ranges at one depth the last begun holds. Where the ranges of a site leave out what a site in it covers, as compilers do, its
-/// caller is there, too, without a line.
+/// Of ranges at one depth the last begun holds. Where the ranges of a site leave out what a site in it
+/// covers, as compilers do, its caller is there, too, without a line.
 pub(super) fn sweep(
     start: u32,
     len: u32,

@@ -121,7 +121,7 @@ fn index_at(bytes: &[u8], at: usize, is_wide: bool) -> Option<u32> {
     if is_wide { u32_at(bytes, at) } else { u16_at(bytes, at).map(u32::from) }
 }
 
-/// A number of one, two or four bytes, whose first bits tell which.
+/// A number of one, two or four bytes, whose first bits say which.
 pub(super) fn compressed(cursor: &mut Cursor<'_>) -> Option<u32> {
     let first = u32::from(cursor.u8()?);
     let mut more = || cursor.u8().map(u32::from);

@@ -12,7 +12,7 @@ use crate::{Error, Identity, Result, breakpad, pdb, portable};
 pub(crate) enum Kind {
     /// A PDB of native code, or of .NET before portable ones.
     Pdb,
-    /// The same in the compressed container.
+    /// A PDB in the compressed container of symbol servers.
     CompressedPdb,
     /// A portable PDB of .NET.
     Portable,

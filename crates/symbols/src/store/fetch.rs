@@ -1,8 +1,9 @@
 //! Symbol servers.
 //!
-//! A server is asked with `GET` only. Certificates are checked against those that the system trusts, not against a list that
-//! this program brings: servers inside of companies have certificates of their own, and proxies of companies put theirs in front. Proxies are taken
-//! from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+//! A server is asked with `GET` only. Certificates are checked against those that the system trusts, not
+//! against a list that this program brings: servers inside of companies have certificates of their own, and
+//! proxies of companies put theirs in front. Proxies are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
+//! and `NO_PROXY`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

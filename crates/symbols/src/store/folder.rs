@@ -55,7 +55,8 @@ impl Origin {
     }
 }
 
-/// Looks into a store. `None` if it does not have the file; reasons for what it has and cannot be used go to `tried`.
+/// Looks into a store. `None` if it does not have the file; reasons for what it has and cannot be used go to
+/// `tried`.
 pub(super) fn find_in_store(
     store: &Path,
     origin: Origin,
@@ -119,7 +120,8 @@ pub(super) fn find_flat(
     None
 }
 
-/// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems that have.
+/// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems
+/// that have.
 fn existing(store: &Path, origin: Origin, place: &Place) -> Result<Option<PathBuf>> {
     let exact = store.join(place.path());
     if origin == Origin::User && exact.is_file() {
@@ -192,11 +194,12 @@ pub(super) fn folder_in(store: &Path, identity: &Identity) -> PathBuf {
 
 /// How the names of unfinished files begin.
 const UNFINISHED: &str = ".etwkit-";
-/// One that nobody holds and that is this old belongs to a program that died: a live one takes hold of its file at once.
+/// One that nobody holds and that is this old belongs to a program that died: a live one takes hold of its
+/// file at once.
 const ABANDONED: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks meanwhile, or after a crash,
-/// sees all of it or nothing.
+/// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks
+/// meanwhile, or after a crash, sees all of it or nothing.
 pub(super) fn keep(
     store: &Path,
     identity: &Identity,

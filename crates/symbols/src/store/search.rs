@@ -226,7 +226,8 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
     }
 }
 
-/// Copies a file into all nearer stores, from far to near. The copy in the nearest is used; where copying fails, what is there.
+/// Copies a file into all nearer stores, from far to near. The copy in the nearest is used; where copying
+/// fails, what is there.
 fn bring_nearer(
     path: PathBuf,
     kind: Kind,

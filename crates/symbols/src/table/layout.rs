@@ -15,8 +15,9 @@ pub(crate) struct Named {
     pub(crate) is_preferred: bool,
 }
 
-/// Sorts, and lets every name end where the next one begins, or at its `limit`, which tells how far it may reach at most; names without
-/// a limit are left out. Public symbols at or inside of a function are covered by it.
+/// Sorts, and lets every name end where the next one begins, or at its `limit`, which says how far it may
+/// reach at most; names without a limit are left out. Public symbols at or inside of a function are covered
+/// by it.
 pub(crate) fn lay_out(
     mut functions: Vec<Named>,
     publics: &[Named],

@@ -112,7 +112,8 @@ impl Table {
         rvas.iter().map(|rva| one(*rva)).collect()
     }
 
-    /// All functions and public symbols, in the order of their addresses, each as if asked for its first byte.
+    /// All functions and public symbols, in the order of their addresses, each as if asked for its first
+    /// byte.
     pub fn functions(&self) -> impl Iterator<Item = Symbol> {
         (0..self.functions).filter_map(|nth| self.entry(nth)).filter_map(|entry| {
             let mut rows = self.rows(entry);

@@ -67,7 +67,7 @@ impl Writer {
             }
             is_first = false;
             let same = self.last.iter().zip(frames).take_while(|(a, b)| a == b).count();
-            // 0 is the end, so that a row is told by its number of frames, plus 1.
+            // 0 is the end, so that a row begins with its number of frames plus 1.
             number(&mut self.rows, frames.len() as u64 + 1);
             number(&mut self.rows, u64::from(offset.wrapping_sub(before)));
             number(&mut self.rows, same as u64);

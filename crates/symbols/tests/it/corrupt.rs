@@ -1,4 +1,5 @@
-//! Damaged files, always the same ones. Nothing may panic, nothing may take for ever, and what is not touched stays right.
+//! Damaged files, always the same ones. Nothing may panic, nothing may take for ever, and what is not touched
+//! stays right.
 
 use std::io::Cursor;
 

@@ -236,7 +236,8 @@ fn ids_that_make_no_sense() {
     assert_eq!(scaled(&streams), "geometry::scaled", "without a skip list");
 }
 
-/// Whole-program optimisation names functions of other object files: by the list of imports of one and of exports of the other.
+/// Whole-program optimisation names functions of other object files: by the list of imports of one and of
+/// exports of the other.
 #[test]
 fn inlined_functions_of_other_object_files() {
     let mut streams = streams(&fixture(NAME));
@@ -265,18 +266,20 @@ fn inlined_functions_of_other_object_files() {
     let end = symbols_len + lines_len;
     streams[object].splice(end..end, more);
     let symbol = table(&streams).resolve(0x1014).unwrap();
-    // Where it begins is told under the other number, so that there is no line.
+    // Where it begins is reported under the other number, so that there is no line.
     assert_eq!(symbol.inlined[0].name, "geometry::scaled");
 }
 
-/// Twenty thousand functions at one place and fifty thousand lines in it: all lines of all functions would be a thousand million.
+/// Twenty thousand functions at one place and fifty thousand lines in it: all lines of all functions would be
+/// a thousand million.
 #[test]
 fn functions_that_overlap_have_bounded_lines() {
     let mut streams = streams(&fixture(NAME));
     let object = usize::from(u16_at(&streams[DBI], 64 + 34));
     let mut symbols = 4_u32.to_le_bytes().to_vec();
     for nth in 0..20_000_u32 {
-        // Length, kind, parent, end, next; then the length of the code, three numbers, offset, section, flags and name.
+        // Length, kind, parent, end, next; then the length of the code, three numbers, offset, section, flags
+        // and name.
         symbols.extend([42, 0, 0x10, 0x11]);
         let numbers = [0, 0, 0, 0x100, 0, 0, 0, nth % 0x100];
         numbers.iter().for_each(|number: &u32| symbols.extend(number.to_le_bytes()));

@@ -37,7 +37,7 @@ fn identity_of(name: &str) -> Identity {
     Identity::new(name, guid, age).unwrap()
 }
 
-/// The same file as that of another build.
+/// The identity that a file of that name has in another build.
 fn of_another_build(name: &str) -> Identity {
     Identity::new(name, Guid::literal("11111111-2222-3333-4444-555555555555"), 1).unwrap()
 }

@@ -22,7 +22,8 @@ fn file() -> Vec<u8> {
         ["src", "a.cs", "b.cs"].iter().map(|part| u8::try_from(blob(part.as_bytes())).unwrap()).collect();
     let a = blob(&[b'/', 0, parts[0], parts[1]]);
     let b = blob(&[b'/', parts[0], parts[2]]);
-    // Signature 0; (IL 0, 10:5-10:6), (+1, hidden), (+6, 2 lines, columns back by 3, from 2 lines on), (+200, the line before).
+    // Signature 0; (IL 0, 10:5-10:6), (+1, hidden), (+6, 2 lines, columns back by 3, from 2 lines on), (+200,
+    // the line before).
     let one = blob(&[0, 0, 0, 1, 10, 5, 1, 0, 0, 6, 2, 0x7B, 4, 0, 0x80, 200, 1, 0, 0x7F, 0]);
     // Signature 0, document 2 first; (IL 0, 7), then document 1, (+3, line 300).
     let two = blob(&[0, 2, 0, 0, 9, 7, 1, 0, 1, 3, 0, 9, 0x82, 0x4A, 0]);

@@ -1,4 +1,4 @@
-//! Symbol servers: what they have is kept, what is wrong with them is told, and nothing takes for ever.
+//! Symbol servers: what they have is kept, what is wrong with them is reported, and nothing takes for ever.
 
 use std::path::Path;
 use std::sync::Mutex;

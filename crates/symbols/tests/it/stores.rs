@@ -32,7 +32,8 @@ fn reason(outcome: &Outcome) -> String {
     }
 }
 
-/// A cabinet of one file in stored and in deflated blocks of 32 KiB, as `makecab` writes them. Checksums of 0 are not checked.
+/// A cabinet of one file in stored and in deflated blocks of 32 KiB, as `makecab` writes them. Checksums of 0
+/// are not checked.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut blocks = Vec::new();
     for block in bytes.chunks(1 << 15) {

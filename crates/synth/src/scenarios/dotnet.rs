@@ -1,4 +1,5 @@
-//! What the scenarios with programs of .NET have in common: images of the runtime, a command prompt that starts programs, and what these do first.
+//! What the scenarios with programs of .NET have in common: images of the runtime, a command prompt that
+//! starts programs, and what these do first.
 
 use super::windows::{FOR_THREAD, MICROSOFT, SLEEPS, SYSTEM32, USER, WAIT_FOR_OBJECT, image, user_program};
 use crate::plan::{Maker, ModulePlan};

@@ -1,5 +1,6 @@
-//! Scenario `priority-inversion`: an important thread waits for a lock that an unimportant one holds, which does not get
-//! a processor, since others compute that are less important than the first and more important than the second.
+//! Scenario `priority-inversion`: an important thread waits for a lock that an unimportant one holds, which
+//! does not get a processor, since others compute that are less important than the first and more important
+//! than the second.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32, WAIT_FOR_OBJECT,

@@ -1,5 +1,6 @@
-//! Scenario `serializer-tests`: a script starts a test program nine times, three times for each of three tests. The program for the older runtime begins
-//! quickly; the one for the newer runtime initializes two serializers that the test does not use.
+//! Scenario `serializer-tests`: a script starts a test program nine times, three times for each of three
+//! tests. The program for the older runtime begins quickly; the one for the newer runtime initializes two
+//! serializers that the test does not use.
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, begins, ends};
 use super::windows::{KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, USER, background, image, machine};
@@ -55,7 +56,8 @@ const SECONDS: u32 = 3;
 const RUNS: usize = 3;
 const NAME: &str = "SerializerTests.exe";
 
-/// Command lines: `.NET` 4.8 with native images, `.NET` 7 with native images, and the same with another serializer.
+/// Command lines: `.NET` 4.8 with native images, `.NET` 7 with native images, and the same with another
+/// serializer.
 const LINES: [&str; 3] = [
     r"C:\Source\SerializerTests\bin\Release\net48\SerializerTests.exe -Runs 1 -test firstcall#1 ngen -serializer #DataContract",
     r"C:\Source\SerializerTests\bin\Release\net7.0\SerializerTests.exe -Runs 1 -test firstcall#1 cross -serializer #DataContract",

@@ -1,5 +1,5 @@
-//! Scenario `wait-chain`: a window waits for a thread, that one for a service, and so on: five waits over three processes,
-//! at their end a read of the disk.
+//! Scenario `wait-chain`: a window waits for a thread, that one for a service, and so on: five waits over
+//! three processes, at their end a read of the disk.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, RPCRT4, SETS_EVENT, SLEEPS, USER, USER32,
@@ -116,8 +116,8 @@ fn window(b: &mut Builder, program: Program, loader: Station) -> Thread {
     thread
 }
 
-/// A thread in the middle: it is asked, asks the next one, waits for its answer and answers. The stacks are those of
-/// answering, asking, and waiting to be asked.
+/// A thread in the middle: it is asked, asks the next one, waits for its answer and answers. The stacks are
+/// those of answering, asking, and waiting to be asked.
 fn station(
     b: &mut Builder,
     (program, priority): (Program, u8),

@@ -1,5 +1,5 @@
-//! What the scenarios with named code have in common: images of Windows, the idle process, System, and a few processes
-//! that always do a little.
+//! What the scenarios with named code have in common: images of Windows, the idle process, System, and a few
+//! processes that always do a little.
 
 use crate::plan::{Maker, ModulePlan, ProgramPlan, reason};
 use crate::script::{Builder, Reading, Step};
@@ -84,7 +84,7 @@ const SEARCH_INDEXER: Module = Module(17);
 /// Images of the kernel.
 const KERNEL_IMAGES: &[Module] =
     &[Module(0), Module(1), Module(2), Module(3), Module(4), Module(5), Module(6)];
-/// The same and the first own one, which is a driver.
+/// Images of the kernel and the first own one, which is a driver.
 const KERNEL_IMAGES_AND_OWN: &[Module] =
     &[Module(0), Module(1), Module(2), Module(3), Module(4), Module(5), Module(6), Module(OWN)];
 
@@ -126,8 +126,8 @@ pub(crate) const fn service(
     ProgramPlan { session: 0, system: true, ..user_program((pid, parent), name, command_line, modules) }
 }
 
-/// A machine with images of Windows and those of a scenario; its idle process and System. `has_driver` tells that the first
-/// image of the scenario is a driver.
+/// A machine with images of Windows and those of a scenario; its idle process and System. `has_driver` says
+/// that the first image of the scenario is a driver.
 pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: bool) -> Builder {
     let images = MODULES.iter().chain(own).copied();
     let mut b = Builder::new(cpus, seconds, images);

@@ -60,7 +60,7 @@ impl<W: Write + Seek> Sim<W> {
         !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
     }
 
-    /// The same as a mask, a bit for each processor of the first group.
+    /// Processors that a thread may run on, as a mask with a bit for each processor of the first group.
     pub(super) fn affinity(&self, thread: Thread) -> u64 {
         let cpus = (0..self.cpus.len().min(64)).filter(|cpu| self.may_run(Cpu(*cpu), thread));
         cpus.fold(0, |mask, cpu| mask | 1 << cpu)

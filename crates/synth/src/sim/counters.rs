@@ -64,7 +64,7 @@ impl<W: Write + Seek> Sim<W> {
         if counters.switched.replace(now).is_some() {
             let sums = self.truth.counters.entry(pid.to_string()).or_default();
             let [instructions, cycles, llc_references, llc_misses] = counted;
-            sums.stays += 1;
+            sums.slices += 1;
             sums.instructions += instructions;
             sums.cycles += cycles;
             sums.llc_references += llc_references;

@@ -116,8 +116,8 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has to wait
-    /// for the disk now.
+    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has
+    /// to wait for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
             if !open.paging {

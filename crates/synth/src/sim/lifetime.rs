@@ -65,7 +65,8 @@ impl<W: Write + Seek> Sim<W> {
         self.images(cpu, self.plan.threads[thread].program, kind::IMAGE_LOAD, Some(thread))
     }
 
-    /// Events of all images of a program; those that load or are there at the start come with their identities.
+    /// Events of all images of a program; those that load or are there at the start come with their
+    /// identities.
     pub(super) fn images(
         &mut self,
         cpu: Cpu,
@@ -140,7 +141,7 @@ impl<W: Write + Seek> Sim<W> {
         threads.any(|(thread, plan)| plan.program == program && self.threads[thread].alive)
     }
 
-    /// Time of a point, as the truth tells it.
+    /// Time of a point, as the truth says.
     pub(super) const fn ns(time: i64) -> i64 {
         (time - T0) * TICK_NS
     }

@@ -1,7 +1,8 @@
-//! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and preemption.
+//! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and
+//! preemption.
 //!
-//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor, all else
-//! is sums.
+//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor,
+//! all else is sums.
 
 mod cores;
 mod counters;

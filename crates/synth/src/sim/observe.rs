@@ -1,4 +1,4 @@
-//! Who waited for whom: what the truth tells of waits, as they happen.
+//! Who waited for whom: what the truth says about waits, as they happen.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};

@@ -183,8 +183,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// An idle processor, best the one where the thread ran before; else the one with the least important thread,
-    /// if that is less important.
+    /// An idle processor, best the one where the thread ran before; else the one with the least important
+    /// thread, if that is less important.
     fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
         let last = self.threads[thread].last_cpu;
         let free = |cpu: &Cpu| {

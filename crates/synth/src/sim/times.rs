@@ -30,7 +30,7 @@ pub(super) struct Waited {
     pub(super) readied: i64,
 }
 
-/// Sums of one thread, in ticks until they are told.
+/// Sums of one thread, in ticks until they are reported.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     sums: Times,

@@ -1,4 +1,5 @@
-//! What is true of scenarios whose code has names: functions, calls and their waits, processors of different kinds.
+//! What is true of scenarios whose code has names: functions, calls and their waits, processors of different
+//! kinds.
 
 use serde::Serialize;
 
@@ -20,12 +21,12 @@ pub struct WaitSums {
     pub wait_ns: i64,
 }
 
-/// What performance counters counted between the switches of processors: the first stay of each processor is not part of
-/// it, nor is what runs at the end.
+/// What performance counters counted between the switches of processors: the first slice of each processor is
+/// not part of it, nor is what runs at the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CounterSums {
-    /// Stays on a processor.
-    pub stays: u64,
+    /// Scheduling slices.
+    pub slices: u64,
     /// Instructions.
     pub instructions: u64,
     /// Cycles.
@@ -53,8 +54,8 @@ pub struct Call {
     /// What another thread did meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread ended the wait, and
-    /// itself came out of a wait while it lasted.
+    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread ended the
+    /// wait, and itself came out of a wait while it lasted.
     pub chain: Vec<Link>,
     /// What the last of these waited for.
     pub root: Option<Root>,

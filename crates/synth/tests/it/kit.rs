@@ -42,9 +42,9 @@ pub(crate) fn open(trace: Vec<u8>) -> Session {
 }
 
 pub(crate) fn visit(session: &Session, mut each: impl FnMut(&RawEvent<'_>)) {
-    let walk = session.for_each(Order::Time, |event| {
+    let pass = session.for_each(Order::Time, |event| {
         each(event);
         ControlFlow::Continue(())
     });
-    assert!(walk.unwrap().damage.is_empty());
+    assert!(pass.unwrap().damage.is_empty());
 }

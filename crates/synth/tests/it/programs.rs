@@ -1,4 +1,5 @@
-//! Scenarios with the programs of published command lines: performance counters, and what each of them is about.
+//! Scenarios with the programs of published command lines: performance counters, and what each of them is
+//! about.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,7 +36,7 @@ fn counters_follow_from_the_values_that_switches_carry() {
                 let counted: Vec<u64> = values.iter().zip(before).map(|(now, before)| now - before).collect();
                 let pid = if old == 0 { "0" } else { process_of[&old] };
                 let sums = ours.entry(pid.to_owned()).or_default();
-                sums.stays += 1;
+                sums.slices += 1;
                 sums.instructions += counted[0];
                 sums.cycles += counted[1];
                 sums.llc_references += counted[2];

@@ -97,7 +97,7 @@ impl Machine {
     }
 }
 
-/// Compares everything that switches and readiness tell with the truth.
+/// Compares everything that switches and readiness say with the truth.
 fn check_times((trace, truth): (Vec<u8>, Truth)) {
     let session = open(trace);
     let mut machine = Machine::default();

@@ -189,7 +189,7 @@ fn every_frame_of_every_stack_has_a_name() {
                 names.insert(format!("{}!{name}", image.name));
             }
         });
-        // What samples hit is told by the truth, and is among the names; DPCs have no stack.
+        // What samples hit is reported by the truth, and is among the names; DPCs have no stack.
         let told: BTreeSet<String> = truth.functions.values().flat_map(|f| f.keys().cloned()).collect();
         let missing: Vec<_> = told.difference(&names).collect();
         assert!(missing.len() * 20 < told.len() + 20, "{scenario}: {missing:?}");

@@ -1,5 +1,5 @@
-//! Calls and who waited for whom, recomputed from the events in the plainest way; and that scenarios show what they are
-//! about.
+//! Calls and who waited for whom, recomputed from the events in the plainest way; and that scenarios show
+//! what they are about.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use super::kit::{SCRIPTED, open, seeded, visit, written};
 
 const TICK_NS: i64 = 100;
 
-/// A wait that ended, as the events tell it; times in nanoseconds.
+/// A wait that ended, as the events say; times in nanoseconds.
 #[derive(Clone, Debug)]
 struct Wait {
     out: i64,

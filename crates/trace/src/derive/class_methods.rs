@@ -15,7 +15,7 @@ use crate::table::CpuMethodClass;
 /// Process, kind of core and stack.
 type Key = (Option<i32>, Option<i32>, i32);
 
-/// Computes `cpu_method_class`, from samples or, without any, from the stays that have a stack.
+/// Computes `cpu_method_class`, from samples or, without any, from the slices that have a stack.
 pub(super) fn derive(
     source: &dyn TableSource,
     idle: Option<i32>,
@@ -35,10 +35,10 @@ pub(super) fn derive(
             }
         })?;
     } else {
-        switched(source, idle, &mut |stay| {
-            if let Some(((start, end), stack)) = stay.run.zip(stay.stack) {
-                let sum = groups.entry((stay.process, cores.class(stay.cpu), stack)).or_default();
-                sum.add(stay.cpu, (start, end), end.saturating_sub(start), cores, speeds);
+        switched(source, idle, &mut |slice| {
+            if let Some(((start, end), stack)) = slice.run.zip(slice.stack) {
+                let sum = groups.entry((slice.process, cores.class(slice.cpu), stack)).or_default();
+                sum.add(slice.cpu, (start, end), end.saturating_sub(start), cores, speeds);
             }
         })?;
     }

@@ -116,14 +116,15 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     states.events(source)?;
     states.write(sink)?;
     let mut priorities = BTreeMap::new();
-    switched(source, idle, &mut |stay| {
-        let class = cores.class(stay.cpu);
-        if let Some((start, end)) = stay.run.filter(|_| !has_samples) {
-            let sum = sums.entry((stay.process, class)).or_default();
-            sum.add(stay.cpu, (start, end), end.saturating_sub(start), &cores, &speeds);
+    switched(source, idle, &mut |slice| {
+        let class = cores.class(slice.cpu);
+        if let Some((start, end)) = slice.run.filter(|_| !has_samples) {
+            let sum = sums.entry((slice.process, class)).or_default();
+            sum.add(slice.cpu, (start, end), end.saturating_sub(start), &cores, &speeds);
         }
-        let sum: &mut CpuClassPriority = priorities.entry((stay.process, class, stay.priority)).or_default();
-        times.add(class, &stay, sum);
+        let sum: &mut CpuClassPriority =
+            priorities.entry((slice.process, class, slice.priority)).or_default();
+        times.add(class, &slice, sum);
     })?;
     class_methods::derive(source, idle, (&cores, &speeds), has_samples, sink)?;
     write_all(sums.iter().map(|((process, class), sum)| sum.row(*process, *class)), sink)?;
@@ -164,8 +165,8 @@ pub(super) fn sampled(source: &dyn TableSource, on_sample: &mut dyn FnMut(Sample
     })
 }
 
-/// A stay of a thread, as far as it is needed here.
-pub(super) struct Stay {
+/// A scheduling slice of a thread, as far as it is needed here.
+pub(super) struct Slice {
     pub(super) process: Option<i32>,
     pub(super) cpu: Option<i32>,
     pub(super) stack: Option<i32>,
@@ -178,7 +179,7 @@ pub(super) struct Stay {
 pub(super) fn switched(
     source: &dyn TableSource,
     idle: Option<i32>,
-    on_stay: &mut dyn FnMut(Stay),
+    on_slice: &mut dyn FnMut(Slice),
 ) -> Result<(), SinkError> {
     let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "ready_ns", "priority", "stack_id"];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
@@ -192,7 +193,7 @@ pub(super) fn switched(
                 continue;
             }
             let in_ns = in_ns.get(row);
-            on_stay(Stay {
+            on_slice(Slice {
                 process,
                 cpu: cpu.get(row),
                 stack: stack.get(row),
@@ -206,7 +207,7 @@ pub(super) fn switched(
     })
 }
 
-/// Begin and end of a stay of a known length.
+/// Begin and end of a slice of a known length.
 fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option<(i64, i64)> {
     let run = run?;
     let start = in_ns.or(out_ns.map(|out| out.saturating_sub(run)))?;
@@ -222,16 +223,16 @@ struct IdleTimes {
 }
 
 impl IdleTimes {
-    fn add(&self, class: Option<i32>, stay: &Stay, sum: &mut CpuClassPriority) {
+    fn add(&self, class: Option<i32>, slice: &Slice, sum: &mut CpuClassPriority) {
         let within =
             |idle: Option<&Idle>, (start, end): (i64, i64)| idle.map_or(0, |idle| idle.within(start, end));
-        sum.switches += i64::from(stay.is_switch_in);
-        if let Some(run) = stay.run {
+        sum.switches += i64::from(slice.is_switch_in);
+        if let Some(run) = slice.run {
             let faster = within(self.faster.get(&class), run);
             sum.run_ns = sum.run_ns.saturating_add(run.1.saturating_sub(run.0));
             sum.run_faster_idle_ns = sum.run_faster_idle_ns.saturating_add(faster);
         }
-        if let Some(ready) = stay.ready {
+        if let Some(ready) = slice.ready {
             let (own, any) = (within(self.own.get(&class), ready), within(Some(&self.any), ready));
             sum.ready_ns = sum.ready_ns.saturating_add(ready.1.saturating_sub(ready.0));
             sum.ready_idle_ns = sum.ready_idle_ns.saturating_add(own);
@@ -271,10 +272,11 @@ impl IdleSpans {
     }
 }
 
-/// Reads the stays of idle threads: when each kind of core was idle, and in which states.
+/// Reads the slices of idle threads: when each kind of core was idle, and in which states.
 ///
-/// A processor that never switched while others did was idle from the first to the last moment that switches of others reach over, unless
-/// a sample found it busy, or events were lost, among which its switches may have been.
+/// A processor that never switched while others did was idle from the first to the last moment that switches
+/// of others reach over, unless a sample found it busy, or events were lost, among which its switches may
+/// have been.
 fn idle_times(
     source: &dyn TableSource,
     idle: Option<i32>,
@@ -292,8 +294,8 @@ fn idle_times(
         for row in 0..batch.num_rows() {
             let Some(cpu) = cpu.get(row) else { continue };
             switched.insert(cpu);
-            let stay = interval(in_ns.get(row), out_ns.get(row), run.get(row));
-            if let Some((start, end)) = stay {
+            let slice = interval(in_ns.get(row), out_ns.get(row), run.get(row));
+            if let Some((start, end)) = slice {
                 recorded =
                     Some(recorded.map_or((start, end), |(a, b): (i64, i64)| (a.min(start), b.max(end))));
             }
@@ -301,7 +303,7 @@ fn idle_times(
                 states.woke(cpu, in_ns.get(row), state.get(row));
                 continue;
             }
-            let Some((start, end)) = stay else { continue };
+            let Some((start, end)) = slice else { continue };
             states.slept(cpu, start, end);
             spans.add(cores.class(Some(cpu)), start, end);
         }

@@ -18,7 +18,7 @@ const VALUES: [&str; 7] = ["value_0", "value_1", "value_2", "value_3", "value_4"
 /// Process and thread.
 type Owner = (Option<i32>, i32);
 
-/// What was counted in the stays of a thread.
+/// What was counted in the slices of a thread.
 #[derive(Debug, Default)]
 struct Counted {
     /// Sum and number of the values of each counter.

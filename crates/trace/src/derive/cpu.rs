@@ -23,7 +23,7 @@ use crate::tags::TagSet;
 /// Intervals that are held at a time.
 const HELD_ROWS: usize = 2_000_000;
 
-/// Stays: for each thread its waits and times ready, in the order of their starts.
+/// Slices: for each thread its waits and times ready, in the order of their starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interval {
     pub(super) process: Option<i32>,
@@ -146,7 +146,7 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
     })
 }
 
-/// Sums up stays. Returns whether there are any.
+/// Sums up slices. Returns whether there are any.
 fn switches(
     source: &dyn TableSource,
     idle: Option<i32>,

@@ -12,8 +12,8 @@ use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
 use crate::tags::{Frames, TagSet, Tagged};
 
-/// A method, or what stands for one without symbols. Millions of these are held where no symbols are known, so texts are made when a row
-/// is.
+/// A method, or what stands for one without symbols. Millions of these are held where no symbols are known,
+/// so texts are made when a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct MethodName {
     /// Position among the distinct modules.
@@ -200,8 +200,8 @@ impl<'s> Expander<'s> {
         self.stacks
     }
 
-    /// The methods of a stack, each once, with the number of frames between its first occurrence and the innermost frame;
-    /// innermost first.
+    /// The methods of a stack, each once, with the number of frames between its first occurrence and the
+    /// innermost frame; innermost first.
     pub(super) fn expand(&mut self, stack: i32) -> Arc<[(MethodId, u32)]> {
         if let Some(known) = self.expanded.get(&stack) {
             return Arc::clone(known);

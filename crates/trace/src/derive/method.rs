@@ -11,7 +11,7 @@ use crate::mix::Mixer;
 use crate::out::BATCH_ROWS;
 use crate::table::{Columns, CpuMethod, NotAsDeclared, ReadyPercentile, Row, Table};
 
-/// Samples and stays of a thread with the same stack.
+/// Samples and slices of a thread with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GroupKey {
     pub(super) process: Option<i32>,
@@ -20,7 +20,7 @@ pub(super) struct GroupKey {
     pub(super) stack: i32,
 }
 
-/// Stands for the stack of stays without one.
+/// Stands for the stack of slices without one.
 pub(super) const NO_STACK: i32 = -1;
 
 /// What is summed up for them.

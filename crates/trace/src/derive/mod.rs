@@ -1,9 +1,11 @@
-//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag; disk and file I/O by file; known
-//! drivers; CPU by kind of core, counters by thread; registry by key, system calls by function, handles by type, virtual memory by process; the lock and the objects of
-//! the window manager.
+//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag;
+//! disk and file I/O by file; known drivers; CPU by kind of core, counters by thread; registry by key, system
+//! calls by function, handles by type, virtual memory by process; the lock and the objects of the window
+//! manager.
 //!
-//! They are computed from the written rows, not while events are read: unions of intervals need them in the order of their starts, and
-//! symbols can be loaded later. Rows of one group of processes are held at a time, so that memory stays bounded.
+//! They are computed from the written rows, not while events are read: unions of intervals need them in the
+//! order of their starts, and symbols can be loaded later. Rows of one group of processes are held at a time,
+//! so that memory stays bounded.
 
 mod calls;
 mod class_methods;
@@ -44,8 +46,8 @@ pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
 /// Gives the rows of tables back.
 pub trait TableSource: Sync {
-    /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the columns of that name are
-    /// needed.
+    /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the
+    /// columns of that name are needed.
     ///
     /// # Errors
     /// Those of reading, and the first of `on_batch`.

@@ -1,7 +1,8 @@
 //! Jobs that several threads do, whose results come out in the order of the jobs.
 //!
-//! Each thread takes the next job when it is done with one. Results of the first job that is not finished are handed on at once; threads that are
-//! ahead wait when they hold much, so that memory does not depend on how long a job takes.
+//! Each thread takes the next job when it is done with one. Results of the first job that is not finished are
+//! handed on at once; threads that are ahead wait when they hold much, so that memory does not depend on how
+//! long a job takes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -103,8 +104,8 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-/// Does jobs 0 to `jobs`: `work` gets what `prepare` makes for each thread, the job, and where its results go, which says whether more
-/// is wanted. `on_result` gets the results in the order of the jobs.
+/// Does jobs 0 to `jobs`: `work` gets what `prepare` makes for each thread, the job, and where its results
+/// go, which says whether more is wanted. `on_result` gets the results in the order of the jobs.
 ///
 /// # Errors
 /// The first of `on_result`.

@@ -12,7 +12,7 @@ pub(super) struct Sum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) run_ns: i64,
-    /// What DPCs and interrupts took of it; `None` if none of its stays tells.
+    /// What DPCs and interrupts took of it; `None` if none of its slices tells.
     pub(super) dpc_isr_ns: Option<i64>,
     pub(super) wait_sum_ns: i64,
     pub(super) ready_sum_ns: i64,
@@ -30,7 +30,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds what switches tell to what samples tell.
+    /// Adds what switches say to what samples say.
     pub(super) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);

@@ -15,7 +15,7 @@ type StateKey = (i32, &'static str, Option<i32>);
 #[derive(Debug, Default)]
 pub(super) struct States {
     sums: BTreeMap<StateKey, (i64, i64, i64)>,
-    /// The last stay of the idle thread of each processor, until a thread comes that tells its state.
+    /// The last slice of the idle thread of each processor, until a thread comes that gives its state.
     last: BTreeMap<i32, (i64, i64)>,
 }
 
@@ -40,7 +40,7 @@ impl States {
         *sum = (sum.0 + 1, sum.1.saturating_add(length), sum.2.max(length));
     }
 
-    /// Adds what idle events of the kernel tell.
+    /// Adds what idle events of the kernel say.
     pub(super) fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(CpuIdleState::TABLE, &["cpu", "start_ns", "end_ns", "state"], &mut |batch| {
             let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);

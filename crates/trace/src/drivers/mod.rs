@@ -1,9 +1,9 @@
 //! Drivers that take part in file system requests, and which kind each one is.
 //!
 //! The list (`drivers.tsv`) is taken from the page *Allocated filter altitudes* of the Windows driver
-//! documentation, state of May 2021, as far as a company and a kind can be told. The altitude of a filter says which kind it is, since
-//! Microsoft gives each kind a range of its own; for drivers of security products that are no file system filters, or have an altitude of
-//! another kind, the list names the kind.
+//! documentation, state of May 2021, as far as a company and a kind can be known. The altitude of a filter
+//! says which kind it is, since Microsoft gives each kind a range of its own; for drivers of security
+//! products that are no file system filters, or have an altitude of another kind, the list names the kind.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,8 @@ pub struct Driver {
     pub altitude: Option<f64>,
 }
 
-/// Kind of a driver: load order groups of file system filters, the one with virus scanners extended by other drivers of such products.
+/// Kind of a driver: load order groups of file system filters, the one with virus scanners extended by other
+/// drivers of such products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Category {
@@ -116,7 +117,8 @@ pub fn all() -> &'static [Driver] {
     &ALL
 }
 
-/// The driver with that file name, whatever its case. A driver that is listed twice is what its first line says.
+/// The driver with that file name, whatever its case. A driver that is listed twice is what its first line
+/// says.
 #[must_use]
 pub fn category(name: &str) -> Option<Driver> {
     static BY_NAME: LazyLock<FxHashMap<String, Driver>> = LazyLock::new(|| {
@@ -126,7 +128,8 @@ pub fn category(name: &str) -> Option<Driver> {
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
-/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not tell the kind.
+/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not
+/// tell the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
     let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);

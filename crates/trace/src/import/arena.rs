@@ -1,4 +1,5 @@
-//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are given away as a whole.
+//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are given
+//! away as a whole.
 
 use std::collections::VecDeque;
 
@@ -80,7 +81,8 @@ impl Arena {
         Chunk { number, addresses, until }
     }
 
-    /// Whether so many stacks wait for their rows that rows have to leave. `first` is the first row in the line.
+    /// Whether so many stacks wait for their rows that rows have to leave. `first` is the first row in the
+    /// line.
     #[inline]
     pub(super) fn is_full(&mut self, first: Seq) -> bool {
         while let Some((until, len)) = self.given.front()

@@ -1,5 +1,5 @@
-//! A stay of a thread, or a wait, in a part of the trace: what it would have been, had the trace begun and
-//! ended there.
+//! A scheduling slice of a thread, or a wait, in a part of the trace: what it would have been, had the trace
+//! begun and ended there.
 
 use super::range::Range;
 use crate::schedule::{wait_and_ready, was_preempted, was_waiting};
@@ -42,7 +42,7 @@ pub(super) fn clipped(
     Some(row)
 }
 
-/// A row that is told whole in the range in which the thread was switched in, and in no other.
+/// A row that is reported whole in the range in which the thread was switched in, and in no other.
 pub(super) fn whole(mut row: ContextSwitch, run: Option<(i64, i64)>, range: Range) -> Option<ContextSwitch> {
     if !row.in_ns.is_some_and(|ns| range.contains(ns)) {
         return None;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     /// Waits from 10, ready from 20, runs from 25 to 40.
-    fn stay() -> ContextSwitch {
+    fn slice() -> ContextSwitch {
         ContextSwitch {
             cpu: Some(1),
             last_out_ns: Some(10),
@@ -112,12 +112,12 @@ mod tests {
     type Told = (Option<i64>, Option<i64>, Option<i64>, bool);
 
     fn told(start_ns: i64, end_ns: i64) -> Option<Told> {
-        let row = clipped(stay(), Some((25, 40)), Range { start_ns, end_ns })?;
+        let row = clipped(slice(), Some((25, 40)), Range { start_ns, end_ns })?;
         Some((row.wait_ns, row.ready_ns, row.run_ns, row.in_ns.is_some()))
     }
 
     #[test]
-    fn a_range_keeps_of_a_stay_what_lies_in_it() {
+    fn a_range_keeps_of_a_slice_what_lies_in_it() {
         assert_eq!(told(0, 100), Some((Some(10), Some(5), Some(15), true)));
         assert_eq!(told(15, 30), Some((Some(5), Some(5), Some(5), true)));
         assert_eq!(told(22, 24), Some((Some(0), Some(2), None, false)));
@@ -127,15 +127,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stay_that_is_kept_whole_belongs_to_the_range_of_its_switch_in() {
+    fn a_slice_that_is_kept_whole_belongs_to_the_range_of_its_switch_in() {
         let told = |start_ns, end_ns| {
-            let row = whole(stay(), Some((25, 40)), Range { start_ns, end_ns })?;
+            let row = whole(slice(), Some((25, 40)), Range { start_ns, end_ns })?;
             Some((row.wait_ns, row.ready_ns, row.run_ns, row.out_ns))
         };
         assert_eq!(told(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
         assert_eq!((told(0, 24), told(26, 100)), (None, None));
         // A thread that ran when the trace began has no switch-in.
-        let ran = ContextSwitch { in_ns: None, last_out_ns: None, ..stay() };
+        let ran = ContextSwitch { in_ns: None, last_out_ns: None, ..slice() };
         assert!(whole(ran, Some((0, 40)), Range { start_ns: 0, end_ns: 50 }).is_none());
     }
 
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn a_wait_that_goes_on_behind_the_range_is_open_in_it() {
-        let row = clipped(stay(), Some((25, 40)), Range { start_ns: 0, end_ns: 15 }).unwrap();
+        let row = clipped(slice(), Some((25, 40)), Range { start_ns: 0, end_ns: 15 }).unwrap();
         assert_eq!((row.is_open_wait, row.readied_ns, row.cpu), (true, None, None));
-        let row = clipped(stay(), Some((25, 40)), Range { start_ns: 0, end_ns: 22 }).unwrap();
+        let row = clipped(slice(), Some((25, 40)), Range { start_ns: 0, end_ns: 22 }).unwrap();
         assert_eq!((row.is_open_wait, row.readied_ns), (false, Some(20)));
     }
 

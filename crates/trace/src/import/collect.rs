@@ -1,4 +1,4 @@
-//! The first walk: what names and addresses mean, and how the second walk has to wait.
+//! The first pass: what names and addresses mean, and how the second pass has to wait.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use super::object_types::ObjectTypes;
 use crate::counts::{Counts, end_of};
 use crate::declared::{Events, Wanted};
 use crate::directory::{self, Directory};
-use crate::first_walk::{self, FirstWalk};
+use crate::first_pass::{self, FirstPass};
 use crate::mentions::Mentions;
 use crate::system_config::{self, SystemConfig};
 use crate::tracker::method::MethodTracker;
 
-/// Part of the work that the first walk is; measured on scenario traces.
+/// Part of the work that the first pass is; measured on scenario traces.
 pub(super) const SHARE: f64 = 0.3;
 
 /// One in so many events is told whatever it is.
@@ -55,7 +55,7 @@ const INTERVALS: usize = 4;
 
 static WANTED: Wanted = Wanted::of(&LEARNERS);
 
-/// What the first walk learned.
+/// What the first pass learned.
 pub(super) struct Collected {
     pub(super) directory: Directory,
     pub(super) methods: MethodTracker,
@@ -168,7 +168,7 @@ impl Ahead {
 
 /// What is collected in the order of time.
 struct Collector {
-    first: FirstWalk,
+    first: FirstPass,
     cores: Cores,
     counters: CounterNames,
     first_interval: Option<u32>,
@@ -218,7 +218,7 @@ pub(super) fn collect(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Collected, Counts), ImportError> {
     let mut ahead = Ahead::default();
-    let first = FirstWalk::new(session);
+    let first = FirstPass::new(session);
     let mut c = Collector {
         first,
         cores: Cores::default(),
@@ -242,19 +242,19 @@ pub(super) fn collect(
         interrupted |= flow.is_break();
         flow
     };
-    let walk = session.for_each_wanted(|event| ahead.event(event), in_order)?;
+    let pass = session.for_each_wanted(|event| ahead.event(event), in_order)?;
     if interrupted {
         return Err(ImportError::Interrupted);
     }
-    let FirstWalk { facts, mut builder, mut dotnet } = c.first;
-    let first_walk::Tally { config, mut decoder, .. } = facts;
+    let FirstPass { facts, mut builder, mut dotnet } = c.first;
+    let first_pass::Tally { config, mut decoder, .. } = facts;
     let Ahead { counts, mentions, .. } = ahead;
     builder.mentioned_elsewhere(mentions);
     let methods = dotnet.finish_methods();
     let runtime_modules = dotnet.finish_modules();
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size());
-    directory.find_gaps(session, &walk.damage);
+    directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.

@@ -20,13 +20,13 @@ pub(super) const LEARNS: &[Events] = &[Events::Kernel(
 /// Processors that Windows supports at most; files that claim more are not believed.
 pub(super) const MAX_PROCESSORS: u32 = 2048;
 
-/// What the trace tells of processors. Collected by the first walk, since rundowns come at the end of a
+/// What the trace says about processors. Collected by the first pass, since rundowns come at the end of a
 /// recording, too.
 #[derive(Debug, Default)]
 pub(super) struct Cores {
     /// Group and number of each index.
     pub(super) numbers: Vec<(u16, u8)>,
-    /// The same from single events.
+    /// Indexes of processors by group and number, from single events.
     indexes: FxHashMap<Number, u32>,
     pub(super) rundowns: BTreeMap<Number, Rundown>,
     pub(super) nodes: Vec<NumaNode>,
@@ -34,7 +34,7 @@ pub(super) struct Cores {
 }
 
 impl Cores {
-    /// Takes an event of the first walk.
+    /// Takes an event of the first pass.
     #[inline]
     pub(super) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         match hook {
@@ -71,7 +71,7 @@ impl Cores {
         }
     }
 
-    /// What a later event tells holds; what it does not tell stays.
+    /// What a later event says holds; what it does not say stays.
     fn rundown(&mut self, new: Rundown) {
         if self.rundowns.len() >= MAX_PROCESSORS as usize && !self.rundowns.contains_key(&new.number) {
             return;

@@ -1,4 +1,4 @@
-//! What the first walk learns about performance counters: their names and intervals.
+//! What the first pass learns about performance counters: their names and intervals.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const LEARNS: &[Events] = &[
 /// Sources of samples that are remembered; there are some dozens.
 const MAX_SOURCES: usize = 4096;
 
-/// What the first walk learns about counters.
+/// What the first pass learns about counters.
 #[derive(Debug, Default, Clone)]
 pub(super) struct CounterNames {
     /// Names of the values that events carry.
@@ -29,7 +29,7 @@ pub(super) struct CounterNames {
 }
 
 impl CounterNames {
-    /// Takes an event of the first walk.
+    /// Takes an event of the first pass.
     #[inline]
     pub(super) fn observe(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match (hook.group, hook.opcode) {
@@ -56,12 +56,12 @@ impl CounterNames {
         if known.0.is_none() {
             known.0 = counter::interval_source_name(payload, hook.version);
         }
-        // Where only a change is told, what was in force before it.
+        // Where only a change is reported, what was in force before it.
         let first = if hook.opcode == sample::opcode::INTERVAL_SET { interval.old } else { interval.new };
         known.1 = known.1.or(Some(first).filter(|interval| *interval > 0));
     }
 
-    /// Name of a source, as the trace tells it, else as Windows numbers it.
+    /// Name of a source, as the trace says, else as Windows numbers it.
     pub(super) fn name(&self, source: u32) -> String {
         let told = self.sources.get(&source).and_then(|(name, _)| name.clone());
         told.or_else(|| counter::source_name(source).map(str::to_owned))
@@ -92,7 +92,7 @@ impl CounterNames {
 }
 
 impl CounterNames {
-    /// Whether the first walk met a source.
+    /// Whether the first pass met a source.
     pub(super) fn knows(&self, source: u32) -> bool {
         self.sources.contains_key(&source)
     }

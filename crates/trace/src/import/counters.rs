@@ -89,7 +89,7 @@ impl Importer for Counters<'_> {
             let Some(sample) = sample else { return Ok(false) };
             self.sample(sample, event, context);
         }
-        // Names of counters were read by the first walk.
+        // Names of counters were read by the first pass.
         Ok(true)
     }
 

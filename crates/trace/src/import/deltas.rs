@@ -18,7 +18,7 @@ const WIDTH: u32 = 48;
 pub(super) struct Deltas([Option<i64>; MAX_COUNTERS]);
 
 impl Deltas {
-    /// The row of a stay.
+    /// The row of a slice.
     pub(super) fn row(self) -> Pmc {
         let [value_0, value_1, value_2, value_3, value_4, value_5, value_6] = self.0;
         Pmc { value_0, value_1, value_2, value_3, value_4, value_5, value_6, ..Pmc::default() }
@@ -59,7 +59,7 @@ impl LastValues {
 }
 
 /// How far a counter went. One that ran over began again at 0; what went back any further was set by
-/// somebody, and tells nothing.
+/// somebody, and says nothing.
 fn difference(before: u64, now: u64) -> Option<i64> {
     let forward = match now.checked_sub(before) {
         Some(forward) => forward,

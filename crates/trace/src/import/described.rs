@@ -15,7 +15,7 @@ const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
 pub(super) const PROCESSES: Declaration = Declaration {
-    // All of these were read by the first walk. Events of the provider stay events: they tell more.
+    // All of these were read by the first pass. Events of the provider stay events: they say more.
     takes: &[OF_PROCESSES, Events::Kernel(group::THREAD, thread::LIFETIME)],
     tables: &[sums(Process::TABLE), sums(Thread::TABLE)],
     topics: &[Topic {

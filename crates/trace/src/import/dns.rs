@@ -162,7 +162,7 @@ impl Dns {
     /// is one.
     fn between(&mut self, told: &DnsEvent) -> bool {
         let Some(of_name) = self.open.get_mut(&told.name.to_lowercase()) else { return false };
-        // Older versions do not tell who asked.
+        // Older versions do not say who asked.
         let knows = of_name.iter().any(|open| open.pid == told.client);
         let mut is_shown = false;
         for open in of_name.iter_mut().filter(|open| !knows || open.pid == told.client) {

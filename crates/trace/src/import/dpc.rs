@@ -39,7 +39,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// What a DPC or interrupt is called, and what its event tells; `None` for other events.
+/// What a DPC or interrupt is called, and what its event says; `None` for other events.
 pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, DpcIsr)> {
     let kind = dpc::name(hook.opcode)?;
     Some((kind, DpcIsr::parse(event.payload(), hook.opcode, hook.version, event.pointer_size())?))

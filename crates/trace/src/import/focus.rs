@@ -1,8 +1,8 @@
 //! The focus: how long it stayed where.
 //!
-//! One kind of events tells threads, three others tell processes: the change, and that the one lost and the
-//! other gained it. Any of them may be recorded without the others, so that threads and processes are
-//! followed on their own and what is told twice counts once.
+//! One kind of events reports threads, three others report processes: the change, and that the one lost and
+//! the other gained it. Any of them may be recorded without the others, so that threads and processes are
+//! followed on their own and what is reported twice counts once.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Terminal sessions that are followed at most, times two. A trace with more of them was made to have them.
+/// Terminal sessions that are followed at most, times two. A trace with more of them is malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
-/// What is told: threads or processes.
+/// What is reported: threads or processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Thread,
@@ -40,7 +40,7 @@ enum Edge {
     Told(i64),
     /// That of the trace.
     Trace,
-    /// It was in the trace, but is not told.
+    /// It was in the trace, but is not known.
     Lost,
 }
 

@@ -13,7 +13,7 @@ use super::waiting::{self, Pending};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 
-/// Objects that are held at most, some 900 MiB. A trace with more of them was made to have them.
+/// Objects that are held at most, some 900 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// An object: its class, terminal session and handle.

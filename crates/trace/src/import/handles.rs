@@ -52,7 +52,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Handles that are open at one time at most, some 600 MiB. A trace with more of them was made to have them.
+/// Handles that are open at one time at most, some 600 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// Process System, which has the handles of the kernel.
@@ -166,7 +166,7 @@ impl<'t> Handles<'t> {
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
         // A copy with the value that it has already: a process that is being started gets it, whose id is not
-        // told.
+        // known.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited { self.heir(read.target_pid, at.time, at.context) } else { target };
         let owner = owner(target, read.target, at);
@@ -266,7 +266,7 @@ impl<'t> Handles<'t> {
         let owner = owner(at.context.directory.process_at(read.pid, at.time), handle.handle, at);
         let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
         // The lists are those of the ends of the trace. What a part of it begins or ends with they do not
-        // tell.
+        // say.
         let is_told = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_told && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);

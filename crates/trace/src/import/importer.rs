@@ -11,7 +11,7 @@ use crate::sink::{Sink, SinkError};
 /// Whether a table shows all that an event tells. What no table shows becomes a row of `generic_event`.
 pub(super) type IsShown = Result<bool, SinkError>;
 
-/// What the first walk learned, and the recording itself.
+/// What the first pass learned, and the recording itself.
 #[derive(Clone, Copy)]
 pub(super) struct Learned<'a> {
     pub(super) session: &'a Session,
@@ -20,9 +20,9 @@ pub(super) struct Learned<'a> {
     pub(super) keep_payload: bool,
 }
 
-/// Makes rows of events in the second walk. Which events it gets is what its [`Declaration`] says.
+/// Makes rows of events in the second pass. Which events it gets is what its [`Declaration`] says.
 pub(super) trait Importer {
-    /// Takes a kernel event that it claims. An importer that only declares what the first walk has dealt with
+    /// Takes a kernel event that it claims. An importer that only declares what the first pass has dealt with
     /// leaves this as it is.
     fn kernel(
         &mut self,
@@ -71,9 +71,9 @@ pub(crate) struct Declaration {
     pub(super) hears: &'static [Events],
     /// Tables that it alone fills.
     pub(crate) tables: &'static [Filled],
-    /// What its events tell about.
+    /// What its events are about.
     pub(crate) topics: &'static [Topic],
-    /// Makes the importer, between the two walks.
+    /// Makes the importer, between the two passes.
     pub(super) make: for<'a> fn(Learned<'a>) -> Box<dyn Importer + 'a>,
 }
 
@@ -83,7 +83,7 @@ impl Declaration {
         Self { takes: &[], hears: &[], tables: &[], topics: &[], make: |_| Box::new(Declared) };
 }
 
-/// An importer whose tables come from what the first walk learned: it has nothing to do with single events.
+/// An importer whose tables come from what the first pass learned: it has nothing to do with single events.
 struct Declared;
 
 impl Importer for Declared {}

@@ -28,7 +28,7 @@ const INITS: Events = Events::Kernel(
     group::DISK,
     &[disk::opcode::READ_INIT, disk::opcode::WRITE_INIT, disk::opcode::FLUSH_INIT],
 );
-/// Which path a file key stands for: read by the first walk.
+/// Which path a file key stands for: read by the first pass.
 const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
 const OPERATIONS: Events =
     Events::KernelBetween(group::FILE, file_io::opcode::CREATE, file_io::opcode::QUERY_EA);

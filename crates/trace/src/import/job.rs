@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use etwkit_decode::Descriptions;
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 
 use super::inputs::Inputs;
 use super::range::Range;
@@ -15,12 +15,12 @@ use crate::table::{Diagnostic, Trace};
 /// What is extracted.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Rows outside are left out: points in time that lie outside, operations that began outside, and stays
-    /// of threads that do not reach into it. Stays and waits that reach beyond are told as if the trace began
-    /// and ended with the range.
+    /// Rows outside are left out: points in time that lie outside, operations that began outside, and slices
+    /// of threads that do not reach into it. Slices and waits that reach beyond are told as if the trace
+    /// began and ended with the range.
     pub range: Range,
-    /// Whether stays of threads, with the wait before, belong whole to the range in which they begin, as
-    /// operations do.
+    /// Whether scheduling slices of threads, with the wait before, belong whole to the range in which they
+    /// begin, as operations do.
     pub keep_whole: bool,
     /// Whether bytes that could not be decoded are kept.
     pub keep_payload: bool,
@@ -39,7 +39,7 @@ impl Default for Options {
 pub struct Progress {
     /// Part of the work that is done, 0 to 1.
     pub done: f64,
-    /// Events read so far, in both walks.
+    /// Events read so far, in both passes.
     pub events: u64,
 }
 
@@ -54,8 +54,8 @@ pub struct Imported {
     pub recorded: Vec<Recorded>,
     /// Clicks and keys that pictures of the screen belong to.
     pub inputs: Inputs,
-    /// What the second walk met.
-    pub walk: Walk,
+    /// What the second pass met.
+    pub pass: Pass,
 }
 
 /// What stops an import.
@@ -83,7 +83,7 @@ pub(super) struct Ticker<'p> {
     pub(super) progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
     pub(super) start: i64,
     pub(super) length: f64,
-    /// Where this walk begins and how much of the whole it is.
+    /// Where this pass begins and how much of the whole it is.
     pub(super) from: f64,
     pub(super) share: f64,
     pub(super) events: u64,

@@ -1,8 +1,8 @@
 //! Events that wait for their stacks.
 //!
-//! A stack is an event of its own, logged behind the event it belongs to: the kernel part at once, the user part when the thread goes back
-//! to user mode. Rows therefore wait in a line in the order of their events until no stack can come any more. How long that takes is
-//! measured by the first pass.
+//! A stack is an event of its own, logged behind the event it belongs to: the kernel part at once, the user
+//! part when the thread goes back to user mode. Rows therefore wait in a line in the order of their events
+//! until no stack can come any more. How long that takes is measured by the first pass.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry as Slot;
@@ -14,14 +14,23 @@ use super::given::Early;
 pub(super) use super::given::Given;
 use crate::tracker::process::ProcessKey;
 
-/// Entries that wait at most. A trace in which stacks come later than that was made to be one.
+/// Entries that wait at most. A trace in which stacks come later than that is malicious.
 const MAX_ENTRIES: usize = 1 << 20;
+
+/// Bytes of texts that wait at most, for the same reason.
+const MAX_TEXT: usize = 128 << 20;
 
 /// Stacks that came before their event; with equal time stamps they can lie in an earlier buffer.
 const MAX_EARLY: usize = 4096;
 
 /// Number of an entry: the first is 0.
 pub(super) type Seq = u64;
+
+/// What waits in a line, and may hold texts.
+pub(super) trait Texts {
+    /// Bytes of its texts; the same as long as it waits.
+    fn text_bytes(&self) -> usize;
+}
 
 /// No entry.
 const NO_SEQ: Seq = Seq::MAX;
@@ -121,6 +130,8 @@ pub(super) struct Attached {
 #[derive(Debug)]
 pub(super) struct Line<T> {
     entries: VecDeque<Entry<T>>,
+    /// Bytes of the texts of all entries.
+    text_bytes: usize,
     first: Seq,
     waiting: FxHashMap<Key, Chain>,
     /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
@@ -136,11 +147,12 @@ pub(super) struct Line<T> {
     pub(super) attached: Attached,
 }
 
-impl<T> Line<T> {
+impl<T: Texts> Line<T> {
     /// A line in which entries wait for `patience` raw ticks.
     pub(super) fn new(patience: i64) -> Self {
         Self {
             entries: VecDeque::new(),
+            text_bytes: 0,
             first: 0,
             waiting: FxHashMap::default(),
             switches: FxHashMap::default(),
@@ -182,6 +194,7 @@ impl<T> Line<T> {
         if let Some(cpu) = entry.switched_on {
             self.switches.entry((entry.time, cpu)).and_modify(|seq| *seq = NO_SEQ).or_insert(seq);
         }
+        self.text_bytes += entry.row.text_bytes();
         self.entries.push_back(entry);
         seq
     }
@@ -206,8 +219,8 @@ impl<T> Line<T> {
         }
     }
 
-    /// Whose stack the one of a thread of that process and time is: that of the thread, unless only an event waits for which it is not
-    /// known who ran.
+    /// Whose stack the one of a thread of that process and time is: that of the thread, unless only an event
+    /// waits for which it is not known who ran.
     #[inline]
     pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> Whose {
         let (thread, process) = (Whose::Thread(tid), Whose::Process(pid));
@@ -285,8 +298,8 @@ impl<T> Line<T> {
         if self.now.saturating_sub(time) > self.patience {
             return self.pop_any();
         }
-        let is_full = self.entries.len() > MAX_ENTRIES || self.arena.is_full(self.first);
-        if !is_full {
+        let is_full = self.entries.len() > MAX_ENTRIES || self.text_bytes > MAX_TEXT;
+        if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
         self.left_early = self.left_early.max(time);
@@ -296,6 +309,7 @@ impl<T> Line<T> {
     /// The first entry in any case, for the end of the trace.
     pub(super) fn pop_any(&mut self) -> Option<(Seq, Entry<T>)> {
         let entry = self.entries.pop_front()?;
+        self.text_bytes = self.text_bytes.saturating_sub(entry.row.text_bytes());
         let seq = self.first;
         self.first += 1;
         if let Some(whose) = entry.whose {
@@ -321,6 +335,12 @@ impl<T> Line<T> {
 mod tests {
     use super::*;
     use crate::tracker::stack::StackTree;
+
+    impl Texts for &str {
+        fn text_bytes(&self) -> usize {
+            self.len()
+        }
+    }
 
     fn entry(time: i64, tid: u32, row: &'static str) -> Entry<&'static str> {
         Entry::new(time, Some(Whose::Thread(tid)), None, row)

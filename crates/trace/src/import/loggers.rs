@@ -45,7 +45,7 @@ struct Loggers {
 }
 
 impl Loggers {
-    /// Takes an event that tells what the kernel records.
+    /// Takes an event that says what the kernel records.
     fn mask(&mut self, event: &RawEvent<'_>) {
         if let Some(mask) = GroupMask::parse(event.payload()) {
             self.masks.entry(event.file as usize).or_default().add(mask);
@@ -68,7 +68,7 @@ impl Loggers {
         context.tables.push(&row, sink)
     }
 
-    /// Adds what an event tells of a session.
+    /// Adds what an event says about a session.
     fn session(
         &mut self,
         kind: Kind,
@@ -160,7 +160,7 @@ impl Importer for Loggers {
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
-            // What events told of the same session belongs to it.
+            // What events said about the same session belongs to it.
             let told = self.live.remove(&file.header().session_name.to_lowercase());
             let row = of_header(file, mask, told.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
@@ -171,7 +171,7 @@ impl Importer for Loggers {
     }
 }
 
-/// Adds what an event tells; what it does not tell stays.
+/// Adds what an event says; what it does not say stays.
 fn tell(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
@@ -196,7 +196,7 @@ fn tell(row: &mut Logger, fields: &SessionFields) {
     keep(&mut row.status, fields.status.filter(|status| *status != 0).map(|status| status as i32));
 }
 
-/// The session of a file: what its header tells, and what events told of it.
+/// The session of a file: what its header says, and what events said about it.
 fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);

@@ -19,7 +19,7 @@ use crate::system_config::SystemConfig;
 use crate::table::{Disk, Row, Service, SystemConfigItem, Trace, Volume};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // All of these were read by the first walk.
+    // All of these were read by the first pass.
     takes: &[
         Events::Kernel(
             group::CONFIG,
@@ -48,7 +48,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// How a date begins that was not set.
 const NO_DATE: &str = "1970-01-01T00:00:00";
 
-/// Tells what the first walk learned of the machine.
+/// Tells what the first pass learned of the machine.
 struct Machine;
 
 impl Importer for Machine {
@@ -77,7 +77,7 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     for (topic, value) in section {
         match value {
             _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
-            // Of a machine whose registry does not tell when Windows was installed.
+            // Of a machine whose registry does not say when Windows was installed.
             Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
             Value::Object(parts) if parts.values().all(Value::is_object) => {
                 for (item, (name, part)) in parts.iter().enumerate() {
@@ -170,7 +170,7 @@ fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iter
     })
 }
 
-/// The row of the recording, as far as the headers tell it.
+/// The row of the recording, as far as the headers say.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
     let Some(first) = session.earliest() else { return Trace::default() };
     let (h, clock) = (first.header(), session.clock());
@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// A registry that does not tell when Windows was installed gives zero, which is no day.
+    /// A registry that does not say when Windows was installed gives zero, which is no day.
     #[test]
     fn a_day_of_installation_that_nobody_told_is_no_fact() {
         let days = |install_time| {

@@ -22,7 +22,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Mapped files that are held at most, some 800 MiB. A trace with more of them was made to have them.
+/// Mapped files that are held at most, some 800 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// First address in a process.

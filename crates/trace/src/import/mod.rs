@@ -1,13 +1,13 @@
-//! Events → rows of all tables, in two walks over a session.
+//! Events → rows of all tables, in two passes over a session.
 //!
-//! - [`collect`](self): the first walk, which learns what names and addresses mean
-//! - `importer`: what an importer declares and does; `routes`: which importer gets an event; `walk`: the second
-//!   walk, which reads events in time order
+//! - [`collect`](self): the first pass, which learns what names and addresses mean
+//! - `importer`: what an importer declares and does; `routes`: which importer gets an event; `second_pass`:
+//!   reads events in time order and hands them to importers
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: what becomes of their rows, on a second thread
 //! - one importer for each topic, in the list [`IMPORTERS`]
 //!
-//! The second walk hands rows on in batches, so that memory does not grow with the trace.
+//! The second pass hands rows on in batches, so that memory does not grow with the trace.
 
 mod actor;
 mod affinity;
@@ -56,6 +56,7 @@ mod routes;
 mod rows;
 mod samples;
 pub mod screenshots;
+mod second_pass;
 mod settings;
 mod stack_events;
 mod stacks;
@@ -67,7 +68,6 @@ mod tcp_connection;
 mod user_lock;
 mod virtual_memory;
 mod waiting;
-mod walk;
 mod win32k;
 
 use std::ops::ControlFlow;
@@ -76,7 +76,7 @@ use etwkit_etl::Session;
 
 pub use job::{ImportError, Imported, Options, Progress};
 pub use range::Range;
-pub use walk::write_trace;
+pub use second_pass::write_trace;
 
 use crate::sink::Sink;
 use crate::topics::recorded;
@@ -85,7 +85,7 @@ use importer::Declaration;
 /// All importers: those whose tables name things first, and last the one that gets what the others do not
 /// show. When the trace ends they finish in the opposite order, since what is open may still name threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
-    &walk::DECLARATION,
+    &second_pass::DECLARATION,
     &machine::DECLARATION,
     &loggers::DECLARATION,
     &core_rows::DECLARATION,
@@ -123,8 +123,8 @@ const _: () = assert!(routes::have_one_taker(IMPORTERS), "a kernel event is clai
 /// `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the import.
 ///
 /// # Errors
-/// [`ImportError`]: a file that cannot be read, a sink that fails, or the caller stops. Damage is no error: it is counted in
-/// [`Imported::diagnostics`].
+/// [`ImportError`]: a file that cannot be read, a sink that fails, or the caller stops. Damage is no error:
+/// it is counted in [`Imported::diagnostics`].
 pub fn import(
     session: &Session,
     options: &Options,
@@ -133,5 +133,5 @@ pub fn import(
 ) -> Result<Imported, ImportError> {
     let (mut collected, counts) = collect::collect(session, progress)?;
     let recorded = recorded(counts.identities());
-    walk::walk(session, &mut collected, recorded, (IMPORTERS, options), sink, progress)
+    second_pass::run(session, &mut collected, recorded, (IMPORTERS, options), sink, progress)
 }

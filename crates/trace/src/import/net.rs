@@ -25,7 +25,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
             name: "TCP and UDP",
             answers: "how much each process sent",
             recorded_by: "NETWORKTRACE",
-            // Failures and copies, which have no rows, tell that it was recorded, too.
+            // Failures and copies, which have no rows, say that it was recorded, too.
             events: &[
                 Events::KernelBetween(group::TCP, tcp::SEND, LAST_TYPE),
                 Events::KernelBetween(group::UDP, udp::SEND, LAST_TYPE),

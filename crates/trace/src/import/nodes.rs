@@ -5,7 +5,7 @@ use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are told to be known. Behind that many, stacks get rows anew.
+/// Nodes that are recognised when they come again. Behind that many, stacks get rows anew.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.
@@ -24,7 +24,7 @@ impl Top {
         self.id
     }
 
-    /// The same as a parent.
+    /// Row of the table, as a child refers to its parent; `None` for the root.
     pub(super) fn row(self) -> Option<i32> {
         (self != Self::NONE).then_some(self.id as i32)
     }

@@ -5,7 +5,7 @@ use super::line::Attached;
 use crate::health::diagnostic;
 use crate::table::Diagnostic;
 
-/// What importers count of what their rows do not tell.
+/// What importers count of what their rows do not say.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Notes {
     /// References to stacks that are defined nowhere.

@@ -1,4 +1,5 @@
-//! What the first walk learns about objects: names of types, which are told at the ends of a recording, and whether objects tell their ends.
+//! What the first pass learns about objects: names of types, which are reported at the ends of a recording,
+//! and whether objects tell their ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub(super) struct ObjectTypes {
 }
 
 impl ObjectTypes {
-    /// Takes an event of the first walk, in any order.
+    /// Takes an event of the first pass, in any order.
     #[inline]
     pub(super) fn observe(&mut self, hook: Hook, event: &RawEvent<'_>) {
         if hook.group != group::OBJECT {

@@ -10,7 +10,7 @@ use crate::interner::Interner;
 use crate::sink::{Sink, SinkError};
 use crate::table::Object;
 
-/// Objects that live at one time at most, some 500 MiB. A trace with more of them was made to have them.
+/// Objects that live at one time at most, some 500 MiB. A trace with more of them is malicious.
 const MAX_LIVE: usize = 1 << 22;
 
 /// An object that lives.

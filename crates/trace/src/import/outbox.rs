@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use arrow_array::RecordBatch;
 
 use super::arena::Chunk;
-use super::line::{Entry, Line, Seq};
+use super::line::{Entry, Line, Seq, Texts};
 use super::waiting::Pending;
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;
@@ -14,10 +14,13 @@ use crate::tracker::process::ProcessKey;
 /// Rows of a message.
 const ROWS: usize = 1024;
 
+/// Bytes of the texts of a message.
+const TEXT: usize = 1 << 20;
+
 /// Messages on their way.
 const MESSAGES: usize = 32;
 
-/// What the thread that makes rows is told.
+/// What is sent to the thread that makes rows.
 #[derive(Debug)]
 pub(super) enum Message {
     /// Addresses of stacks, before the rows that need them.
@@ -26,7 +29,7 @@ pub(super) enum Message {
     Left(Vec<Left>),
     /// Rows of tables that never have a stack.
     Batch(&'static Table, RecordBatch),
-    /// Everything was told.
+    /// Everything was sent.
     End,
 }
 
@@ -62,6 +65,8 @@ pub(super) struct Gone;
 pub(super) struct Outbox {
     sender: SyncSender<Message>,
     rows: Vec<Left>,
+    /// Bytes of their texts.
+    text_bytes: usize,
     /// Whether one of the rows has a stack in the chunk that is filled.
     needs_chunk: bool,
 }
@@ -71,7 +76,11 @@ impl Outbox {
     pub(super) fn new() -> (Self, Batches, Receiver<Message>) {
         let (sender, receiver) = sync_channel(MESSAGES);
         let batches = Batches(sender.clone());
-        (Self { sender, rows: Vec::with_capacity(ROWS), needs_chunk: false }, batches, receiver)
+        (
+            Self { sender, rows: Vec::with_capacity(ROWS), text_bytes: 0, needs_chunk: false },
+            batches,
+            receiver,
+        )
     }
 
     /// Takes a row that left the line.
@@ -86,8 +95,10 @@ impl Outbox {
             return Ok(());
         }
         self.needs_chunk |= line.arena.holds(entry.kernel) || line.arena.holds(entry.user);
+        self.text_bytes += entry.row.text_bytes();
         self.rows.push(Left::Row(seq, entry));
-        if self.rows.len() < ROWS { Ok(()) } else { self.flush(line) }
+        let is_full = self.rows.len() >= ROWS || self.text_bytes >= TEXT;
+        if is_full { self.flush(line) } else { Ok(()) }
     }
 
     /// Says that the stack of a start is not asked for any more.
@@ -106,6 +117,7 @@ impl Outbox {
         if self.needs_chunk {
             self.give_chunk(line)?;
         }
+        self.text_bytes = 0;
         let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
         Ok(self.sender.send(Message::Left(rows)).map_err(|_| Gone)?)
     }

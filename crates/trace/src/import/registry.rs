@@ -1,4 +1,4 @@
-//! Operations on the registry. Where a key lies is told by control blocks, whose names the first walk
+//! Operations on the registry. Where a key lies is reported by control blocks, whose names the first pass
 //! learned.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::sink::Sink;
 use crate::table::{RegistryIo, RegistryKey, Row};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Control blocks became names in the first walk.
+    // Control blocks became names in the first pass.
     takes: &[Events::Kernel(group::REGISTRY, OPERATIONS), Events::Kernel(group::REGISTRY, BLOCKS)],
     tables: &[rows(RegistryIo::TABLE)],
     topics: &[Topic {
@@ -24,7 +24,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         name: "registry",
         answers: "which keys were read",
         recorded_by: "REGISTRY",
-        // Hives and transactions, which have no rows, tell that it was recorded, too.
+        // Hives and transactions, which have no rows, say that it was recorded, too.
         events: &[Events::KernelBetween(group::REGISTRY, opcode::CREATE, LAST_TYPE)],
         tables: &[RegistryIo::TABLE, RegistryKey::TABLE],
     }],

@@ -37,7 +37,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Interval of the sampling timer if no event tells it: the default of Windows, in units of 100 ns.
+/// Interval of the sampling timer if no event gives it: the default of Windows, in units of 100 ns.
 const DEFAULT_INTERVAL_100NS: u32 = 10_000;
 
 /// The sampling timer.
@@ -95,7 +95,7 @@ impl Importer for Samples {
         {
             self.interval_ns = ns(interval.new);
         }
-        // Those that tell the interval at both ends of a recording were read by the first walk.
+        // Those that report the interval at both ends of a recording were read by the first pass.
         Ok(true)
     }
 }

@@ -107,7 +107,7 @@ fn cut(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
 
-/// What the name of a picture tells.
+/// What the name of a picture says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     /// Of a click or key.

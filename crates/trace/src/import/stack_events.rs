@@ -18,7 +18,7 @@ const STACKS: Events =
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         STACKS,
-        // What keys stand for was learned by the first walk.
+        // What keys stand for was learned by the first pass.
         Events::Kernel(group::STACK, &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN]),
     ],
     // Written on the thread that makes rows, as far as rows need them.

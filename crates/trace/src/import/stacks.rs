@@ -15,13 +15,13 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackTree};
 
-/// What a frame is told apart by: module, address, method.
+/// What a frame is distinguished by: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
-/// Distinct frames that are told to be known, and stacks of one process.
+/// Distinct frames that are recognised when they come again, and stacks of one process.
 const MAX_KNOWN: usize = 1 << 21;
 
-/// Parts of whole stacks that are told to be known.
+/// Parts of whole stacks that are recognised when they come again.
 const MAX_WHOLE: usize = 1 << 22;
 
 /// Rows that wait to be handed on.
@@ -36,8 +36,8 @@ pub(super) struct Place {
     pub time: i64,
 }
 
-/// Builds the tables `frame` and `stack`. Each distinct frame and stack is told once, and once more where a trace has so many that
-/// remembering them all would take too much memory.
+/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once, and once more where
+/// a trace has so many that remembering them all would take too much memory.
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
@@ -309,7 +309,8 @@ impl<'d> Stacks<'d> {
     }
 }
 
-/// When the code of a process changes: loads and unloads of modules, and of methods whose addresses are used again.
+/// When the code of a process changes: loads and unloads of modules, and of methods whose addresses are used
+/// again.
 #[derive(Debug, Default)]
 struct Epochs {
     kernel: Vec<i64>,

@@ -1,4 +1,4 @@
-//! Context switches and ready events: stays of threads on processors, with what each waited for before.
+//! Context switches and ready events: scheduling slices of threads, with what each waited for before.
 
 use std::collections::VecDeque;
 
@@ -73,7 +73,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 
 /// A thread on a processor.
 #[derive(Debug)]
-struct Stay {
+struct Slice {
     row: ContextSwitch,
     switch_in: Seq,
     ready: Option<Seq>,
@@ -85,7 +85,7 @@ struct Switches<'s> {
     /// Raw time behind which no event is missing, as far as events were read.
     known_since: i64,
     /// Who is on each processor.
-    stays: FxHashMap<u16, Stay>,
+    slices: FxHashMap<u16, Slice>,
     /// What took the processors from their threads since the last switch.
     interrupts: Option<FxHashMap<u16, Interrupts>>,
     counted: LastValues,
@@ -96,7 +96,7 @@ impl<'s> Switches<'s> {
         Self {
             gaps_to_come: GapWatch::new(&learned.collected.directory.gaps),
             known_since: i64::MIN,
-            stays: FxHashMap::default(),
+            slices: FxHashMap::default(),
             interrupts: learned.collected.has_interrupts.then(FxHashMap::default),
             counted: LastValues::default(),
         }
@@ -117,10 +117,10 @@ impl<'s> Switches<'s> {
             Edge::Begin(gap) => {
                 self.known_since = i64::MAX;
                 let run = context.schedule.begin_gap(&gap);
-                if let Some(stay) = self.stays.remove(&gap.cpu) {
+                if let Some(slice) = self.slices.remove(&gap.cpu) {
                     // Up to the last event in front of the gap it ran; what it did then is not known.
                     let until = run.map(|run| context.ns(run.until));
-                    self.leave(gap.cpu, stay, until, None, time, context);
+                    self.leave(gap.cpu, slice, until, None, time, context);
                 }
                 gap.cpu
             }
@@ -178,24 +178,24 @@ impl<'s> Switches<'s> {
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         let ready = switch_in.ready_event;
         let switch_in = context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
-        self.stays.insert(event.cpu, Stay { row, switch_in, ready });
+        self.slices.insert(event.cpu, Slice { row, switch_in, ready });
     }
 
     /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
     /// recorded, or switches are missing.
     fn switched_out(&mut self, run: Run, counted: Option<Deltas>, context: &mut Context<'_>) {
-        let stay = self.stays.remove(&run.cpu);
+        let slice = self.slices.remove(&run.cpu);
         let out_ns = context.ns(run.until);
         if run.is_switched_in {
-            if let Some(mut stay) = stay {
-                stay.row.out_ns = Some(out_ns);
-                self.leave(run.cpu, stay, Some(out_ns), counted.map(Deltas::row), run.until, context);
+            if let Some(mut slice) = slice {
+                slice.row.out_ns = Some(out_ns);
+                self.leave(run.cpu, slice, Some(out_ns), counted.map(Deltas::row), run.until, context);
             }
             return;
         }
-        if let Some(stay) = stay {
+        if let Some(slice) = slice {
             // How long it ran is not known, but that it was switched in is.
-            self.leave(run.cpu, stay, None, None, run.until, context);
+            self.leave(run.cpu, slice, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
         let mut row = ContextSwitch {
@@ -210,20 +210,20 @@ impl<'s> Switches<'s> {
         write(row, run_ns, Origin::default(), run.until, context);
     }
 
-    /// Ends a stay; `until` is up to when it ran, if that is known.
+    /// Ends a slice; `until` is up to when it ran, if that is known.
     fn leave(
         &mut self,
         cpu: u16,
-        mut stay: Stay,
+        mut slice: Slice,
         until: Option<i64>,
         counted: Option<Pmc>,
         time: i64,
         context: &mut Context<'_>,
     ) {
-        let run = stay.row.in_ns.zip(until);
-        stay.row.dpc_isr_ns = self.interrupted(cpu, run);
-        let origin = Origin { switch_in: Some(stay.switch_in), ready: stay.ready, counted };
-        write(stay.row, run, origin, time, context);
+        let run = slice.row.in_ns.zip(until);
+        slice.row.dpc_isr_ns = self.interrupted(cpu, run);
+        let origin = Origin { switch_in: Some(slice.switch_in), ready: slice.ready, counted };
+        write(slice.row, run, origin, time, context);
     }
 
     /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known who
@@ -234,7 +234,7 @@ impl<'s> Switches<'s> {
         Some(interrupts.map_or(0, |interrupts| interrupts.within(since, until)))
     }
 
-    /// Ends what still runs, and tells who waits, at raw time `end` of the kernel logger; rows are written
+    /// Ends what still runs, and says who waits, at raw time `end` of the kernel logger; rows are written
     /// behind `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
@@ -246,9 +246,9 @@ impl<'s> Switches<'s> {
         }
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut context.schedule).finish(end) {
-            if let Some(stay) = self.stays.remove(&run.cpu) {
-                let until = stay.row.in_ns.map(|since| end_ns.max(since));
-                self.leave(run.cpu, stay, until, None, last, context);
+            if let Some(slice) = self.slices.remove(&run.cpu) {
+                let until = slice.row.in_ns.map(|since| end_ns.max(since));
+                self.leave(run.cpu, slice, until, None, last, context);
             }
         }
     }
@@ -372,7 +372,7 @@ struct Origin {
     switch_in: Option<Seq>,
     /// The ready event.
     ready: Option<Seq>,
-    /// What was counted in the stay.
+    /// What was counted in the slice.
     counted: Option<Pmc>,
 }
 
@@ -408,9 +408,9 @@ fn write(
                     counted.run_ns = out.saturating_sub(since);
                     counted.cpu = row.cpu.unwrap_or_default();
                     (counted.process_key, counted.thread_key) = (row.process_key, row.thread_key);
-                    StayRow { row, switch_in, ready, counted: Some(counted) }
+                    SliceRow { row, switch_in, ready, counted: Some(counted) }
                 }
-                None => StayRow { row, switch_in, ready, counted: None },
+                None => SliceRow { row, switch_in, ready, counted: None },
             };
             context.wait(time, None, None, Pending::Row(Box::new(row)));
         }
@@ -418,18 +418,22 @@ fn write(
     }
 }
 
-/// A stay that waits for its stacks, with what was counted in it.
+/// A slice that waits for its stacks, with what was counted in it.
 #[derive(Debug)]
-struct StayRow {
+struct SliceRow {
     row: ContextSwitch,
     switch_in: Option<Seq>,
     ready: Option<Seq>,
     counted: Option<Pmc>,
 }
 
-impl Waiting for StayRow {
+impl Waiting for SliceRow {
     fn table(&self) -> &'static Table {
         ContextSwitch::TABLE
+    }
+
+    fn text_bytes(&self) -> usize {
+        0
     }
 
     fn leave(

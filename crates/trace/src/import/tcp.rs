@@ -42,7 +42,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// so many, but a file can be made that does.
 const MAX_LIVE: usize = 1 << 18;
 
-/// A template that is told so short before a connection begins is that of the connection.
+/// A template that is reported so short before a connection begins is that of the connection.
 const TEMPLATE_NS: i64 = 1_000_000;
 
 /// Follows the connections.
@@ -51,7 +51,7 @@ struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
-    /// When the template of a control block without open connection was told, and which: that of the next
+    /// When the template of a control block without open connection was reported, and which: that of the next
     /// one.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
     /// Connections so far.
@@ -96,7 +96,7 @@ impl Tcp {
             context.tables.push(&again, sink)?;
         }
         if matches!(kind, Kind::Summary | Kind::Template) {
-            // These tell more than the row of their connection does.
+            // These say more than the row of their connection does.
             return Ok(false);
         }
         let connection_id = live.row.connection_id;
@@ -108,7 +108,7 @@ impl Tcp {
     fn begins(&self, told: &TcpEvent) -> bool {
         match told.kind {
             Kind::Connect | Kind::Accept => true,
-            // Connections are told when a session starts and when it ends.
+            // Connections are reported when a session starts and when it ends.
             Kind::Rundown => self.live.get(&told.tcb).is_none_or(|live| {
                 let is_same =
                     told.ends.is_some_and(|ends| live.row.local_address.is_none() || has_ends(live, &ends));
@@ -200,7 +200,7 @@ fn identify(live: &mut Live, told: &TcpEvent, event: &RawEvent<'_>, context: &Co
     }
     let pid = match told.kind {
         Kind::Connect => event.process_id(),
-        // What is told when it is established holds.
+        // What is reported when it is established holds.
         Kind::Connected => told.pid,
         _ => told.pid.filter(|_| row.process_key.is_none()),
     };

@@ -9,10 +9,12 @@ use crate::table::{TcpConnection, TcpRetransmit};
 /// A burst ends where nothing is sent for longer.
 const BURST_GAP_NS: i64 = 350_000_000;
 
-/// Data that comes again later than this behind the first time was not sent again: sequence numbers begin anew.
+/// Data that comes again later than this behind the first time was not sent again: sequence numbers begin
+/// anew.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
-/// Data of so many bytes may come again without being sent again: the system asks so whether the other side is there.
+/// Data of so many bytes may come again without being sent again: the system asks so whether the other side
+/// is there.
 const PROBE_BYTES: u32 = 1;
 
 /// Distinct sequence numbers that are remembered for each direction: more than any window holds.
@@ -134,7 +136,7 @@ impl Live {
         self.send.sequences.put(sequence, ns, bytes);
     }
 
-    /// Data was received; where it came before, that is told.
+    /// Data was received; where it came before, that is reported.
     pub(super) fn received(&mut self, ns: i64, sequence: u32, bytes: u32) -> Option<TcpRetransmit> {
         self.receive.add(ns, bytes);
         let sequences = &mut self.receive.sequences;
@@ -157,7 +159,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: what was last sent with that sequence number. Nothing is told if that was not seen.
+    /// Data is sent again: what was last sent with that sequence number. Nothing is told if that was not
+    /// seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,

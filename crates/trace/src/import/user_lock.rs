@@ -1,7 +1,7 @@
 //! The global lock of the window manager: acquisitions and their releases.
 //!
 //! A thread has the lock at most once, so that a release ends the acquisition of its thread. The tokens of
-//! the two do not tell that: a release has the number behind that of its acquisition, or another one.
+//! the two do not say that: a release has the number behind that of its acquisition, or another one.
 
 use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
@@ -14,10 +14,10 @@ use super::line::Seq;
 use super::waiting;
 use crate::table::UserLock;
 
-/// Threads that have the lock at one time at most. A trace with more of them was made to have them.
+/// Threads that have the lock at one time at most. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 20;
 
-/// Ids of events that tell only slow acquisitions.
+/// Ids of events that report only slow acquisitions.
 const SLOW: [u16; 4] = [164, 166, 416, 417];
 
 /// An acquisition whose release has not come.
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(wait(Some(10_000_000), 19_914_700, 1_991_470), Some(1_991_470_000));
         assert_eq!(wait(Some(2_593_750), 5, 1), Some(1927));
         assert_eq!(wait(Some(10_000_000), 0, 864_000), Some(864_000_000));
-        // A clock of cycles may not tell how fast the performance counter is.
+        // A clock of cycles may not say how fast the performance counter is.
         assert_eq!(
             (wait(None, 500, 50), wait(None, 500, 0), wait(None, 0, 0)),
             (Some(50_000), None, Some(0))

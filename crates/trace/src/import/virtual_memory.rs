@@ -34,7 +34,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Ranges that are held of all processes, some 200 MiB. A trace that leaves more was made to.
+/// Ranges that are held of all processes, some 200 MiB. A trace that leaves more is malicious.
 const MAX_RANGES: usize = 1 << 22;
 
 /// Follows the memory of all processes.

@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use super::arena::RawStack;
-use super::line::Seq;
+use super::line::{Seq, Texts};
 use super::stacks::{Place, Stacks};
 use super::tables::Tables;
 use crate::sink::{Sink, SinkError};
@@ -22,10 +22,22 @@ pub(super) enum Pending {
     Row(Box<dyn Waiting>),
 }
 
+impl Texts for Pending {
+    fn text_bytes(&self) -> usize {
+        match self {
+            Self::Row(row) => row.text_bytes(),
+            Self::Start | Self::Forgotten => 0,
+        }
+    }
+}
+
 /// A row that waits until no stack can come for it any more.
 pub(super) trait Waiting: fmt::Debug + Send {
     /// Its table.
     fn table(&self) -> &'static Table;
+
+    /// Bytes of its texts when it came.
+    fn text_bytes(&self) -> usize;
 
     /// Takes its stacks and hands it on. Done on the thread that makes rows.
     fn leave(
@@ -39,6 +51,7 @@ pub(super) trait Waiting: fmt::Debug + Send {
 /// A row, and what it takes from stacks.
 struct Filling<R, F> {
     row: R,
+    text_bytes: usize,
     fill: F,
 }
 
@@ -47,7 +60,7 @@ pub(super) fn row<R: Row + fmt::Debug + Send>(
     row: R,
     fill: impl FnOnce(&mut R, &mut Found<'_, '_>) + Send + 'static,
 ) -> Pending {
-    Pending::Row(Box::new(Filling { row, fill }))
+    Pending::Row(Box::new(Filling { text_bytes: row.text_bytes(), row, fill }))
 }
 
 impl<R: fmt::Debug, F> fmt::Debug for Filling<R, F> {
@@ -65,13 +78,17 @@ where
         R::TABLE
     }
 
+    fn text_bytes(&self) -> usize {
+        self.text_bytes
+    }
+
     fn leave(
         self: Box<Self>,
         stacks: &mut Found<'_, '_>,
         tables: &mut Tables,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Self { mut row, fill } = *self;
+        let Self { mut row, fill, .. } = *self;
         fill(&mut row, stacks);
         tables.push(&row, sink)
     }
@@ -103,7 +120,7 @@ impl Found<'_, '_> {
         self.stacks.stack(self.place, self.kernel, self.user)
     }
 
-    /// The stack of the event that began what the row tells of. It can be asked for once.
+    /// The stack of the event that began what the row describes. It can be asked for once.
     pub(super) fn of(&mut self, start: Option<Seq>) -> Option<i32> {
         self.starts.remove(&start?)
     }

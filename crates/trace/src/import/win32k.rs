@@ -1,4 +1,4 @@
-//! What the window manager tells: its lock, its objects, delays, the focus.
+//! What the window manager says: its lock, its objects, delays, the focus.
 
 use etwkit_decode::win32k::{Delay, Event, WIN32K};
 use etwkit_etl::clock::ClockType;
@@ -85,14 +85,14 @@ impl Importer for Win32k {
 }
 
 /// Ticks of the performance counter in a second, whatever clock stamped the events; `None` if the trace does
-/// not tell.
+/// not say.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
     let told = session.earliest().map(|file| file.header().perf_freq).filter(|told| *told > 0);
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
         ClockType::System => told,
-        // Where it is that of the cycles, the other one is not told.
+        // Where it is that of the cycles, the other one is not known.
         ClockType::Cpu => told.filter(|told| *told != clock.frequency),
     }
 }

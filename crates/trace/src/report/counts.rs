@@ -108,7 +108,7 @@ pub struct Counting {
 }
 
 impl CountReport {
-    /// Counts the events that the filter lets pass. Without a filter one walk over the session is enough.
+    /// Counts the events that the filter lets pass. Without a filter one pass over the session is enough.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -124,7 +124,7 @@ impl CountReport {
         let order = if counting.unordered { Order::File } else { Order::Time };
         let mut counted = Counts::default();
         let mut names = Names::new(Decoder::with(Arc::clone(&counting.descriptions)));
-        let walk = session.for_each(order, |event| {
+        let pass = session.for_each(order, |event| {
             let is_new = counted.add(event);
             if counting.names {
                 names.observe(event, is_new);
@@ -132,7 +132,7 @@ impl CountReport {
             ControlFlow::Continue(())
         })?;
         names.decoder.finish_observing();
-        let damage = damage::of_walk(session, &walk);
+        let damage = damage::of_pass(session, &pass);
         let last = counted.times().map(|(_, last)| last);
         Ok(Self {
             counts: EventCounts::of(&counted, Some(&names).filter(|_| counting.names)),

@@ -2,7 +2,7 @@
 
 use etwkit_etl::Session;
 use etwkit_etl::damage::Damage;
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -73,10 +73,10 @@ impl From<&Damage> for DamageReport {
     }
 }
 
-/// The damage between buffers, and that which a walk over the events met inside them.
-pub(super) fn of_walk(session: &Session, walk: &Walk) -> Damage {
+/// The damage between buffers, and that which a pass over the events met inside them.
+pub(super) fn of_pass(session: &Session, pass: &Pass) -> Damage {
     let mut damage = session.damage().clone();
-    damage.merge(&walk.damage);
+    damage.merge(&pass.damage);
     damage
 }
 

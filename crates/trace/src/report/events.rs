@@ -17,7 +17,7 @@ use crate::directory::DirectoryBuilder;
 use crate::health;
 use crate::table::Diagnostic;
 
-/// The events of a session, after a first walk over all of them: what names and describes events lies
+/// The events of a session, after a first pass over all of them: what names and describes events lies
 /// anywhere in a trace.
 pub struct Events<'s> {
     session: &'s Session,
@@ -116,7 +116,7 @@ impl<'s> Events<'s> {
     ) -> etwkit_etl::Result<Listed> {
         let mut choice = self.choice(filter, true);
         let mut without_format = 0;
-        let walk = self.session.for_each(Order::Time, |event| {
+        let pass = self.session.for_each(Order::Time, |event| {
             let row = match choice.step(event, &mut self.rows) {
                 Step::Over => return ControlFlow::Break(()),
                 Step::Pass => return ControlFlow::Continue(()),
@@ -126,7 +126,7 @@ impl<'s> Events<'s> {
             without_format += u64::from(is_message && row.plan.is_none());
             on_row(&self.rows.decoded(row, event))
         })?;
-        let damage = damage::of_walk(self.session, &walk);
+        let damage = damage::of_pass(self.session, &pass);
         Ok(Listed {
             events: choice.taken,
             without_format,
@@ -144,7 +144,7 @@ impl<'s> Events<'s> {
         let mut choice = self.choice(filter, !unordered);
         let (mut counted, mut first_of_kind) = (Counts::default(), Vec::new());
         let order = if unordered { Order::File } else { Order::Time };
-        let walk = self.session.for_each(order, |event| {
+        let pass = self.session.for_each(order, |event| {
             match choice.step(event, &mut self.rows) {
                 Step::Over => return ControlFlow::Break(()),
                 Step::Pass => {}
@@ -157,7 +157,7 @@ impl<'s> Events<'s> {
             ControlFlow::Continue(())
         })?;
         let names = Names::of_plans(self.rows.decoder, first_of_kind);
-        let damage = damage::of_walk(self.session, &walk);
+        let damage = damage::of_pass(self.session, &pass);
         Ok(CountReport {
             counts: EventCounts::of(&counted, Some(&names)),
             damage: DamageReport::from(&damage),

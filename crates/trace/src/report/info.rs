@@ -221,7 +221,7 @@ impl Info {
         };
         let earliest = session.earliest();
         Self {
-            damage: DamageReport::from(&damage::of_walk(session, &facts.walk)),
+            damage: DamageReport::from(&damage::of_pass(session, &facts.pass)),
             completeness: Completeness::of(session, facts, files),
             recorded: facts.recorded.iter().map(topic).collect(),
             files_of_other_sessions: together::strangers(session, files),
@@ -290,7 +290,7 @@ fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recordin
         is_cut: session.is_cut(),
         events_s: facts.times.map(|(first, last)| (clock.seconds(first), clock.seconds(last))),
         bytes: session.files().iter().map(TraceFile::size).fold(0, u64::saturating_add),
-        events: facts.walk.events,
+        events: facts.pass.events,
         clock: clock.kind.name(),
         frequency: clock.frequency,
     }

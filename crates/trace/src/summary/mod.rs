@@ -1,6 +1,6 @@
 //! What a trace contains, as the JSON of `etwkit info --json`.
 //!
-//! Two walks over the session: the first feeds the [`Directory`] and everything that stands for itself, the
+//! Two passes over the session: the first feeds the [`Directory`] and everything that stands for itself, the
 //! second attributes samples, transfers and faults.
 
 mod cpu;
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use etwkit_decode::Decoder;
 use etwkit_decode::kernel::{Hook, group};
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, Session};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub use crate::declared::{Recorded, Topic};
 use crate::directory::Directory;
 pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
-use crate::first_walk::{self, FirstWalk};
+use crate::first_pass::{self, FirstPass};
 use crate::report::counts::EventCounts;
 pub use crate::system_config::SystemConfig;
 use crate::topics;
@@ -39,10 +39,10 @@ use cpu::CpuSummary;
 use io::IoSummary;
 use network::NetworkSummary;
 
-/// What one walk over a session tells, whatever the order of its events.
+/// What one pass over a session says, whatever the order of its events.
 pub struct Facts {
-    /// What the walk met.
-    pub walk: Walk,
+    /// What the pass met.
+    pub pass: Pass,
     /// What was recorded and what not.
     pub recorded: Vec<Recorded>,
     /// Providers with events, those with most first.
@@ -54,24 +54,24 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads the session once, in the order of its files: the cheapest walk.
+    /// Reads the session once, in the order of its files: the cheapest pass.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
-        let mut collected = first_walk::Tally::default();
-        let walk = session.for_each(Order::File, |event| {
+        let mut collected = first_pass::Tally::default();
+        let pass = session.for_each(Order::File, |event| {
             collected.observe(event);
             ControlFlow::Continue(())
         })?;
         collected.decoder.finish_observing();
-        let first_walk::Tally { counts, config, decoder } = collected;
-        Ok(Self::new(walk, &counts, config, &decoder))
+        let first_pass::Tally { counts, config, decoder } = collected;
+        Ok(Self::new(pass, &counts, config, &decoder))
     }
 
-    fn new(walk: Walk, counts: &Counts, config: SystemConfig, decoder: &Decoder) -> Self {
+    fn new(pass: Pass, counts: &Counts, config: SystemConfig, decoder: &Decoder) -> Self {
         Self {
-            walk,
+            pass,
             recorded: topics::recorded(counts.identities()),
             providers: recorded::providers(counts.identities(), decoder),
             times: counts.times(),
@@ -80,11 +80,11 @@ impl Facts {
     }
 }
 
-/// Everything `etwkit info` tells of a session.
+/// Everything `etwkit info` says about a session.
 pub struct Summary {
     /// The sections, in the order in which they are printed.
     pub sections: Map<String, Value>,
-    /// What one walk tells.
+    /// What one pass says.
     pub facts: Facts,
     /// How many CPU samples there are.
     pub cpu_totals: CpuTotals,
@@ -104,15 +104,15 @@ impl Summary {
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
-        let mut first = FirstWalk::new(session);
-        let walk = session.for_each(Order::Time, |event| {
+        let mut first = FirstPass::new(session);
+        let pass = session.for_each(Order::Time, |event| {
             first.observe(event);
             ControlFlow::Continue(())
         })?;
-        let FirstWalk { facts, builder, mut dotnet } = first;
-        let first_walk::Tally { counts, config, mut decoder } = facts;
+        let FirstPass { facts, builder, mut dotnet } = first;
+        let first_pass::Tally { counts, config, mut decoder } = facts;
         let mut directory = builder.finish(session.pointer_size());
-        directory.find_gaps(session, &walk.damage);
+        directory.find_gaps(session, &pass.damage);
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
@@ -158,7 +158,7 @@ impl Summary {
         let profile_interval_100ns = cpu.profile_interval_100ns();
         Ok(Self {
             sections,
-            facts: Facts::new(walk, &counts, config, &decoder),
+            facts: Facts::new(pass, &counts, config, &decoder),
             cpu_totals: cpu.totals(),
             top_processes,
             top_modules,

@@ -1,4 +1,5 @@
-//! Section `network`: transfers that the kernel logger and the provider Microsoft-Windows-Kernel-Network tell.
+//! Section `network`: transfers that the kernel logger and the provider Microsoft-Windows-Kernel-Network
+//! tell.
 
 use std::collections::BTreeMap;
 

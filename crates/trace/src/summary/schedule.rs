@@ -15,7 +15,8 @@ use crate::gaps::{Edge, GapWatch};
 use crate::schedule::{Run, Schedule, SwitchIn, starts};
 use crate::tracker::process::ProcessKey;
 
-/// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait at once.
+/// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait
+/// at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Times {
     /// On a processor, between a switch-in and a switch-out of the trace.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 tables! {
     /// A call of a thread into the kernel, from its entry to its exit.
     ///
-    /// The events name no thread: it is the one that context switches put on the processor. Calls that were under way when the trace began
-    /// or whose entry was lost have no entry, those that were under way when it ended or whose exit was lost no exit.
+    /// The events name no thread: it is the one that context switches put on the processor. Calls that were
+    /// under way when the trace began or whose entry was lost have no entry, those that were under way when
+    /// it ended or whose exit was lost no exit.
     Syscall / SyscallColumns = "syscall", order ["exit_ns"] {
         /// Process of the thread; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Thread that called; null if it is not known which thread ran: no context switches were recorded, or some were lost.
+        /// Thread that called; null if it is not known which thread ran: no context switches were recorded,
+        /// or some were lost.
         thread_key: Option<i32>, "key";
         /// Address of the function, as bit pattern; null without an entry.
         address: Option<i64>;
@@ -36,9 +38,11 @@ tables! {
     SyscallFunction / SyscallFunctionColumns = "syscall_function", order ["process_key"] {
         /// Process; null if it is not known.
         process_key: Option<i32>, "key";
-        /// File name of the module of the function; null where none was mapped there, and for calls without an entry.
+        /// File name of the module of the function; null where none was mapped there, and for calls without
+        /// an entry.
         module: Option<Arc<str>>;
-        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for calls without an entry.
+        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for calls
+        /// without an entry.
         function: Option<String>;
         /// Calls with entry and exit.
         count: i64;

@@ -65,6 +65,11 @@ pub trait Value {
     type Builder: Default;
     /// Adds a value.
     fn append(&self, builder: &mut Self::Builder);
+    /// Bytes of a text or of binary data; numbers, whose size never varies, have none.
+    #[inline]
+    fn text_bytes(&self) -> usize {
+        0
+    }
     /// Takes all values out.
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
 }
@@ -103,7 +108,7 @@ number!(i64, Int64, Int64Array, Int64Builder);
 number!(f64, Float64, Float64Array, Float64Builder);
 
 macro_rules! by_builder {
-    ($($type:ty, $kind:ident, $nullable:literal, $builder:ty, |$self:ident, $b:ident| $append:expr;)*) => {$(
+    ($($type:ty, $kind:ident, $nullable:literal, $builder:ty, |$self:ident, $b:ident| $append:expr, $bytes:expr;)*) => {$(
         impl Value for $type {
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = $nullable;
@@ -113,6 +118,11 @@ macro_rules! by_builder {
                 let $self = self;
                 $append;
             }
+            #[inline]
+            fn text_bytes(&self) -> usize {
+                let $self = self;
+                $bytes
+            }
             fn finish(builder: &mut Self::Builder) -> ArrayRef {
                 Arc::new(builder.finish())
             }
@@ -121,13 +131,13 @@ macro_rules! by_builder {
 }
 
 by_builder! {
-    bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v);
-    Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v);
-    &'static str, Text, false, StringBuilder, |v, b| b.append_value(v);
-    Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v);
-    String, Text, false, StringBuilder, |v, b| b.append_value(v);
-    Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref());
-    Arc<str>, Text, false, StringBuilder, |v, b| b.append_value(v);
-    Option<Arc<str>>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref());
-    Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref());
+    bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v), { let _ = v; 0 };
+    Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v), { let _ = v; 0 };
+    &'static str, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
+    Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v), v.as_ref().map_or(0, |v| v.len());
+    String, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
+    Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
+    Arc<str>, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
+    Option<Arc<str>>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
+    Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 tables! {
     /// A logical processor of the machine.
     ///
-    /// Speeds and classes come from the rundown of Microsoft-Windows-Kernel-Processor-Power, else from the system configuration.
+    /// Speeds and classes come from the rundown of Microsoft-Windows-Kernel-Processor-Power, else from the
+    /// system configuration.
     CpuCore / CpuCoreColumns = "cpu_core", order ["cpu"] {
         /// Processor, as all other tables number it.
         cpu: i32;
@@ -15,7 +16,8 @@ tables! {
         group_number: Option<i32>;
         /// NUMA node.
         numa_node: Option<i32>;
-        /// Kind of core: 0 is the most efficient one, higher ones are faster. All 0 where all cores are alike.
+        /// Kind of core: 0 is the most efficient one, higher ones are faster. All 0 where all cores are
+        /// alike.
         efficiency_class: Option<i32>;
         /// How much the scheduler prefers it; higher is better.
         scheduling_class: Option<i32>;
@@ -45,7 +47,7 @@ tables! {
         mhz: i32, "MHz";
         /// `delivered`: mean over the time, measured by the processor; `requested`: what Windows asked for.
         kind: &'static str;
-        /// Performance relative to the nominal speed, where it is told.
+        /// Performance relative to the nominal speed, where it is reported.
         performance_percent: Option<i32>, "percent";
     }
 
@@ -75,8 +77,8 @@ tables! {
 
     /// CPU of a process on one kind of core.
     ///
-    /// From samples, without them from context switches. Idle is left out. Normalised CPU is what the same work would have taken at the
-    /// nominal speed of the core.
+    /// From samples, without them from context switches. Idle is left out. Normalised CPU is what the same
+    /// work would have taken at the nominal speed of the core.
     CpuClass / CpuClassColumns = "cpu_class", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -102,7 +104,8 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each stack. Only of traces with several kinds.
+    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each stack. Only
+    /// of traces with several kinds.
     CpuMethodClass / CpuMethodClassColumns = "cpu_method_class", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -160,7 +163,8 @@ tables! {
     CpuCoreState / CpuCoreStateColumns = "cpu_core_state", order ["cpu"] {
         /// Processor.
         cpu: i32;
-        /// `idle_event`: from idle events of the kernel; `context_switch`: from stays of the idle thread and the state they ended with.
+        /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices of the idle
+        /// thread and the state they ended with.
         source: &'static str;
         /// Number of the idle state; context switches tell 0 for shallow ones.
         state: Option<i32>;

@@ -15,9 +15,10 @@ tables! {
         interval: Option<i64>;
     }
 
-    /// What a processor counted during one stay of a thread: the difference between two context switches of the processor.
+    /// What a processor counted during one scheduling slice of a thread: the difference between two context
+    /// switches of the processor.
     ///
-    /// What is counted in which column tells `pmc_counter`. The first switch of a processor, and
+    /// `pmc_counter` says what is counted in which column. The first switch of a processor, and
     /// the first behind lost events, has no row.
     Pmc / PmcColumns = "pmc", order ["ts_ns"] {
         /// When the thread was switched out.
@@ -32,7 +33,7 @@ tables! {
         thread_key: i32, "key";
         /// Stack with which it had been switched in.
         stack_id: Option<i32>, "key";
-        /// Value of the counter with position 0; null where it was not told or ran backwards.
+        /// Value of the counter with position 0; null where it was not recorded or ran backwards.
         value_0: Option<i64>;
         /// Value of the counter with position 1.
         value_1: Option<i64>;
@@ -60,7 +61,7 @@ tables! {
         thread_key: i32, "key";
         /// Name of the counter, or `source 29` where only the number of its source is known.
         counter: Arc<str>;
-        /// Events that it stands for; null where the interval was not told.
+        /// Events that it stands for; null where the interval was not recorded.
         interval: Option<i64>;
         /// Its stack; a sample that recorded none has the one-frame stack of its address.
         stack_id: i32, "key";
@@ -71,7 +72,8 @@ tables! {
         is_stack_incomplete: Option<bool>;
     }
 
-    /// Branches that the processor remembered when events were logged (last branch records), by where they left and where they went.
+    /// Branches that the processor remembered when events were logged (last branch records), by where they
+    /// left and where they went.
     ///
     /// They are a sample of all branches. A pair can have several rows: sum them up.
     Lbr / LbrColumns = "lbr", order [] {
@@ -97,13 +99,14 @@ tables! {
         kind: &'static str;
         /// Events.
         value: i64;
-        /// Stays on a processor, or samples.
+        /// Scheduling slices, or samples.
         count: i64;
-        /// Time of these stays; null for samples.
+        /// Time of these scheduling slices; null for samples.
         run_ns: Option<i64>, "ns";
     }
 
-    /// Branches from one method into another, of those that the processor remembered; branches inside a method are left out.
+    /// Branches from one method into another, of those that the processor remembered; branches inside a
+    /// method are left out.
     LbrMethod / LbrMethodColumns = "lbr_method", order ["process_key"] {
         /// Process of the thread that ran; null if it is not known.
         process_key: Option<i32>, "key";

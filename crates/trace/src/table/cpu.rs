@@ -19,7 +19,7 @@ tables! {
         is_idle: bool;
         /// Whether a DPC or interrupt ran.
         is_dpc_isr: bool;
-        /// Priority of the thread, where the sample tells it.
+        /// Priority of the thread, where the sample gives it.
         priority: Option<i32>;
         /// Whether a stack was recorded.
         has_stack: bool;
@@ -28,9 +28,11 @@ tables! {
         is_stack_incomplete: Option<bool>;
     }
 
-    /// A stay of a thread on a processor, with what it waited for before; or a wait that was still open at the end.
+    /// A scheduling slice of a thread, with what it waited for before; or a wait that was still open at
+    /// the end.
     ///
-    /// Rows are written when stays are over, so that long ones come after shorter ones that began later.
+    /// Rows are written when scheduling slices are over, so that long ones come after shorter ones that began
+    /// later.
     ContextSwitch / ContextSwitchColumns = "context_switch", order ["out_ns"] {
         /// The thread.
         thread_key: i32, "key";
@@ -41,7 +43,7 @@ tables! {
         /// When it was last taken off a processor; null if not in the trace.
         last_out_ns: Option<i64>, "ns";
         /// When it was made ready, not before `last_out_ns`; of a thread that was not on a processor before
-        /// in the trace the first time. Null if it was preempted or no event told it.
+        /// in the trace the first time. Null if it was preempted or no event reports it.
         readied_ns: Option<i64>, "ns";
         /// When it was switched in; null for an open wait, for a thread that ran when the kernel logger
         /// began, and behind a gap.
@@ -51,7 +53,8 @@ tables! {
         out_ns: Option<i64>, "ns";
         /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
         wait_ns: Option<i64>, "ns";
-        /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not known.
+        /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not
+        /// known.
         ready_ns: Option<i64>, "ns";
         /// `out_ns` − `in_ns`; from the first event of the kernel logger and up to its last one for threads
         /// that ran then, and to the edges of gaps. Null where it is not known.
@@ -76,7 +79,8 @@ tables! {
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
-        /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null if it was not idle.
+        /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null if it was
+        /// not idle.
         prev_c_state: Option<i32>;
     }
 
@@ -102,8 +106,8 @@ tables! {
 
     /// CPU, waiting and ready time of a process.
     ///
-    /// Idle is left out. `wait_ns` and `ready_ns` are lengths of unions over all threads: time in which at least one thread
-    /// waited. The sums add up over threads and exceed the length of the trace.
+    /// Idle is left out. `wait_ns` and `ready_ns` are lengths of unions over all threads: time in which at
+    /// least one thread waited. The sums add up over threads and exceed the length of the trace.
     CpuProcess / CpuProcessColumns = "cpu_process", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -141,7 +145,8 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it is in, however often.
+    /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it is in,
+    /// however often.
     CpuMethod / CpuMethodColumns = "cpu_method", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -155,9 +160,11 @@ tables! {
         samples: i64;
         /// Sampled CPU with the method in the stack.
         cpu_ns: i64, "ns";
-        /// Sampled CPU with the method as innermost frame; null in an extract that was made of sums without it.
+        /// Sampled CPU with the method as innermost frame; null in an extract that was made of sums without
+        /// it.
         exclusive_ns: Option<i64>, "ns";
-        /// CPU from context switches: of stays whose thread was switched in with the method in its stack; null if there are none in the trace.
+        /// CPU from context switches: of scheduling slices whose thread was switched in with the method in
+        /// its stack; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
         /// Union of the waits of stacks with the method, over all threads.
         wait_ns: Option<i64>, "ns";
@@ -181,14 +188,15 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU, waiting and ready time of a stack tag in a process, by one set of tags. Each stack has one tag of a set: sampled CPU and the
-    /// sums of all tags of the set `default` add up to the process, unions do not.
+    /// CPU, waiting and ready time of a stack tag in a process, by one set of tags. Each stack has one tag of
+    /// a set: sampled CPU and the sums of all tags of the set `default` add up to the process, unions do not.
     CpuTag / CpuTagColumns = "cpu_tag", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
         /// The rules that made it: `default`, or the name of the file of the user.
         tag_set: String;
-        /// Path of the tag, as `Parent\Child`; `Other` where no rule of the set `default` matches, or no stack was recorded.
+        /// Path of the tag, as `Parent\Child`; `Other` where no rule of the set `default` matches, or no
+        /// stack was recorded.
         tag: String;
         /// Busy samples with the tag.
         samples: i64;
@@ -212,11 +220,13 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// How long threads were ready before they were switched in, as percentiles: of a process, and of a method that was in their stack.
+    /// How long threads were ready before they were switched in, as percentiles: of a process, and of a
+    /// method that was in their stack.
     ///
-    /// Times after a deep sleep of the processor are told apart: they tell of the power plan, all others of competition. Of a method there is a
-    /// row only if it was switched in more than 50 times that way. A percentile lies between the two nearest values in proportion
-    /// (`PERCENTILE.INC`), cut to whole nanoseconds.
+    /// Times after a deep sleep of the processor are told apart: they tell of the power plan, all others of
+    /// competition. Of a method there is a row only if it was switched in more than 50 times that way. A
+    /// percentile lies between the two nearest values in proportion (`PERCENTILE.INC`), cut to whole
+    /// nanoseconds.
     ReadyPercentile / ReadyPercentileColumns = "ready_percentile", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -248,7 +258,8 @@ tables! {
         max_ns: i64, "ns";
         /// Sum.
         sum_ns: i64, "ns";
-        /// Sum of the longest ones: of all in ascending order those from number `count` × 99 / 100 on, counted from 0.
+        /// Sum of the longest ones: of all in ascending order those from number `count` × 99 / 100 on,
+        /// counted from 0.
         longest_sum_ns: i64, "ns";
     }
 

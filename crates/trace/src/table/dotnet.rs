@@ -52,8 +52,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread; `sample` of the throughput, `adjustment` of
-        /// the number of worker threads; `working`: how many of them work.
+        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread; `sample` of
+        /// the throughput, `adjustment` of the number of worker threads; `working`: how many of them work.
         kind: &'static str;
         /// Worker threads; of an adjustment, how many there shall be.
         worker_threads: Option<i32>;
@@ -61,7 +61,8 @@ tables! {
         retired_threads: Option<i32>;
         /// Work that was done, as the runtime measures it.
         throughput: Option<f64>;
-        /// Why the number was changed: `thread_pool_reason_name` names it. 6 is starvation: no work was finished for half a second.
+        /// Why the number was changed: `thread_pool_reason_name` names it. 6 is starvation: no work was
+        /// finished for half a second.
         reason: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";

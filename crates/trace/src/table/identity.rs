@@ -11,7 +11,7 @@ tables! {
         parent_pid: Option<i32>;
         /// The parent, if it is known and was the one with that id when this process started.
         parent_process_key: Option<i32>, "key";
-        /// File name of the executable; `Idle` for process 0; null if no event told it.
+        /// File name of the executable; `Idle` for process 0; null if no event reports it.
         name: Option<String>;
         /// Command line.
         command_line: Option<String>;
@@ -40,14 +40,15 @@ tables! {
         thread_key: i32, "key";
         /// Thread id; 0 for the idle threads of all processors.
         tid: i32;
-        /// Its process; null if no event told it.
+        /// Its process; null if no event reports it.
         process_key: Option<i32>, "key";
         /// Thread that created it; null if its start is not in the trace or names none.
         creator_thread_key: Option<i32>, "key";
         /// Start; null if it ran before the trace began.
         start_ns: Option<i64>, "ns";
         /// When it was made ready for the first time: from here to `first_in_ns` it could have run and had no
-        /// processor. Null if it began before the trace, if no event told it, and where events are missing.
+        /// processor. Null if it began before the trace, if no event reports it, and where events are
+        /// missing.
         first_readied_ns: Option<i64>, "ns";
         /// When it was switched in for the first time; null if it began before the trace, never ran, and
         /// where events are missing.
@@ -58,7 +59,8 @@ tables! {
         name: Option<String>;
         /// Priority without boosts, when it was first described.
         base_priority: Option<i32>;
-        /// Processors that it might run on when it was first described: a bit for each one of its group. Changes are in `thread_affinity`.
+        /// Processors that it might run on when it was first described: a bit for each one of its group.
+        /// Changes are in `thread_affinity`.
         affinity: Option<i64>;
         /// Where its program's own code began, as bit pattern.
         start_address: Option<i64>;
@@ -125,7 +127,8 @@ tables! {
         driver: String;
         /// Company.
         vendor: String;
-        /// What such drivers do: `antivirus`, `activity_monitor`, `encryption`, `continuous_backup`, `replication` and others.
+        /// What such drivers do: `antivirus`, `activity_monitor`, `encryption`, `continuous_backup`,
+        /// `replication` and others.
         category: String;
     }
 
@@ -139,7 +142,7 @@ tables! {
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
-        /// Signature, as the runtime or the symbol file tells it.
+        /// Signature, as the runtime or the symbol file says.
         signature: Option<String>;
         /// Process that has it; null for native code.
         process_key: Option<i32>, "key";
@@ -162,11 +165,13 @@ tables! {
         address: i64;
         /// Its method, if the name is known.
         method_id: Option<i32>, "key";
-        /// Source file of the method at the address, if symbols tell it; where calls are inlined, that of the outermost one.
+        /// Source file of the method at the address, if symbols give it; where calls are inlined, that of the
+        /// outermost one.
         source_file: Option<String>;
         /// Line in it, counted from 1.
         line: Option<i32>;
-        /// Functions that the compiler put into the method at the address, innermost first, with `; ` between.
+        /// Functions that the compiler put into the method at the address, innermost first, with `; `
+        /// between.
         inlined: Option<String>;
     }
 

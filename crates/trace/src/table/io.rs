@@ -37,8 +37,9 @@ tables! {
 
     /// An operation on a file, from its start to its end.
     FileIo / FileIoColumns = "file_io", order ["end_ns"] {
-        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`, `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`, `query_security`, `set_ea` or `query_ea`;
-        /// `unknown` where only the end is in the trace.
+        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`,
+        /// `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`, `query_security`,
+        /// `set_ea` or `query_ea`; `unknown` where only the end is in the trace.
         kind: &'static str;
         /// Process.
         process_key: Option<i32>, "key";
@@ -46,7 +47,7 @@ tables! {
         thread_key: Option<i32>, "key";
         /// Start; null if only the end is in the trace: it began before, or its start was lost.
         start_ns: Option<i64>, "ns";
-        /// End; null if no event told it.
+        /// End; null if no event reports it.
         end_ns: Option<i64>, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: Option<i64>, "ns";

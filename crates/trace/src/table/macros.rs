@@ -18,6 +18,7 @@ macro_rules! tables {
         #[derive(Debug, Default)]
         pub struct $columns {
             rows: usize,
+            text_bytes: usize,
             $( $field: <$type as $crate::table::Value>::Builder, )+
         }
 
@@ -38,12 +39,18 @@ macro_rules! tables {
                 &TABLE
             };
             type Columns = $columns;
+
+            #[inline]
+            fn text_bytes(&self) -> usize {
+                0 $( + $crate::table::Value::text_bytes(&self.$field) )+
+            }
         }
 
         impl $crate::table::Columns<$row> for $columns {
             #[inline]
             fn push(&mut self, row: &$row) {
                 self.rows += 1;
+                self.text_bytes += $crate::table::Row::text_bytes(row);
                 $( $crate::table::Value::append(&row.$field, &mut self.$field); )+
             }
 
@@ -51,9 +58,13 @@ macro_rules! tables {
                 self.rows
             }
 
+            fn text_bytes(&self) -> usize {
+                self.text_bytes
+            }
+
             fn take(&mut self) -> Result<arrow_array::RecordBatch, $crate::table::NotAsDeclared> {
                 let table = <$row as $crate::table::Row>::TABLE;
-                self.rows = 0;
+                (self.rows, self.text_bytes) = (0, 0);
                 let arrays = vec![$( <$type as $crate::table::Value>::finish(&mut self.$field) ),+];
                 // Types and lengths come from the same declaration, but only Arrow knows whether they fit.
                 arrow_array::RecordBatch::try_new(table.schema(), arrays)

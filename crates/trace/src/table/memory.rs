@@ -33,7 +33,8 @@ tables! {
     MemoryMachine / MemoryMachineColumns = "memory_machine", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// In use: all memory without what the next columns name; null where the size of the memory is not known.
+        /// In use: all memory without what the next columns name; null where the size of the memory is not
+        /// known.
         in_use_bytes: Option<i64>, "bytes";
         /// Zeroed.
         zero_bytes: i64, "bytes";

@@ -86,6 +86,8 @@ pub trait Row: Sized + 'static {
     const TABLE: &'static Table;
     /// Collects rows by column.
     type Columns: Columns<Self> + 'static;
+    /// Bytes of its texts and binary data.
+    fn text_bytes(&self) -> usize;
 }
 
 /// Rows of one table, by column.
@@ -94,6 +96,8 @@ pub trait Columns<R>: Default {
     fn push(&mut self, row: &R);
     /// Rows so far.
     fn len(&self) -> usize;
+    /// Bytes of their texts and binary data.
+    fn text_bytes(&self) -> usize;
     /// Whether there is no row.
     fn is_empty(&self) -> bool {
         self.len() == 0

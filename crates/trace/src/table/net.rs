@@ -1,8 +1,9 @@
 //! Tables of name resolution and TCP connections.
 
 tables! {
-    /// A DNS query of a process, from its start to its answer (provider Microsoft-Windows-DNS-Client). Start and answer are paired by process, name and
-    /// type: the queries for A and AAAA of a name run at the same time.
+    /// A DNS query of a process, from its start to its answer (provider Microsoft-Windows-DNS-Client). Start
+    /// and answer are paired by process, name and type: the queries for A and AAAA of a name run at the same
+    /// time.
     DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
         /// Process that asked.
         process_key: Option<i32>, "key";
@@ -20,7 +21,8 @@ tables! {
         duration_ns: Option<i64>, "ns";
         /// Win32 error of the answer, 0 for success; null without an answer.
         status: Option<i32>;
-        /// The records of the answer with `;` behind each; records of other types than addresses as `type: 5 name`.
+        /// The records of the answer with `;` behind each; records of other types than addresses as `type: 5
+        /// name`.
         result: Option<String>;
         /// Bits of `DNS_QUERY_…` options; null without start.
         options: Option<i64>;
@@ -28,7 +30,8 @@ tables! {
         is_network: bool;
         /// Whether the caller did not wait for it.
         is_async: bool;
-        /// Adapters over which the name was asked for meanwhile, each once, `;` between; a `;` in a name is `_`.
+        /// Adapters over which the name was asked for meanwhile, each once, `;` between; a `;` in a name is
+        /// `_`.
         adapters: Option<String>;
         /// Servers of these adapters, each once, `;` between.
         adapter_servers: Option<String>;
@@ -42,10 +45,11 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// A TCP connection of this machine with what was sent and received over it (provider Microsoft-Windows-TCPIP). A connection within the machine
-    /// is two rows, one for each end.
+    /// A TCP connection of this machine with what was sent and received over it (provider
+    /// Microsoft-Windows-TCPIP). A connection within the machine is two rows, one for each end.
     TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
-        /// Key of the connection: connections are numbered in the order in which the trace first tells of them.
+        /// Key of the connection: connections are numbered in the order in which the trace first tells of
+        /// them.
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
@@ -53,7 +57,7 @@ tables! {
         kind: &'static str;
         /// Address of the control block, as bit pattern; used again once a connection is closed.
         tcb: i64;
-        /// Local address; null if no event told it.
+        /// Local address; null if no event reports it.
         local_address: Option<String>;
         /// Local port.
         local_port: Option<i32>;
@@ -97,7 +101,8 @@ tables! {
         receives: i64;
         /// Their bytes, those received again included.
         receive_bytes: i64, "bytes";
-        /// Last segment sent; of a connection with `retransmit_timeout_ns` the last one of the data that was not acknowledged.
+        /// Last segment sent; of a connection with `retransmit_timeout_ns` the last one of the data that was
+        /// not acknowledged.
         last_send_ns: Option<i64>, "ns";
         /// Last data received.
         last_receive_ns: Option<i64>, "ns";
@@ -105,9 +110,10 @@ tables! {
         max_send_gap_ns: Option<i64>, "ns";
         /// Longest time between two receipts.
         max_receive_gap_ns: Option<i64>, "ns";
-        /// Bytes sent for each second of a burst; bursts end where nothing is sent for more than 350 ms. Mean weighted by bytes.
+        /// Bytes sent for each second of a burst; bursts end where nothing is sent for more than 350 ms. Mean
+        /// weighted by bytes.
         send_bytes_per_s: Option<f64>;
-        /// The same for data received.
+        /// Bytes received for each second of a burst, which ends like one of sends. Mean weighted by bytes.
         receive_bytes_per_s: Option<f64>;
         /// Bytes received over its whole life, as the system counted; null without such an event.
         stat_in_bytes: Option<i64>, "bytes";
@@ -131,8 +137,8 @@ tables! {
         ts_ns: i64, "ns";
         /// Connection.
         connection_id: i32, "key";
-        /// `retransmit`: sent again; `tail_loss_probe`: the same, because no acknowledgement came for the last segment; `client`: received again, so that the other
-        /// side sent it again.
+        /// `retransmit`: sent again; `tail_loss_probe`: the same, because no acknowledgement came for the
+        /// last segment; `client`: received again, so that the other side sent it again.
         kind: &'static str;
         /// When it was last sent; of `client` when it was first received.
         first_ns: i64, "ns";
@@ -152,12 +158,14 @@ tables! {
         connection_id: i32, "key";
         /// Thread that ran; data is mostly sent and received in threads of others.
         thread_key: Option<i32>, "key";
-        /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`, `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`,
-        /// `remote_reset`, `close`, `shutdown` or `retransmit_timeout`.
+        /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`,
+        /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`, `close`,
+        /// `shutdown` or `retransmit_timeout`.
         kind: &'static str;
         /// Bytes of data.
         size_bytes: Option<i64>, "bytes";
-        /// Sequence number of the first byte; of `retransmit`, `tail_loss_probe` and `keep_alive` the first one that is not acknowledged.
+        /// Sequence number of the first byte; of `retransmit`, `tail_loss_probe` and `keep_alive` the first
+        /// one that is not acknowledged.
         sequence: Option<i64>;
         /// Congestion window, of sends.
         congestion_window_bytes: Option<i64>, "bytes";

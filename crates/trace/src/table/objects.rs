@@ -5,44 +5,48 @@ use std::sync::Arc;
 tables! {
     /// A kernel object: an event, a file, a key, a process, …
     ///
-    /// Addresses are used again; each row is one object from its begin to its end. With events of objects (`OB_OBJECT`) an object ends when
-    /// it is deleted, without them when its last handle is closed.
+    /// Addresses are used again; each row is one object from its begin to its end. With events of objects
+    /// (`OB_OBJECT`) an object ends when it is deleted, without them when its last handle is closed.
     Object / ObjectColumns = "object", order [] {
         /// Number.
         object_id: i32, "key";
         /// Address, as bit pattern.
         address: i64;
-        /// Number of its type, which differs between systems; null where only references were told.
+        /// Number of its type, which differs between systems; null where only references were reported.
         type_id: Option<i32>;
-        /// Name of its type; null where the trace does not tell it.
+        /// Name of its type; null where the trace does not say.
         type_name: Option<Arc<str>>;
-        /// Its name in the namespace of objects, as closed handles and the lists of open ones tell it; null for those without one.
+        /// Its name in the namespace of objects, as closed handles and the lists of open ones say; null
+        /// for those without one.
         name: Option<Arc<str>>;
-        /// First event that is about it; null if it is only known from the list of handles that were open when the trace ended.
+        /// First event that is about it; null if it is only known from the list of handles that were open
+        /// when the trace ended.
         first_ns: Option<i64>, "ns";
-        /// When it was created, if that was told.
+        /// When it was created, if that was reported.
         created_ns: Option<i64>, "ns";
-        /// When it was deleted, if that was told.
+        /// When it was deleted, if that was reported.
         deleted_ns: Option<i64>, "ns";
     }
 
     /// A handle of a process, from its creation to its close.
     Handle / HandleColumns = "handle", order ["close_ns"] {
-        /// Process that has it: that which created it, the target of a duplicate, or the heir. Handles of the kernel are those of System.
+        /// Process that has it: that which created it, the target of a duplicate, or the heir. Handles of the
+        /// kernel are those of System.
         process_key: Option<i32>, "key";
         /// Its value, which is used again.
         handle: i64;
         /// The object.
         object_id: Option<i32>, "key";
-        /// How it came about: `create`; `duplicate`; `inherit`: a process that was started got a copy with the same value; `rundown`: it was
-        /// open before, a list of open handles has it; `unknown`: only its close was told.
+        /// How it came about: `create`; `duplicate`; `inherit`: a process that was started got a copy with
+        /// the same value; `rundown`: it was open before, a list of open handles has it; `unknown`: only its
+        /// close was reported.
         origin: &'static str;
-        /// What became of it: `closed`; `open` to the end; `process_end`: not closed, and its process ended; `reused`: its value
-        /// was given again, so that its close is missing.
+        /// What became of it: `closed`; `open` to the end; `process_end`: not closed, and its process ended;
+        /// `reused`: its value was given again, so that its close is missing.
         outcome: &'static str;
         /// When it was created; null if that is not in the trace.
         open_ns: Option<i64>, "ns";
-        /// When it was closed; null if no event told it.
+        /// When it was closed; null if no event reports it.
         close_ns: Option<i64>, "ns";
         /// `close_ns` − `open_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -94,7 +98,7 @@ tables! {
         address: i64;
         /// Bytes.
         size_bytes: i64, "bytes";
-        /// Position in the file; null where the system does not tell it.
+        /// Position in the file; null where the system does not say.
         offset_bytes: Option<i64>, "bytes";
         /// Path with drive letter, where known.
         path: Option<Arc<str>>;
@@ -102,13 +106,15 @@ tables! {
         file_key: i64;
         /// Protection of the pages and flags of the section, as bit pattern.
         flags: i32;
-        /// How it came about: `map`, `rundown` (a list of mapped files has it) or `unknown` (only its end was told).
+        /// How it came about: `map`, `rundown` (a list of mapped files has it) or `unknown` (only its end was
+        /// reported).
         origin: &'static str;
-        /// What became of it: `unmapped`; `open` to the end; `process_end`; `reused`: the address was mapped again.
+        /// What became of it: `unmapped`; `open` to the end; `process_end`; `reused`: the address was mapped
+        /// again.
         outcome: &'static str;
         /// When it was mapped; null if that is not in the trace.
         map_ns: Option<i64>, "ns";
-        /// When it was unmapped; null if no event told it.
+        /// When it was unmapped; null if no event reports it.
         unmap_ns: Option<i64>, "ns";
         /// `unmap_ns` − `map_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -126,7 +132,7 @@ tables! {
     HandleType / HandleTypeColumns = "handle_type", order ["process_key"] {
         /// Process that has them; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Type; null where the trace does not tell it.
+        /// Type; null where the trace does not say.
         type_name: Option<Arc<str>>;
         /// Handles that were created in the trace.
         created: i64;

@@ -9,7 +9,7 @@ tables! {
         kind: &'static str;
         /// GUID of the setting.
         setting_guid: String;
-        /// Name, where the event tells it.
+        /// Name, where the event gives it.
         name: Option<String>;
         /// Value as a number; null if it has other than 1, 2, 4 or 8 bytes.
         value: Option<i64>;
@@ -17,9 +17,10 @@ tables! {
         value_guid: Option<String>;
         /// Bytes of the value, in hexadecimal digits.
         value_hex: String;
-        /// Whether something overrides the power scheme; null if it is not told.
+        /// Whether something overrides the power scheme; null if it is not known.
         is_override: Option<bool>;
-        /// Profile of the processor driver that the setting belongs to; null for what is in force in the system.
+        /// Profile of the processor driver that the setting belongs to; null for what is in force in the
+        /// system.
         profile: Option<i32>;
         /// Of a profile: `ac` while the machine has power from outside, `dc` on battery.
         power_source: Option<&'static str>;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 tables! {
     /// An operation on the registry. Its event is written when it ends.
     RegistryIo / RegistryIoColumns = "registry_io", order ["end_ns"] {
-        /// `create_key` (also opens one that is there), `open_key`, `close_key`, `delete_key`, `query_key`, `enumerate_key`, `flush_key`,
-        /// `set_value`, `delete_value`, `query_value`, `enumerate_value`, `query_multiple_values`, `set_information`, `query_security`,
-        /// `set_security` or `virtualize`.
+        /// `create_key` (also opens one that is there), `open_key`, `close_key`, `delete_key`, `query_key`,
+        /// `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`, `enumerate_value`,
+        /// `query_multiple_values`, `set_information`, `query_security`, `set_security` or `virtualize`.
         operation: &'static str;
         /// Process of the thread; null if it is not known.
         process_key: Option<i32>, "key";
@@ -17,18 +17,20 @@ tables! {
         start_ns: i64, "ns";
         /// End.
         end_ns: i64, "ns";
-        /// `end_ns` − `start_ns`; null where the event tells a begin behind its end.
+        /// `end_ns` − `start_ns`; null where the event reports a begin behind its end.
         duration_ns: Option<i64>, "ns";
-        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program named where it is not known what that is
-        /// relative to; null if nothing is known. Cut behind 8192 bytes.
+        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program named where
+        /// it is not known what that is relative to; null if nothing is known. Cut behind 8192 bytes.
         key: Option<Arc<str>>;
         /// Whether `key` is a path from the root on.
         is_whole_key: bool;
-        /// Address of the control block of the key that the operation started from, as bit pattern; 0 for none.
+        /// Address of the control block of the key that the operation started from, as bit pattern; 0 for
+        /// none.
         key_block: i64;
         /// Name of the value; null for operations on keys, and for the default value, which has none.
         value: Option<Arc<str>>;
-        /// Place in an enumeration; class of information of `query_key` and `set_information`; null where it is not told.
+        /// Place in an enumeration; class of information of `query_key` and `set_information`; null where it
+        /// is not known.
         index: Option<i64>;
         /// NTSTATUS, as bit pattern.
         status: i32;

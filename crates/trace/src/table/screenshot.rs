@@ -1,17 +1,20 @@
 //! Table of pictures of the screen.
 
 tables! {
-    /// A picture of the screen that the recording tool ETWController took: a file in the folder beside the trace (`NAME.etl.Screenshots` or `NAME.Screenshots`) when the extract
-    /// was made, or one that an event tells and that is not there. The pictures themselves are not part of the extract.
+    /// A picture of the screen that the recording tool ETWController took: a file in the folder beside the
+    /// trace (`NAME.etl.Screenshots` or `NAME.Screenshots`) when the extract was made, or one that an event
+    /// tells and that is not there. The pictures themselves are not part of the extract.
     Screenshot / ScreenshotColumns = "screenshot", order ["ts_ns"] {
-        /// When it was taken; can lie before or behind the trace. Null if nothing tells.
+        /// When it was taken; can lie before or behind the trace. Null if it is not known.
         ts_ns: Option<i64>, "ns";
-        /// What tells the time: `event`: the click or key with that number, or an event of the picture itself; `name`: the time of day in the name of the file;
-        /// `modified`: when the file was written. Null if nothing tells.
+        /// What tells the time: `event`: the click or key with that number, or an event of the picture
+        /// itself; `name`: the time of day in the name of the file; `modified`: when the file was written.
+        /// Null if it is not known.
         time_from: Option<&'static str>;
-        /// Why it was taken: `click` (of a mouse button), `key`, `reaction` (half a second behind a click or key), `enter` (key), `timer`, or `other`.
+        /// Why it was taken: `click` (of a mouse button), `key`, `reaction` (half a second behind a click or
+        /// key), `enter` (key), `timer`, or `other`.
         trigger: &'static str;
-        /// Number of the click or key, as the name of the file tells it.
+        /// Number of the click or key, as the name of the file says.
         event_number: Option<i32>;
         /// Mouse button or key; null if the event is not in the trace.
         input: Option<String>;

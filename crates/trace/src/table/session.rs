@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 tables! {
-    /// A session that recorded: that of the trace, and others of which Microsoft-Windows-Kernel-EventTracing tells.
+    /// A session that recorded: that of the trace, and others of which Microsoft-Windows-Kernel-EventTracing
+    /// tells.
     Logger / LoggerColumns = "logger", order [] {
-        /// Name; null where it is not told.
+        /// Name; null where it is not known.
         name: Option<String>;
         /// Whether it is a session that wrote this trace: one row for each file.
         is_of_trace: bool;
-        /// GUID of the session; null where it is not told.
+        /// GUID of the session; null where it is not known.
         session_guid: Option<String>;
         /// Number of the session on the machine.
         logger_id: Option<i64>;
         /// Start; null if it ran before the trace began.
         start_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on, or if that is not told.
+        /// Stop; null if it ran on, or if that is not known.
         stop_ns: Option<i64>, "ns";
         /// File that it wrote.
         file: Option<String>;
@@ -25,7 +26,7 @@ tables! {
         modes: Option<String>;
         /// Size of its buffers, of sessions of the trace.
         buffer_size_bytes: Option<i64>, "bytes";
-        /// Size of its buffers as its events tell it; in what is not documented.
+        /// Size of its buffers as its events say; in what is not documented.
         event_buffer_size: Option<i64>;
         /// Buffers that it may not go below.
         minimum_buffers: Option<i64>;
@@ -33,28 +34,30 @@ tables! {
         maximum_buffers: Option<i64>;
         /// The most buffers that it had.
         peak_buffers: Option<i64>;
-        /// Buffers that it had when that was told.
+        /// Buffers that it had when that was reported.
         current_buffers: Option<i64>;
         /// Buffers that it wrote, of sessions of the trace; 0 if it was never closed.
         buffers_written: Option<i64>;
-        /// Events that it lost; null where it is not told.
+        /// Events that it lost; null where it is not known.
         events_lost: Option<i64>;
-        /// Buffers that it lost; null where it is not told.
+        /// Buffers that it lost; null where it is not known.
         buffers_lost: Option<i64>;
-        /// Buffers that its reader in real time lost; null where it is not told.
+        /// Buffers that its reader in real time lost; null where it is not known.
         real_time_buffers_lost: Option<i64>;
-        /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went wrong.
+        /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went
+        /// wrong.
         status: Option<i32>;
-        /// What the kernel recorded for the trace, as keywords of xperf; null where it is not told.
+        /// What the kernel recorded for the trace, as keywords of xperf; null where it is not known.
         kernel_keywords: Option<String>;
     }
 
-    /// Something that happened to a session or a provider, told by Microsoft-Windows-Kernel-EventTracing.
+    /// Something that happened to a session or a provider, reported by Microsoft-Windows-Kernel-EventTracing.
     LoggerEvent / LoggerEventColumns = "logger_event", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`, `register`, `unregister` (a process
-        /// brings or takes back a provider), `enable`, `disable` (a provider for a session), `lost_event` or `lost_system_event`.
+        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`, `register`,
+        /// `unregister` (a process brings or takes back a provider), `enable`, `disable` (a provider for a
+        /// session), `lost_event` or `lost_system_event`.
         kind: &'static str;
         /// Session; null where the event names none.
         session: Option<Arc<str>>;
@@ -88,19 +91,19 @@ tables! {
         enter_ns: Option<i64>, "ns";
         /// Exit; null if it is not in the trace.
         exit_ns: Option<i64>, "ns";
-        /// Length: `exit_ns` − `enter_ns`, without an entry what the exit tells; null without an exit.
+        /// Length: `exit_ns` − `enter_ns`, without an entry what the exit says; null without an exit.
         duration_ns: Option<i64>, "ns";
         /// Number of the stay; null without an entry, and in old versions.
         scenario: Option<i64>;
         /// Why it began, as number; null without an entry.
         enter_reason: Option<i32>;
-        /// The same as text; null for numbers without a name.
+        /// Why it began, as text; null for numbers without a name.
         enter_reason_name: Option<&'static str>;
         /// Why it ended, as number; null without an exit.
         exit_reason: Option<i32>;
-        /// The same as text.
+        /// Why it ended, as text; null for numbers without a name.
         exit_reason_name: Option<&'static str>;
-        /// Length as the exit tells it, which goes on while clocks stand still.
+        /// Length as the exit says, which goes on while clocks stand still.
         told_duration_ns: Option<i64>, "ns";
         /// Time in the deepest idle state of the platform (DRIPS).
         drips_ns: Option<i64>, "ns";

@@ -1,36 +1,40 @@
-//! Tables of what the window manager tells (provider Microsoft-Windows-Win32k), and what is computed from them.
+//! Tables of what the window manager says (provider Microsoft-Windows-Win32k), and what is computed from
+//! them.
 
 use std::sync::Arc;
 
 tables! {
-    /// An acquisition of the global lock of the window manager (`UserCrit`), which every thread needs that deals with windows and input: from the wait
-    /// for it to its release (provider Microsoft-Windows-Win32k, keyword 0x10000000). A release ends the last acquisition of its thread.
+    /// An acquisition of the global lock of the window manager (`UserCrit`), which every thread needs that
+    /// deals with windows and input: from the wait for it to its release (provider Microsoft-Windows-Win32k,
+    /// keyword 0x10000000). A release ends the last acquisition of its thread.
     UserLock / UserLockColumns = "user_lock", order ["release_ns"] {
         /// Process.
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `exclusive` or `shared`; null where only the release was told.
+        /// `exclusive` or `shared`; null where only the release was recorded.
         mode: Option<&'static str>;
-        /// When the thread had it; null where only the release was told.
+        /// When the thread had it; null where only the release was recorded.
         acquire_ns: Option<i64>, "ns";
-        /// When it gave it back; null where that was not told.
+        /// When it gave it back; null where that was not recorded.
         release_ns: Option<i64>, "ns";
-        /// How long it had waited by `acquire_ns`, as the event tells; null where only the release was told.
+        /// How long it had waited by `acquire_ns`, as the event says; null where only the release was
+        /// recorded.
         wait_ns: Option<i64>, "ns";
         /// `release_ns` − `acquire_ns`.
         hold_ns: Option<i64>, "ns";
-        /// The same as the release tells it. Older versions of Windows count the wait, too.
+        /// How long it held it, as the release says. Older versions of Windows count the wait, too.
         told_hold_ns: Option<i64>, "ns";
         /// Whether the system logged it as a slow one, too.
         is_slow: bool;
-        /// Number of the acquisition, as bit pattern; null where only the release was told.
+        /// Number of the acquisition, as bit pattern; null where only the release was recorded.
         token: Option<i64>;
         /// Stack that acquired it.
         stack_id: Option<i32>, "key";
     }
 
-    /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k, keywords 0x10000000000 for GDI, 0x20000000000 for USER).
+    /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k, keywords
+    /// 0x10000000000 for GDI, 0x20000000000 for USER).
     GdiUserObject / GdiUserObjectColumns = "gdi_user_object", order ["destroy_ns"] {
         /// Process that has it, or had it last; null where none has it.
         process_key: Option<i32>, "key";
@@ -46,12 +50,12 @@ tables! {
         session_id: i32;
         /// How it came about: `create`, or `unknown` where it was there before.
         origin: &'static str;
-        /// What became of it: `destroyed`; `open` to the end; `process_end`: its end was not told, and its process ended; `reused`: its handle was given
-        /// again, so that its end is missing.
+        /// What became of it: `destroyed`; `open` to the end; `process_end`: its end was not recorded, and
+        /// its process ended; `reused`: its handle was given again, so that its end is missing.
         outcome: &'static str;
         /// When it was created; null if that is not in the trace.
         create_ns: Option<i64>, "ns";
-        /// When it was destroyed; null if no event told it.
+        /// When it was destroyed; null if no event reports it.
         destroy_ns: Option<i64>, "ns";
         /// `destroy_ns` − `create_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -73,7 +77,8 @@ tables! {
         destroy_stack_id: Option<i32>, "key";
     }
 
-    /// A delay of a program with windows that the system noticed (provider Microsoft-Windows-Win32k, keyword 0x40000). It is told when it is over.
+    /// A delay of a program with windows that the system noticed (provider Microsoft-Windows-Win32k, keyword
+    /// 0x40000). It is reported when it is over.
     UiDelay / UiDelayColumns = "ui_delay", order ["ts_ns"] {
         /// End.
         ts_ns: i64, "ns";
@@ -83,10 +88,11 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `message`: the thread did not look for messages; `input`: input waited for the thread, which was busy with other input; `wait_cursor`: the cursor that asks
-        /// to wait was shown.
+        /// `message`: the thread did not look for messages; `input`: input waited for the thread, which was
+        /// busy with other input; `wait_cursor`: the cursor that asks to wait was shown.
         kind: &'static str;
-        /// How long, to a tick of the system (10 to 16 ms). Of `input` the age of the oldest input that waited.
+        /// How long, to a tick of the system (10 to 16 ms). Of `input` the age of the oldest input that
+        /// waited.
         duration_ns: i64, "ns";
         /// Bits that describe the thread, as recorded.
         flags: Option<i32>;
@@ -94,7 +100,7 @@ tables! {
         since_input_remove_ns: Option<i64>, "ns";
         /// Age of the oldest input that waited.
         since_oldest_input_ns: Option<i64>, "ns";
-        /// Class of the window; null where the version does not tell it, as all below.
+        /// Class of the window; null where the version does not say, as all below.
         class_name: Option<String>;
         /// Class of the window at the top.
         top_level_class_name: Option<String>;
@@ -112,14 +118,15 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider Microsoft-Windows-Win32k, keywords 0x2000 for
-    /// threads, 0x20000 for processes).
+    /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider
+    /// Microsoft-Windows-Win32k, keywords 0x2000 for threads, 0x20000 for processes).
     FocusChange / FocusChangeColumns = "focus_change", order ["end_ns"] {
-        /// When it came; null if it was there before the trace, or that was not told.
+        /// When it came; null if it was there before the trace, or that was not recorded.
         ts_ns: Option<i64>, "ns";
-        /// When it went; null if it stayed to the end of the trace, or that was not told.
+        /// When it went; null if it stayed to the end of the trace, or that was not recorded.
         end_ns: Option<i64>, "ns";
-        /// How long it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`, or the end of the trace; null where a change was not told.
+        /// How long it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`, or the end
+        /// of the trace; null where a change was not recorded.
         duration_ns: Option<i64>, "ns";
         /// `thread` or `process`. Both kinds of rows tell of the same focus, so that they are not added up.
         level: &'static str;

@@ -1,6 +1,7 @@
 //! Why a stack tag file cannot be used.
 
-/// What is wrong with a stack tag file, and where. Names and values of the file stand in it as they are, to be escaped for a terminal.
+/// What is wrong with a stack tag file, and where. Names and values of the file stand in it as they are, to
+/// be escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column} (byte {offset}): expected {expected}, found {found}")]
 pub struct TagFileError {

@@ -50,8 +50,8 @@ impl TagSet {
         set
     }
 
-    /// A set of the rules of files, given by name and content. Their order decides only between rules of equal priority that match the
-    /// same frame. Stacks without a tag stay without one.
+    /// A set of the rules of files, given by name and content. Their order decides only between rules of
+    /// equal priority that match the same frame. Stacks without a tag stay without one.
     ///
     /// # Errors
     /// If a file is no stack tag file, or is larger than such files are: [`TagFileError`] says where.
@@ -103,7 +103,8 @@ impl TagSet {
         self.rules.iter().map(|rule| rule.path.as_str())
     }
 
-    /// The tag of one stack of modules and methods, the innermost frame first. For many stacks use [`Tagged`].
+    /// The tag of one stack of modules and methods, the innermost frame first. For many stacks use
+    /// [`Tagged`].
     #[must_use]
     pub fn tag(&self, stack: &[(Option<&str>, Option<&str>)]) -> Option<String> {
         let frames: Vec<_> = stack.iter().rev().copied().collect();
@@ -120,7 +121,8 @@ impl TagSet {
     }
 }
 
-/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not known.
+/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not
+/// known.
 fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
     let text = method.map(MethodText::new);
     let matches = |entry: &&&Entry| match &text {

@@ -46,11 +46,12 @@ impl Pattern {
     }
 }
 
-/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools write .NET methods either way.
+/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools write .NET
+/// methods either way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MethodPattern {
     written: Pattern,
-    /// The same with points, where it is written with colons.
+    /// The pattern with points, where it is written with colons.
     pointed: Option<Pattern>,
 }
 

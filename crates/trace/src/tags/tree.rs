@@ -1,7 +1,8 @@
 //! The tag of every stack of a tree.
 //!
-//! Each frame is matched once. The tag of a node follows from that of its parent and its own frame: the higher priority wins, and its own
-//! frame, which is nearer to the innermost one, among equals. So a node costs a few instructions, however deep it lies.
+//! Each frame is matched once. The tag of a node follows from that of its parent and its own frame: the
+//! higher priority wins, and its own frame, which is nearer to the innermost one, among equals. So a node
+//! costs a few instructions, however deep it lies.
 
 use rustc_hash::FxHashMap;
 
@@ -36,7 +37,8 @@ const NOTHING: u32 = 0;
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
-    /// Finds the tags of the nodes of a tree. `node` tells parent and frame of each; parents must come before their children.
+    /// Finds the tags of the nodes of a tree. `node` tells parent and frame of each; parents must come before
+    /// their children.
     #[must_use]
     pub fn new<F: Frames + ?Sized>(
         set: &TagSet,
@@ -61,7 +63,8 @@ impl Tagged {
         Self { of_node, found, names: finder.names, names_others: set.names_others() }
     }
 
-    /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and that is not named.
+    /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and
+    /// that is not named.
     #[inline]
     #[must_use]
     pub fn tag(&self, stack: i32) -> Option<u32> {

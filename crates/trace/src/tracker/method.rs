@@ -99,8 +99,8 @@ impl MethodTracker {
         self.methods.get(&pid)?.get(index)
     }
 
-    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order of
-    /// [`MethodTracker::processes`].
+    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order
+    /// of [`MethodTracker::processes`].
     #[must_use]
     pub fn index_at(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
         self.last_holding(pid, address, |m| m.is_there_at(timestamp))
@@ -123,7 +123,8 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method: begins and ends.
+    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method:
+    /// begins and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
         self.methods
             .iter()

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey(pub u32);
 
-/// One process instance. Texts are empty where no event told them.
+/// One process instance. Texts are empty where no event reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessInstance {
     /// Process id.

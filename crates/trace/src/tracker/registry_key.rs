@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::interner::Interner;
 
-/// What an event tells about a control block.
+/// What an event says about a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// It is there from now on.
@@ -33,7 +33,8 @@ pub struct RegistryKeyTracker {
 }
 
 impl RegistryKeyTracker {
-    /// Takes an event about a control block, of its type and version; those of one block must come in time order.
+    /// Takes an event about a control block, of its type and version; those of one block must come in time
+    /// order.
     pub fn add(&mut self, op: u8, version: u8, timestamp: i64, block: u64, path: &str) {
         let holds = match op {
             // Version 1 has one type for all, of which it is not documented when it is logged.
@@ -45,8 +46,8 @@ impl RegistryKeyTracker {
         self.names.entry(block).or_default().push(Naming { timestamp, holds, path });
     }
 
-    /// The key of a control block at a raw time: what the last event before tells if the block is there since, else what the next one tells
-    /// if the block was there before. Unknown between an end and a begin.
+    /// The key of a control block at a raw time: what the last event before says if the block is there
+    /// since, else what the next one says if the block was there before. Unknown between an end and a begin.
     #[must_use]
     pub fn path(&self, block: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&block)?;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// Events of one module that are kept: it is loaded once and listed by at most two rundowns, in two forms.
 const MAX_EVENTS: usize = 8;
 
-/// What an event told of a module.
+/// What an event said about a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeModule {
     /// Raw time of the event.

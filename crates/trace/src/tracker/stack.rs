@@ -26,7 +26,8 @@ pub struct StackTree {
     addresses: Vec<u64>,
     /// Nodes by parent and address.
     children: HashTable<u32>,
-    /// The latest stacks by their hash: most stacks come again soon, and are found without a look-up for each frame.
+    /// The latest stacks by their hash: most stacks come again soon, and are found without a look-up for each
+    /// frame.
     recent: Vec<(u64, u32)>,
     mixer: Mixer,
 }
@@ -110,7 +111,8 @@ impl StackTree {
         self.frames(stack).next()
     }
 
-    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are not told to be known.
+    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are
+    /// not recognised as ones that are known.
     pub fn freeze(&mut self) {
         (self.children, self.recent) = (HashTable::new(), Vec::new());
         self.parents.shrink_to_fit();
@@ -194,8 +196,8 @@ impl Definitions {
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order. `part` is told by its outermost frame;
-    /// one without frames ends the meaning of the key in both.
+    /// Takes a definition; those of one key must come in time order. `part` is recognised by its outermost
+    /// frame; one without frames ends the meaning of the key in both.
     pub fn define(&mut self, timestamp: i64, key: u64, part: Option<StackPart>, stack: StackId) {
         self.count += 1;
         let tables = match part {

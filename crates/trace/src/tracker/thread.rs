@@ -31,7 +31,7 @@ pub struct ThreadInstance {
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
-    /// What its first event that tells more than ids told.
+    /// What the first event that says more than ids said.
     pub traits: Option<Box<Traits>>,
 }
 
@@ -99,8 +99,8 @@ impl ThreadTracker {
         }
     }
 
-    /// Takes what the event that was added last for this thread id told about the thread. The first word counts, except for a name,
-    /// which programs give threads that already run.
+    /// Takes what the event that was added last for this thread id told about the thread. The first word
+    /// counts, except for a name, which programs give threads that already run.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
         let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
         let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) else { return };
@@ -121,8 +121,8 @@ impl ThreadTracker {
         self.span(tid, timestamp).map(|span| span.pid)
     }
 
-    /// The instance of a thread id at that raw time, by the rule of [`ThreadTracker::process_of`]; `None` if no event
-    /// described it.
+    /// The instance of a thread id at that raw time, by the rule of [`ThreadTracker::process_of`]; `None` if
+    /// no event described it.
     #[must_use]
     pub fn at(&self, tid: u32, timestamp: i64) -> Option<ThreadKey> {
         self.span(tid, timestamp).map(|span| span.key)
@@ -133,7 +133,8 @@ impl ThreadTracker {
         if let [only] = spans.as_slice() {
             return Some(only);
         }
-        // Spans follow each other, so that the last one that began is the one that contains the time, if any does.
+        // Spans follow each other, so that the last one that began is the one that contains the time, if any
+        // does.
         let began = spans.partition_point(|span| span.begin <= timestamp);
         spans.get(began.saturating_sub(1))
     }

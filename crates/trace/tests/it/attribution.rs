@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::{group, net, sample, scheduler, thread};
+use etwkit_decode::kernel::{group, net, sample, scheduler};
 use etwkit_decode::{Plan, Tables};
 use etwkit_etl::{HeaderKind, RawEvent};
 use etwkit_trace::attribution::{Attributor, Ids};

@@ -32,7 +32,8 @@ fn calls(rows: &Batches) -> Vec<[Option<i64>; 6]> {
 #[test]
 fn a_call_is_that_of_the_thread_that_runs_and_may_end_on_another_processor() {
     let mut trace = Recording::new();
-    // Thread 8 calls at 10, waits from 30 to 50 and leaves the kernel on the other processor. Meanwhile thread 12 calls on the first.
+    // Thread 8 calls at 10, waits from 30 to 50 and leaves the kernel on the other processor. Meanwhile
+    // thread 12 calls on the first.
     trace.switch(5, 0, 0, 8, &[]);
     trace.enter(10, 0, 0xFFFF_8000_0000_1000);
     trace.switch(30, 0, 8, 12, &[]);

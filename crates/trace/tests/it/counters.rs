@@ -147,14 +147,15 @@ fn kinds_of_cores_come_from_the_rundown_wherever_it_stands() {
     ];
     let want = [[0, 0, 0, 1, 2, 3000, 150], [1, 1, 0, 0, 1, 2000, 100]].map(|row| row.map(Some));
     assert_eq!(read(&rows, CpuCore::TABLE, columns), want);
-    // The rundown tells more than the table; the configuration does not.
+    // The rundown says more than the table; the configuration does not.
     assert_eq!(read(&rows, GenericEvent::TABLE, ["event_id"]), [[Some(64)]; 2]);
 }
 
 #[test]
 fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     let mut trace = Recording::new();
-    // DeliveredPerfChange: 120 % of 3000 MHz over 15 us; then 50 % over a time that overlaps; then without a length.
+    // DeliveredPerfChange: 120 % of 3000 MHz over 15 us; then 50 % over a time that overlaps; then without a
+    // length.
     trace.power(20, (111, 1), &[(0, 2), (0, 1), (120, 4), (15, 8)]);
     trace.power(40, (111, 1), &[(0, 2), (0, 1), (50, 4), (30, 8)]);
     trace.power(60, (111, 0), &[(0, 2), (0, 1), (100, 4)]);
@@ -164,7 +165,8 @@ fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     trace.power(30, (10, 0), &[(4, 4), (2400, 4), (0, 2), (0, 1)]);
     trace.power(70, (10, 0), &[(5, 4), (900, 4), (0, 2), (0, 1)]);
     trace.power(80, (64, 4), &rundown(0, 0, 3000, 0, 100));
-    // Of a processor whose nominal speed nobody tells: the percentage alone is no speed, and the event is kept.
+    // Of a processor whose nominal speed nobody tells: the percentage alone is no speed, and the event is
+    // kept.
     trace.power(85, (111, 1), &[(0, 2), (1, 1), (77, 4), (10, 8)]);
     let rows = trace.rows(Range::ALL);
     let speeds =

@@ -75,7 +75,7 @@ fn sample(ts_ns: i64, thread_key: i32, stack_id: i32, is_idle: bool) -> CpuSampl
     }
 }
 
-fn stay(
+fn slice(
     thread_key: i32,
     times: [Option<i64>; 4],
     wait_ns: i64,
@@ -104,9 +104,9 @@ fn example() -> Batches {
     let mut tables = names();
     tables.push(rows(&[sample(10, 1, 2, false), sample(20, 2, 3, false), sample(30, 1, 0, true)]));
     tables.push(rows(&[
-        stay(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
-        stay(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
-        stay(2, [Some(80), None, Some(90), Some(95)], 0, 10, 3),
+        slice(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
+        slice(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
+        slice(2, [Some(80), None, Some(90), Some(95)], 0, 10, 3),
     ]));
     tables
 }
@@ -164,13 +164,13 @@ fn a_process_has_what_its_threads_have_and_idle_is_left_out() {
 }
 
 #[test]
-fn what_dpcs_took_of_the_run_time_of_a_process_is_the_sum_of_its_stays() {
+fn what_dpcs_took_of_the_run_time_of_a_process_is_the_sum_of_its_slices() {
     let interrupted = |rows: &[Option<i64>]| {
         let mut tables = example();
         let times = [Some(0), Some(40), Some(50), Some(60)];
-        let stays: Vec<_> =
-            rows.iter().map(|ns| ContextSwitch { dpc_isr_ns: *ns, ..stay(1, times, 40, 10, 4) }).collect();
-        *tables.last_mut().unwrap() = self::rows(&stays);
+        let slices: Vec<_> =
+            rows.iter().map(|ns| ContextSwitch { dpc_isr_ns: *ns, ..slice(1, times, 40, 10, 4) }).collect();
+        *tables.last_mut().unwrap() = self::rows(&slices);
         let mut out = Batches::new();
         derive(&tables, &[], &mut out).unwrap();
         int(of(&out, CpuProcess::TABLE), "dpc_isr_ns")
@@ -214,9 +214,9 @@ fn tagged_example() -> Batches {
     let module =
         |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
     let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
-    let stay = |thread, times, wait, ready, stack: i32| ContextSwitch {
+    let slice = |thread, times, wait, ready, stack: i32| ContextSwitch {
         stack_id: Some(stack).filter(|stack| *stack >= 0),
-        ..stay(thread, times, wait, ready, 0)
+        ..slice(thread, times, wait, ready, 0)
     };
     vec![
         rows(&[Process { process_key: 0, pid: 0, ..Process::default() }]),
@@ -249,10 +249,10 @@ fn tagged_example() -> Batches {
             sample(30, 1, 0, true),
         ]),
         rows(&[
-            stay(1, [Some(20), Some(50), Some(55), Some(60)], 30, 5, 4),
-            stay(2, [Some(40), Some(70), Some(72), Some(80)], 30, 2, 4),
-            stay(2, [Some(80), None, Some(90), Some(95)], 0, 10, 5),
-            stay(3, [Some(60), Some(65), Some(66), Some(70)], 5, 1, -1),
+            slice(1, [Some(20), Some(50), Some(55), Some(60)], 30, 5, 4),
+            slice(2, [Some(40), Some(70), Some(72), Some(80)], 30, 2, 4),
+            slice(2, [Some(80), None, Some(90), Some(95)], 0, 10, 5),
+            slice(3, [Some(60), Some(65), Some(66), Some(70)], 5, 1, -1),
         ]),
     ]
 }
@@ -325,7 +325,7 @@ fn tags_without_switches_know_no_waits() {
 }
 
 #[test]
-fn a_stay_without_a_stack_changes_no_method() {
+fn a_slice_without_a_stack_changes_no_method() {
     let mut out = Batches::new();
     derive(&tagged_example(), &[], &mut out).unwrap();
     assert!(out.iter().all(|(table, _)| table.name != CpuTag::TABLE.name));
@@ -348,7 +348,7 @@ fn modules_that_are_known_drivers_are_listed() {
 }
 
 #[test]
-fn run_time_of_a_method_is_that_of_stays_which_began_with_it() {
+fn run_time_of_a_method_is_that_of_slices_which_began_with_it() {
     let mut out = Batches::new();
     derive(&example(), &[], &mut out).unwrap();
     let methods = of(&out, CpuMethod::TABLE);
@@ -359,16 +359,16 @@ fn run_time_of_a_method_is_that_of_stays_which_began_with_it() {
 /// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that
 /// sleeps deeply.
 fn wakeups(count: i64) -> Batches {
-    let stays: Vec<ContextSwitch> = (0..count)
+    let slices: Vec<ContextSwitch> = (0..count)
         .map(|n| {
             let start = n * 1000;
             let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
             let c_state = [None, Some(1), Some(2), Some(0)][n as usize % 4];
-            ContextSwitch { prev_c_state: c_state, ..stay(1, times, 100, n, 4) }
+            ContextSwitch { prev_c_state: c_state, ..slice(1, times, 100, n, 4) }
         })
         .collect();
     let mut tables = names();
-    tables.push(rows(&stays));
+    tables.push(rows(&slices));
     tables
 }
 
@@ -412,7 +412,7 @@ fn of_method(out: &Batches, name: &str, columns: &[&str]) -> Option<Vec<Option<i
 fn what_has_no_stack_counts_for_its_process_only() {
     let mut tables = example();
     let no_stack =
-        ContextSwitch { stack_id: None, ..stay(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0) };
+        ContextSwitch { stack_id: None, ..slice(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0) };
     tables.push(rows(&[no_stack]));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
@@ -441,7 +441,7 @@ fn an_open_wait_has_no_length() {
 }
 
 #[test]
-fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
+fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
     let mut out = Batches::new();
     derive(&example(), &[], &mut out).unwrap();
     let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
@@ -464,15 +464,15 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_stays() {
 fn methods_of_different_stacks_have_percentiles_of_their_own() {
     let mut tables = wakeups(240);
     // Every third time the thread comes back in `b main` instead of `wait main`.
-    let stays: Vec<ContextSwitch> = (0..240)
+    let slices: Vec<ContextSwitch> = (0..240)
         .map(|n| {
             let start = n * 1000;
             let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
-            stay(1, times, 100, n, if n % 3 == 0 { 3 } else { 4 })
+            slice(1, times, 100, n, if n % 3 == 0 { 3 } else { 4 })
         })
         .collect();
     tables.pop();
-    tables.push(rows(&stays));
+    tables.push(rows(&slices));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
     let table = of(&out, ReadyPercentile::TABLE);

@@ -53,7 +53,7 @@ fn read(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
 
 const IDLE: i32 = 0;
 
-fn stay(process: i32, cpu: i32, in_ns: Option<i64>, out_ns: i64, priority: Option<i32>) -> ContextSwitch {
+fn slice(process: i32, cpu: i32, in_ns: Option<i64>, out_ns: i64, priority: Option<i32>) -> ContextSwitch {
     ContextSwitch {
         process_key: Some(process),
         cpu: Some(cpu),
@@ -89,10 +89,10 @@ fn example() -> Batches {
         ..CpuFrequency::default()
     };
     let process = |process_key, pid| Process { process_key, pid, ..Process::default() };
-    let woken = |stay: ContextSwitch, ready_ns, state| ContextSwitch {
+    let woken = |slice: ContextSwitch, ready_ns, state| ContextSwitch {
         ready_ns: Some(ready_ns),
         prev_c_state: state,
-        ..stay
+        ..slice
     };
     vec![
         rows(&[process(IDLE, 0), process(1, 8), process(2, 12)]),
@@ -104,12 +104,12 @@ fn example() -> Batches {
         ]),
         rows(&[sample(5, 0, 2), sample(35, 1, 1), sample(45, 1, 1)]),
         rows(&[
-            stay(2, 0, None, 20, None),
-            stay(IDLE, 1, None, 25, None),
-            ContextSwitch { prev_c_state: Some(1), ..stay(2, 1, Some(25), 30, Some(8)) },
-            stay(IDLE, 0, Some(20), 60, None),
-            woken(stay(1, 1, Some(30), 80, Some(4)), 20, None),
-            woken(stay(2, 0, Some(60), 80, Some(8)), 5, Some(2)),
+            slice(2, 0, None, 20, None),
+            slice(IDLE, 1, None, 25, None),
+            ContextSwitch { prev_c_state: Some(1), ..slice(2, 1, Some(25), 30, Some(8)) },
+            slice(IDLE, 0, Some(20), 60, None),
+            woken(slice(1, 1, Some(30), 80, Some(4)), 20, None),
+            woken(slice(2, 0, Some(60), 80, Some(8)), 5, Some(2)),
         ]),
     ]
 }
@@ -195,7 +195,7 @@ fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
 }
 
 #[test]
-fn without_samples_stays_are_cpu_and_without_kinds_there_is_one() {
+fn without_samples_slices_are_cpu_and_without_kinds_there_is_one() {
     let mut tables = example();
     tables.retain(|(table, _)| ![CpuSample::TABLE.name, CpuCore::TABLE.name].contains(&table.name));
     let out = derived(&tables);
@@ -262,7 +262,7 @@ fn idle_events_are_summed_up_by_processor_and_state() {
 #[test]
 fn counters_are_summed_up_by_thread() {
     let counter = |position, name: &str| PmcCounter { position, name: name.into(), ..PmcCounter::default() };
-    let stay = |process_key, thread_key, value_0, value_1| Pmc {
+    let slice = |process_key, thread_key, value_0, value_1| Pmc {
         process_key,
         thread_key,
         run_ns: 10,
@@ -283,7 +283,7 @@ fn counters_are_summed_up_by_thread() {
             counter(Some(1), "TotalCycles"),
             counter(None, "LLCMisses"),
         ]),
-        rows(&[stay(Some(1), 4, 5, Some(7)), stay(Some(1), 4, 6, None), stay(None, 9, 1, Some(2))]),
+        rows(&[slice(Some(1), 4, 5, Some(7)), slice(Some(1), 4, 6, None), slice(None, 9, 1, Some(2))]),
         rows(&[sample(Some(100)), sample(Some(50)), sample(None)]),
     ];
     let columns = ["process_key", "thread_key", "counter", "kind", "value", "count", "run_ns"];

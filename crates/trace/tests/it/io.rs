@@ -122,7 +122,7 @@ fn service_times_of_a_disk_do_not_overlap() {
     assert_eq!((sums("0"), sums("1")), ((Some(47.0), Some(27.0)), (Some(26.0), Some(25.0))));
 }
 
-/// The response time is told in ticks of the performance counter, the completion in those of the clock.
+/// The response time is reported in ticks of the performance counter, the completion in those of the clock.
 #[test]
 fn response_times_are_ticks_of_the_performance_counter() {
     // 3000 MHz processor; 35 795 450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz 3.579545

@@ -315,7 +315,7 @@ fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
         }
         r.summary(20);
         let rows = r.rows();
-        // It tells more than the columns show.
+        // It says more than the columns show.
         assert_eq!(told(&rows, GenericEvent::TABLE, &["event_id"]), ["1352"]);
         told(&rows, TcpConnection::TABLE, &columns)
     };

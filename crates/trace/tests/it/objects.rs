@@ -74,7 +74,8 @@ fn values_and_addresses_are_used_again() {
     let mut trace = started();
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(30, CLOSE, 100, 0xA0, 0x14, "First");
-    // The same value and address for another object, whose handle goes to another process, too, and stays open there.
+    // The same value and address for another object, whose handle goes to another process, too, and stays
+    // open there.
     trace.handle(40, CREATE, 100, 0xA0, 0x14, "");
     trace.duplicate(45, 100, 0xA0, (100, 0x14), (200, 0x20));
     trace.handle(50, CLOSE, 100, 0xA0, 0x14, "Second");
@@ -82,7 +83,7 @@ fn values_and_addresses_are_used_again() {
     trace.handle(60, CREATE, 100, 0xB0, 0x18, "");
     trace.handle(70, CREATE, 100, 0xC0, 0x18, "");
     trace.handle(75, CLOSE, 100, 0xC0, 0x18, "");
-    // Nothing tells when this one was created.
+    // Nothing says when this one was created.
     trace.handle(80, CLOSE, 200, 0xD0, 0x30, "Old");
     trace.kernel(90, 0, (17, 37, 2), &[bytes(&[(EVENT, 2), (0, 2)]), wide("Event")].concat());
     let rows = trace.rows(Range::ALL);
@@ -225,7 +226,8 @@ fn what_is_committed_twice_or_given_back_in_part_is_counted_by_pages() {
     let mut event = |us, op, base: u64, size: u64, flags: u64| {
         trace.kernel(us, 0, (2, op, 2), &bytes(&[(base, 8), (size, 8), (100, 4), (flags, 4)]));
     };
-    // Reserved; eight pages committed; the middle four given back; six pages around the hole committed; three given back.
+    // Reserved; eight pages committed; the middle four given back; six pages around the hole committed; three
+    // given back.
     event(5, 98, 0x1000, 0x10000, reserve);
     event(10, 98, 0x1000, 0x8000, commit);
     event(20, 99, 0x3000, 0x4000, decommit);

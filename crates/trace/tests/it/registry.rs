@@ -49,7 +49,8 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
     trace.block(2, BLOCK_START, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(OPEN, 10, 14, (NOT_FOUND, 0), RUN, r"Sub\Key");
     trace.registry(QUERY_VALUE, 20, 21, (0, 2), RUN, "Tray");
-    // The default value has no name. Closing the last handle ends the control block before the operation does.
+    // The default value has no name. Closing the last handle ends the control block before the operation
+    // does.
     trace.registry(QUERY_VALUE, 22, 23, (0, 2), RUN, "");
     trace.block(25, BLOCK_DELETE, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(CLOSE, 24, 26, (0, 0), RUN, "");
@@ -102,7 +103,7 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
     let first = read(&rows, RegistryIo::TABLE, ["start_ns", "end_ns", "duration_ns", "status", "index"]);
     assert_eq!(first[0], [Some(10), Some(14), Some(4), Some(0xC000_0034u32 as i32 as i64), Some(0)]);
     assert_eq!(first[4], [Some(31), Some(33), Some(2), Some(0x8000_001Au32 as i32 as i64), Some(7)]);
-    // All of the thread that ran, and no event is told twice.
+    // All of the thread that ran, and no event is reported twice.
     let threads = read(&rows, RegistryIo::TABLE, ["thread_key"]).concat();
     assert!(threads.iter().all(|thread| thread.is_some() && *thread == threads[0]), "{threads:?}");
     assert!(read(&rows, GenericEvent::TABLE, ["event_id"]).is_empty());

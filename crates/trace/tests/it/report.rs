@@ -186,7 +186,7 @@ fn files_that_were_not_recorded_together_are_named() {
     }
 }
 
-/// A session that is read once has all that the faster walk can know, and it is the same.
+/// A session that is read once has all that the faster pass can know, and it is the same.
 #[test]
 fn reading_once_leaves_out_nothing_but_sections_and_cpu_use() {
     let session = trace();

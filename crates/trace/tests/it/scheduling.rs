@@ -108,15 +108,15 @@ fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
 }
 
 /// Thread, T0, T1, T2, T3, running, waiting, ready of every row; idle is left out.
-fn stays(rows: &Batches) -> Vec<[Option<i64>; 8]> {
+fn slices(rows: &Batches) -> Vec<[Option<i64>; 8]> {
     let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
     let tid = |key| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
     let columns =
         ["thread_key", "last_out_ns", "readied_ns", "in_ns", "out_ns", "run_ns", "wait_ns", "ready_ns"];
-    let mut stays = read(rows, ContextSwitch::TABLE, columns);
-    stays.iter_mut().for_each(|row| row[0] = tid(row[0]));
-    stays.retain(|row| row[0] != Some(0));
-    stays
+    let mut slices = read(rows, ContextSwitch::TABLE, columns);
+    slices.iter_mut().for_each(|row| row[0] = tid(row[0]));
+    slices.retain(|row| row[0] != Some(0));
+    slices
 }
 
 fn truths(rows: &Batches, table: &Table, column: &str) -> Vec<Option<bool>> {
@@ -158,8 +158,8 @@ fn a_thread_that_is_made_ready_just_before_its_switch_out_keeps_who_made_it_read
     trace.switch(28, 0, (0, 2), 4);
     trace.switch(33, 0, (4, WAITS), 0);
     let rows = trace.rows();
-    let stay = stays(&rows)[1];
-    assert_eq!(stay, [4, 20, 20, 28, 33, 5, 0, 8].map(Some));
+    let slice = slices(&rows)[1];
+    assert_eq!(slice, [4, 20, 20, 28, 33, 5, 0, 8].map(Some));
     let tids = read(&rows, Thread::TABLE, ["tid", "thread_key"]);
     let readier = read(&rows, ContextSwitch::TABLE, ["in_ns", "readying_thread_key"]);
     let readier = readier.iter().find(|[at, _]| *at == Some(28)).unwrap()[1];
@@ -188,8 +188,8 @@ fn a_new_thread_has_the_time_at_which_it_was_first_made_ready_and_ran() {
     assert!(threads.contains(&[12, 10, 12, 20].map(Some)), "{threads:?}");
     assert!(threads.contains(&[Some(4), None, None, None]), "{threads:?}");
     assert!(threads.contains(&[Some(16), Some(31), None, None]), "{threads:?}");
-    // How long it was ready is told with the thread; what it waited for is nobody's.
-    let first = stays(&rows).into_iter().find(|stay| stay[3] == Some(20)).unwrap();
+    // How long it was ready is reported with the thread; what it waited for is nobody's.
+    let first = slices(&rows).into_iter().find(|slice| slice[3] == Some(20)).unwrap();
     assert_eq!(first, [Some(12), None, Some(12), Some(20), Some(24), Some(4), None, None]);
 }
 
@@ -263,7 +263,7 @@ fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
     let (rows, imported) = rows(vec![programs.finish(), kernel.finish()]);
     let none = None;
     assert_eq!(
-        stays(&rows),
+        slices(&rows),
         [
             // Since the mark.
             [Some(4), none, none, none, Some(150), Some(40), none, none],
@@ -332,7 +332,7 @@ fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     let (rows, imported) = rows(vec![file]);
     let none = None;
     assert_eq!(
-        stays(&rows),
+        slices(&rows),
         [
             [Some(4), none, none, Some(10), Some(20), Some(10), none, none],
             // Up to the last event in front of the gap.
@@ -348,7 +348,7 @@ fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     assert_eq!(gaps_of(&imported), 2);
     // Where none is missing all is counted.
     let (rows, imported) = crate::scheduling::rows(vec![with_a_gap(|_| (), false)]);
-    let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+    let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
     assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
 }
 
@@ -357,7 +357,7 @@ fn a_damaged_buffer_is_a_gap() {
     let whole = with_a_gap(one_more_buffer, true);
     let count = |file: Vec<u8>| {
         let (rows, imported) = rows(vec![file]);
-        let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+        let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
         (waits, gaps_of(&imported))
     };
     assert_eq!(count(whole.clone()).1, 0);
@@ -379,8 +379,8 @@ fn behind_the_end_of_a_cut_file_nothing_is_known() {
         let open = truths(&rows, ContextSwitch::TABLE, "is_open_wait");
         assert!(!open.contains(&Some(true)), "{cut} {open:?}");
         // Thread 8 ran at least up to the last event that is there.
-        let stay = stays(&rows).into_iter().find(|stay| stay[0] == Some(8)).unwrap();
-        assert_eq!((stay[3], stay[4], stay[5]), (Some(12), None, Some(28)), "{cut}");
+        let slice = slices(&rows).into_iter().find(|slice| slice[0] == Some(8)).unwrap();
+        assert_eq!((slice[3], slice[4], slice[5]), (Some(12), None, Some(28)), "{cut}");
     }
 }
 
@@ -394,7 +394,7 @@ fn losses_of_other_sessions_are_no_gaps() {
         programs.writer.flush(0).unwrap();
     }
     let (rows, imported) = rows(vec![with_a_gap(|_| (), false), programs.finish()]);
-    let waits: Vec<_> = stays(&rows).iter().filter_map(|stay| stay[6]).collect();
+    let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
     assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
 }
 
@@ -448,7 +448,7 @@ fn a_sample_without_the_kernel_half_of_its_stack_keeps_its_address_as_the_innerm
 
 /// The example of `docs/numbers/cpu.md`.
 #[test]
-fn dpcs_and_interrupts_are_a_part_of_the_stay_that_they_interrupted() {
+fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
     let mut trace = Recording::new();
     let start = trace.start;
     let interrupt = |trace: &mut Recording, from: i64, to: i64, cpu: u16, opcode: u8| {
@@ -466,7 +466,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_stay_that_they_interrupted() {
     interrupt(&mut trace, 30, 32, 0, 67);
     interrupt(&mut trace, 29, 36, 0, 68);
     interrupt(&mut trace, 40, 41, 0, 69);
-    // It runs on a thread of its own: that of the stay.
+    // It runs on a thread of its own: that of the slice.
     interrupt(&mut trace, 42, 45, 0, 66);
     interrupt(&mut trace, 21, 45, 1, 68);
     trace.switch(50, 0, (8, WAITS), 4);

@@ -1,4 +1,4 @@
-//! What the window manager tells: events in, rows out. The examples of docs/numbers/windows.md.
+//! What the window manager says: events in, rows out. The examples of docs/numbers/windows.md.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -146,7 +146,7 @@ fn locks() -> Batches {
     trace.release(5, CONSOLE, 90);
     trace.acquire(10, EDITOR, 163, (4, 0), 1);
     trace.release(30, EDITOR, 20);
-    // A slow one is told twice; the version tells a hold that begins with the wait.
+    // A slow one is reported twice; the version reports a hold that begins with the wait.
     trace.acquire(40, CONSOLE, 163, (25, 0), 2);
     trace.acquire(41, CONSOLE, 416, (0, 0), 2);
     trace.acquire(45, EDITOR, 165, (0, 3), 3);

@@ -1,4 +1,5 @@
-//! Groups of arguments that dumps share. This file imports no command; the commands, and the root of `dump`, import it.
+//! Groups of arguments that dumps share. This file imports no command; the commands, and the root of `dump`,
+//! import it.
 
 use std::path::PathBuf;
 
@@ -28,16 +29,19 @@ pub(crate) struct Common {
     /// Write the rows to a file, as comma-separated values; - is the standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
-    /// Overwrite a file that is there with --csv, whatever wrote it; traces and extracts are never overwritten
+    /// Overwrite a file that is there with --csv, whatever wrote it; traces and extracts are never
+    /// overwritten
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts where one cannot be read; all errors are printed at the end, and the exit code is 2
+    /// Go on with the other extracts where one cannot be read; all errors are printed at the end, and the
+    /// exit code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
-    /// How times are written: s (seconds of the trace, which it is without this), local, localtime, utc, utctime, here or heretime
+    /// How times are written: s (seconds of the trace, which it is without this), local, localtime, utc,
+    /// utctime, here or heretime
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
     time_format: Option<TimeFormat>,
     /// Digits of a second, 0 to 6
@@ -70,7 +74,8 @@ impl Common {
         if self.force { Replace::Anything } else { Replace::OwnCsv }
     }
 
-    /// How times are written: in seconds, which can be asked for again; in lines of ETWAnalyzer as a clock shows them.
+    /// How times are written: in seconds, which can be asked for again; in lines of ETWAnalyzer as a clock
+    /// shows them.
     pub(super) fn time_format(&self) -> TimeFormat {
         let usual = if self.is_etwanalyzer() { TimeFormat::Local } else { TimeFormat::Seconds };
         self.time_format.unwrap_or(usual)
@@ -104,7 +109,8 @@ pub(super) const OUTPUT: &str = "Output";
 /// How processes are written.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessOutput {
-    /// Start and end behind names: none, or a time format; without it + and - mark processes that started or ended
+    /// Start and end behind names: none, or a time format; without it + and - mark processes that started or
+    /// ended
     #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
     pub(crate) process_format: Option<ProcessFormat>,
     /// Leave command lines out

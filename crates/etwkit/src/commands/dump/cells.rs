@@ -118,7 +118,7 @@ fn print_merged(
     let is_list =
         |one: &Answered<Answer>| one.answer.parts.iter().all(|part| !part.table.columns().is_empty());
     if !answers.iter().all(is_list) {
-        // Sentences are told for each extract.
+        // Sentences are reported for each extract.
         answers.iter().try_for_each(|one| print_one(asking, printer, one))?;
         return Ok(answers.iter().map(|one| one.answer.len()).sum());
     }

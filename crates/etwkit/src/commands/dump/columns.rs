@@ -88,7 +88,7 @@ impl<'a, R> Columns<'a, R> {
         Ok(())
     }
 
-    /// The same with nothing above columns.
+    /// These columns without titles.
     pub(super) fn untitled(mut self) -> Self {
         self.0.iter_mut().for_each(|column| column.title.clear());
         self

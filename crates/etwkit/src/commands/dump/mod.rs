@@ -1,4 +1,5 @@
-//! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here are arguments and text.
+//! `etwkit dump`: ready-made questions to extracts. Requests and numbers are of `etwkit_query::dump`; here
+//! are arguments and text.
 
 mod args;
 mod asking;

@@ -59,7 +59,7 @@ pub(super) fn ask_each<A: Send>(
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());
         let name = asked.name;
         let answer = asked.answer.map_err(anyhow::Error::from).and_then(|(mut info, answer)| {
-            // Two recordings of one name are told apart by where they lie; rows for machines have a column
+            // Two recordings of one name are distinguished by where they lie; rows for machines have a column
             // for that.
             let is_text = !common.json && common.csv.is_none();
             if info.of_several && is_text && !names.insert(info.file_name.clone()) {
@@ -194,7 +194,7 @@ fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes rows below their titles, and tells how many.
+/// Writes rows below their titles, and says how many.
 fn csv_rows<'r>(
     writer: &mut csv::Writer<impl std::io::Write>,
     fields: &[Field],

@@ -70,8 +70,9 @@ impl TestSelectionArgs {
 }
 
 impl Common {
-    /// The extracts and traces that are asked: those that are named, in their order, and for each folder those in it, by time. A choice of tests
-    /// puts all of them in the order of time and leaves one of a trace and its extract: the extract.
+    /// The extracts and traces that are asked: those that are named, in their order, and for each folder
+    /// those in it, by time. A choice of tests puts all of them in the order of time and leaves one of a
+    /// trace and its extract: the extract.
     pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
         let selection = self.tests.selection()?;
         // All tests being one run chooses nothing by itself.

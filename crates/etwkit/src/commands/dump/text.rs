@@ -46,7 +46,7 @@ impl Text {
         }
     }
 
-    /// The same for times that count from another zero.
+    /// This text, for times that count from another zero.
     pub(super) fn of_moved_times(self) -> Self {
         let (times, process_writer) = (self.times.of_moved_times(), self.process_writer.of_moved_times());
         Self { times, process_writer, ..self }
@@ -165,7 +165,7 @@ impl Text {
         format!("{name}{pid}{}", self.tags(process))
     }
 
-    /// The same with the command line behind it, unless that is not wanted.
+    /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
     pub(super) fn process_line(&self, process: ProcessText<'_>) -> String {
         let line = process.command_line.filter(|_| self.command_lines).map(arguments).unwrap_or_default();
         format!("{} {line}", self.process(process)).trim_end().to_owned()
@@ -201,7 +201,7 @@ pub(super) fn duration(ns: i64) -> String {
     format!("{days}{hours:02}:{minutes:02}:{:02}{}", whole % 60, fraction.trim_start_matches('0'))
 }
 
-/// What stands behind the executable in a command line; all of it where that cannot be told.
+/// What stands behind the executable in a command line; all of it where that cannot be known.
 fn arguments(line: &str) -> &str {
     let lower = line.to_ascii_lowercase();
     let Some(end) = lower.find(".exe").map(|at| at + 4) else { return line };

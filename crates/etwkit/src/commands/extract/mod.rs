@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
 /// Is told what became of a trace.
 type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
 
-/// Makes all extracts, and tells what became of each as soon as it is done.
+/// Makes all extracts, and says what became of each as soon as it is done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let jobs = plan::jobs(args)?;
     // What is wrong with it is said before anything is read.
@@ -137,7 +137,8 @@ pub(crate) struct Done<'a> {
     pub(crate) kept: Result<bool, String>,
 }
 
-/// Makes all extracts as [`run`] does, and leaves it to the caller to tell of it, between the lines of the progress display.
+/// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines of the
+/// progress display.
 pub(crate) fn run_told(
     args: &ExtractArgs,
     tell: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,

@@ -134,7 +134,8 @@ impl Rows {
         Ok(self.printed)
     }
 
-    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for a screen do not.
+    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for a screen
+    /// do not.
     fn csv_line(&self, line: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.target {
             Target::File => printer.raw(&format!("{line}\r\n"))?,

@@ -1,4 +1,4 @@
-//! What SQL cannot tell by itself: that no row means "not recorded", and that a summary has no single rows.
+//! What SQL cannot say by itself: that no row means "not recorded", and that a summary has no single rows.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! A trace of events that no recording at hand has: counts of pages, TraceLogging events, branch records, references to objects, a file without a name. The
-//! layouts are those that Windows documents; that it writes them so is not shown here.
+//! A trace of events that no recording at hand has: counts of pages, TraceLogging events, branch records,
+//! references to objects, a file without a name. The layouts are those that Windows documents; that it writes
+//! them so is not shown here.
 
 use std::fs::File;
 use std::path::Path;

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use crate::support::{Answer, Exit, run, trace};
 
-/// Extracts: where, and of which trace: a scenario, one that is built here (`built:` and what differs), or a small trace that others made.
+/// Extracts: where, and of which trace: a scenario, one that is built here (`built:` and what differs), or a
+/// small trace that others made.
 const EXTRACTS: &[(&str, &str)] = &[
     ("temp/Extract/SlowSystem", "git-bash"),
     ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "dotnet-5.etl"),

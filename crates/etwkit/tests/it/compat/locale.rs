@@ -33,7 +33,8 @@ fn under(locale: &str, line: &str, folder: &str) -> super::Printed {
     run_in(line, folder, &[("LC_ALL", locale)])
 }
 
-/// Where two answers differ: in the marks of numbers, which stand alone. The marks of both have one character, so that all else keeps its place.
+/// Where two answers differ: in the marks of numbers, which stand alone. The marks of both have one
+/// character, so that all else keeps its place.
 #[track_caller]
 fn differences(line: &str, ours: &str, german: &str) -> usize {
     let (ours, german): (Vec<char>, Vec<char>) = (ours.chars().collect(), german.chars().collect());

@@ -1,7 +1,8 @@
-//! Command lines of ETWAnalyzer as people published them, character by character: what they print is in `tests/transcripts/compat`.
+//! Command lines of ETWAnalyzer as people published them, character by character: what they print is in
+//! `tests/transcripts/compat`.
 //!
-//! Each line runs as a process of its own, called `ETWAnalyzer`, in a folder that stands for drive C:. What stands in front of the prompt is the folder that
-//! it runs in.
+//! Each line runs as a process of its own, called `ETWAnalyzer`, in a folder that stands for drive C:. What
+//! stands in front of the prompt is the folder that it runs in.
 
 mod built;
 mod csv;

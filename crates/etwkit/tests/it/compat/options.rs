@@ -28,7 +28,8 @@ const DUMPS: &[&str] = &[
     "virtualalloc",
 ];
 
-/// Sub commands and switches whose events are in no recording that the tests have: what shows them is a trace of `built.rs`.
+/// Sub commands and switches whose events are in no recording that the tests have: what shows them is a trace
+/// of `built.rs`.
 const BUILT: &[(&str, &str)] =
     &[("lbr", "*"), ("memory", "*"), ("tracelog", "*"), ("objectref", "-showref"), ("file", "-showallfiles")];
 
@@ -353,7 +354,8 @@ fn each_switch_changes_the_answer() {
     assert!(same.is_empty(), "these change nothing:\n{}", same.join("\n"));
 }
 
-/// What a line prints, and how it ends. Where the folder and the environment do not matter, no process is started.
+/// What a line prints, and how it ends. Where the folder and the environment do not matter, no process is
+/// started.
 fn answer(line: &str, added: &str) -> (String, i32) {
     const FILES: [&str; 3] = ["-fd", "-filedir", "-dir"];
     if added == "-nocolor" {
@@ -565,7 +567,8 @@ fn the_page_on_switches_tells_what_is_shown() {
     super::page(&page);
 }
 
-/// Whether a line shows that the switch of a sub command changes something; those that all sub commands share are shown by any.
+/// Whether a line shows that the switch of a sub command changes something; those that all sub commands share
+/// are shown by any.
 fn is_shown(dump: &str, name: &str) -> bool {
     const SHARED: [&str; 33] = [
         "-nocolor",

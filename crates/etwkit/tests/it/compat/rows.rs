@@ -1,4 +1,5 @@
-//! What the published lines print of FileWriter, LoadStress and SerializerTests is what the simulation of these programs knows.
+//! What the published lines print of FileWriter, LoadStress and SerializerTests is what the simulation of
+//! these programs knows.
 
 use serde_json::Value;
 
@@ -100,7 +101,8 @@ fn methods_of_the_writer_are_those_of_the_simulation() {
         let rows = rows(&printed(id), trace);
         assert_eq!(check_methods(&rows, &truth, pid), methods, "{id}: {rows:?}");
     }
-    // How long the files took, as the name of the test has it, is between the first and the last look at the method.
+    // How long the files took, as the name of the test has it, is between the first and the last look at the
+    // method.
     let truth = truth(SERIAL);
     let call = &truth["calls"][0];
     let took_ns = call["end_ns"].as_i64().unwrap() - call["start_ns"].as_i64().unwrap();

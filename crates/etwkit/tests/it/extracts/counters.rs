@@ -49,7 +49,7 @@ fn counters_of_every_process_and_thread_are_the_truth() {
     assert!(threads > 60 || !has_all(), "{threads}");
 }
 
-/// The same and cycles for each instruction from `dump pmc`.
+/// The sums, and cycles for each instruction, come out of `dump pmc`, too.
 fn check_dump(trace: &str, extract: &Extract, truth: &Value) {
     let answer = run(&["dump", "pmc", "--json", &extract.path]);
     assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{trace}");
@@ -67,7 +67,7 @@ fn check_dump(trace: &str, extract: &Extract, truth: &Value) {
 }
 
 #[test]
-fn a_part_of_a_trace_has_the_counters_of_the_stays_that_end_in_it() {
+fn a_part_of_a_trace_has_the_counters_of_the_slices_that_end_in_it() {
     for (trace, _) in made_with("pmc") {
         let sums = |extract: &Extract, condition: &str| {
             extract.ask(&format!(

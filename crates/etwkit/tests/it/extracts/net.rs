@@ -1,4 +1,4 @@
-//! DNS queries and TCP connections: every number of the truth, in the tables and as the dumps tell it.
+//! DNS queries and TCP connections: every number of the truth, in the tables and as the dumps say.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -192,7 +192,8 @@ fn memory_that_was_not_given_back_is_that_of_the_truth_by_frame() {
     }
 }
 
-/// The number that looks at first addresses alone: the last commit of an address whose last free lies before it.
+/// The number that looks at first addresses alone: the last commit of an address whose last free lies before
+/// it.
 const EXACT_BASE: &str = "select process_key, sum(size_bytes) from (
   select process_key, kind, size_bytes, row_number() over (partition by process_key, address order by alloc_id desc) as latest
   from virtual_alloc where kind <> 'reserve'

@@ -44,8 +44,8 @@ fn samples_by_process_and_module_are_those_of_the_truth() {
         let name = &sample.name;
         let by_process = counts(&extract, "select process_key, count(*) from cpu_sample group by 1");
         assert_eq!(by_process, truth["by_process"], "{name}");
-        // The truth goes by addresses: code that was compiled at run time lies in no image, though it belongs to
-        // the assembly that the runtime names.
+        // The truth goes by addresses: code that was compiled at run time lies in no image, though it belongs
+        // to the assembly that the runtime names.
         let exclusive = by_module(
             &extract,
             "select s.process_key, case when f.rva is null then '?' else coalesce(m.path, '?') end, count(*)
@@ -98,7 +98,7 @@ fn transfers_are_those_of_the_truth() {
     for (sample, truth, extract) in with("network") {
         let kernel = &truth["kernel_logger"];
         let any = |table: &Value| table["by_process"].as_object().is_some_and(|t| !t.is_empty());
-        // Both tell the same transfers; the extract has them once.
+        // Both report the same transfers; the extract has them once.
         let truth = if any(kernel) { kernel } else { &truth["kernel_network_provider"] };
         let mut columns = Vec::new();
         let mut names = Vec::new();
@@ -178,8 +178,8 @@ fn dumped_exceptions_are_as_many_as_the_truth_has() {
 /// What a number of a field is called, by field and number.
 type NamedNumbers = BTreeMap<(String, String), Value>;
 
-/// Values of the truth that stand in fields of the same name, members of structures included. A number that the
-/// trace names is a name in extracts, always the same one, and a number in the truth.
+/// Values of the truth that stand in fields of the same name, members of structures included. A number that
+/// the trace names is a name in extracts, always the same one, and a number in the truth.
 fn check_fields(what: &str, ours: &Value, truth: &Value, names: &mut NamedNumbers) -> usize {
     let Some(members) = truth.as_object() else {
         if ours.is_string() && truth.is_number() {

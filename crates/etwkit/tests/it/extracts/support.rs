@@ -63,7 +63,7 @@ impl Extract {
         rows.collect()
     }
 
-    /// The same by a process key in the first column, which becomes the truth's name.
+    /// The rows of an answer by the process key in its first column, which becomes the truth's name.
     #[track_caller]
     pub(super) fn by_process(&self, sql: &str) -> HashMap<String, Vec<Value>> {
         self.ask(sql).into_iter().map(|row| (self.process(&row[0]), row[1..].to_vec())).collect()

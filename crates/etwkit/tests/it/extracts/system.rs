@@ -1,4 +1,5 @@
-//! Registry, recording sessions, standby and regions of interest: from a trace that is written here to what the dumps print.
+//! Registry, recording sessions, standby and regions of interest: from a trace that is written here to what
+//! the dumps print.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -20,7 +20,8 @@ fn int(row: &Value, column: &str) -> i64 {
     row[column].as_i64().unwrap_or_else(|| panic!("{column} of {row}"))
 }
 
-/// Sums of the roots by process, after a look at each node: from the outermost frames, what is below it and its own add up to it.
+/// Sums of the roots by process, after a look at each node: from the outermost frames, what is below it and
+/// its own add up to it.
 fn roots(what: &str, rows: &[Value]) -> BTreeMap<String, i64> {
     let mut below: HashMap<(String, i64), i64> = HashMap::new();
     let mut roots = BTreeMap::new();

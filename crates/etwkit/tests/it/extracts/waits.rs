@@ -96,7 +96,8 @@ fn path(session: &Session, request: &PathRequest) -> Box<CriticalPath> {
     }
 }
 
-/// Segments follow each other, and their sums are the length of the path to the nanosecond, in whatever way they are added up.
+/// Segments follow each other, and their sums are the length of the path to the nanosecond, in whatever way
+/// they are added up.
 #[track_caller]
 fn check_sums(what: &str, path: &CriticalPath) {
     let length = path.to_ns - path.from_ns;

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::SLACK_US;
 
-/// Compares two values with all their keys: numbers of which one is a float to [`SLACK_US`], all else exactly. Returns
-/// the number of values.
+/// Compares two values with all their keys: numbers of which one is a float to [`SLACK_US`], all else
+/// exactly. Returns the number of values.
 #[track_caller]
 pub(super) fn agree(path: &str, truth: &Value, ours: &Value) -> usize {
     let mut differences = Vec::new();

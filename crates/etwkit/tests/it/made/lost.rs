@@ -42,7 +42,8 @@ fn check_gap(trace: &Trace) -> usize {
     agree(&format!("{}/gap", trace.name), &json!([from, to]), &json!([before, after]))
 }
 
-/// The whole buffers of a processor end before its first lost event, what the cut buffer still holds lies behind.
+/// The whole buffers of a processor end before its first lost event, what the cut buffer still holds lies
+/// behind.
 fn check_ends(trace: &Trace) -> usize {
     if trace.truth["lost"]["file_cut"] == false {
         assert!(trace.beyond.is_empty());

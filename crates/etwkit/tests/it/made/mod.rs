@@ -1,7 +1,7 @@
 //! The values of events against exact synthetic recordings: every class of events that the made traces have.
 //!
-//! Values come from the public decoding only: plans, the renderer, attribution and trackers. What is computed here is
-//! grouping, counting and pairing, in ticks, so that nothing is rounded.
+//! Values come from the public decoding only: plans, the renderer, attribution and trackers. What is computed
+//! here is grouping, counting and pairing, in ticks, so that nothing is rounded.
 
 mod compare;
 mod dotnet;
@@ -86,8 +86,8 @@ fn bytes(digits: &str) -> Vec<u8> {
 /// Addresses of the stacks that lie in events of their own: by [`stack_owner`] of the event they are for.
 type Stacks = HashMap<(i64, u32, u16), Vec<u64>>;
 
-/// Time stamp and thread of the event that a stack is for. Several processors may be idle at once; the user half of a
-/// stack of any other thread may be logged where it runs later.
+/// Time stamp and thread of the event that a stack is for. Several processors may be idle at once; the user
+/// half of a stack of any other thread may be logged where it runs later.
 fn stack_owner(ticks: i64, tid: u32, cpu: u16) -> (i64, u32, u16) {
     (ticks, tid, if tid == 0 { cpu } else { 0 })
 }
@@ -277,7 +277,8 @@ fn truths(scenarios: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// Checks every trace of some scenarios (of all, if none is named); `check` returns the number of values compared.
+/// Checks every trace of some scenarios (of all, if none is named); `check` returns the number of values
+/// compared.
 fn check(scenarios: &[&str], check: impl Fn(&Trace) -> usize) {
     let mut total = 0;
     for path in truths(scenarios) {

@@ -23,7 +23,8 @@ pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) 
     lines
 }
 
-/// A line for each kind of core on which the row has CPU, the fastest one first; what they have together at nominal speed.
+/// A line for each kind of core on which the row has CPU, the fastest one first; what they have together at
+/// nominal speed.
 fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let uses = kinds.uses();
     let mut lines: Vec<Line> = uses.iter().map(|one| kind_line(one, normalize)).collect();
@@ -41,7 +42,8 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     lines
 }
 
-/// `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of nominal), 0.250 s from first to last`.
+/// `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of nominal), 0.250 s from
+/// first to last`.
 fn kind_line(of: &KindUse, normalize: bool) -> Line {
     let mut line = Line::new(INDENT)
         .words(format!("class {}: ", of.efficiency_class))

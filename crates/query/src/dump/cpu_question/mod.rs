@@ -1,7 +1,8 @@
-//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags, or as call trees.
+//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags,
+//! or as call trees.
 //!
-//! One question with three kinds of rows: its options say which of the requests of [`cpu`](super::cpu), [`method`](super::method) and
-//! [`stack_tree`](super::stack_tree) is meant.
+//! One question with three kinds of rows: its options say which of the requests of [`cpu`](super::cpu),
+//! [`method`](super::method) and [`stack_tree`](super::stack_tree) is meant.
 
 mod below;
 mod methods;

@@ -24,17 +24,20 @@ declare! {
         top: Top = group(),
         /// What becomes second 0 of times
         zero: ZeroTime = group(),
-        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with ;, ! excludes)
+        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with
+        /// ;, ! excludes)
         methods: Option<String> = option("NAMES"),
         /// Show these stack tags, paths with \ between; with --methods both
         stack_tags: Option<String> = option("TAGS").called("stack-tags").excludes(&["range"]),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be repeated
+        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
+        /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Show a call tree of each process, from the outermost frames to what they call
         stacks: bool = option("").shape().below(CALL_TREES),
         /// Show trees from the innermost frames to their callers
         bottom_up: bool = option("").called("bottom-up").excludes(&["butterfly"]).shape().below(CALL_TREES),
-        /// Show callers and callees of these methods, with or without module (*, ?, several with ;, ! excludes)
+        /// Show callers and callees of these methods, with or without module (*, ?, several with ;, !
+        /// excludes)
         butterfly: Option<String> = option("METHODS").below(CALL_TREES),
         /// What the trees are made of: sampled CPU, waits or times ready, which are summed over threads
         metric: Metric = option("WHAT").shape().below(CALL_TREES),
@@ -50,8 +53,8 @@ declare! {
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
         skip_methods: usize = option("N").called("skip-methods").shape(),
-        /// With --methods or --stack-tags: the idle process, too, which has what interrupts and DPCs did on idle
-        /// processors
+        /// With --methods or --stack-tags: the idle process, too, which has what interrupts and DPCs did on
+        /// idle processors
         idle: bool = option("").shape(),
         /// Names of methods begin with their module: ntdll.dll!NtReadFile
         include_dll: bool = option("").called("include-dll").output(),
@@ -77,9 +80,11 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only this part of the trace (s); intervals are clipped to it
         range: Range = option("A..B").unit(Unit::Moment),
-        /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too; none
+        /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too;
+        /// none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
-        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind of core
+        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind
+        /// of core
         details: bool = option("").output(),
         /// With --details: CPU by kind of core as it would be at nominal speed, too
         normalize: bool = option("").requires("details").excludes(&["no-frequency"]).output(),
@@ -93,15 +98,15 @@ declare! {
         no_priority: bool = option("").called("no-priority").output(),
         /// Leave times ready out
         no_ready: bool = option("").called("no-ready").output(),
-        /// Show when a row is first and last seen, and the time between; =none only the time between, =s the first time in that format, =s;utc
-        /// both
+        /// Show when a row is first and last seen, and the time between; =none only the time between, =s the
+        /// first time in that format, =s;utc both
         first_last: Option<FirstLast> = option("FORMAT;FORMAT").called("first-last").alone("").output(),
         /// Show the number of threads
         thread_count: bool = option("").called("thread-count").output(),
         /// Show the process in the line of each method instead of a heading
         show_on_method: bool = option("").called("show-on-method").output(),
-        /// Show path, version and company of modules; =driver only well-known drivers, with their vendors; =TEXT only where one of these
-        /// fits (*, ?, several with ;, ! excludes)
+        /// Show path, version and company of modules; =driver only well-known drivers, with their vendors;
+        /// =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
         show_module: Option<String> = option("TEXT").called("show-module").alone(""),
         /// One list over all extracts, which names the trace of each row; of call trees one of all processes
         is_merged: bool = option("").called("merge").shape(),
@@ -181,7 +186,8 @@ impl CpuQuestion {
         self.show_total.as_deref().is_some_and(|what| what != "none")
     }
 
-    /// How the first and the last time are written, none where it is not shown: `Some(None)` as other times are.
+    /// How the first and the last time are written, none where it is not shown: `Some(None)` as other times
+    /// are.
     pub(super) fn first_last_formats(&self) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         self.first_last.map_or((None, None), FirstLast::formats)
     }

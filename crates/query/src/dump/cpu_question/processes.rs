@@ -95,8 +95,8 @@ fn starred(title: &str, asked: &Asked) -> String {
     format!("{title}{}", if asked.by.zero.mode.is_some() { "*" } else { "" })
 }
 
-/// One list over all extracts: processes of one name stand together, ascending by what they have together; each row tells how it differs
-/// from the newest extract.
+/// One list over all extracts: processes of one name stand together, ascending by what they have together;
+/// each row says how it differs from the newest extract.
 fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
     let newest = newest(&sources);
     let mut all = crate::question::largest(sources, top, |it| it.row.sort_value);

@@ -68,8 +68,8 @@ fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
     line.words(format!("  [{title} ")).value(Milliseconds, tree.total_ns).words(" ms]")
 }
 
-/// Branches in front of the names of nodes. A node that is all there is below its parent stands below it without a branch, so that long
-/// chains stay at the left.
+/// Branches in front of the names of nodes. A node that is all there is below its parent stands below it
+/// without a branch, so that long chains stay at the left.
 fn branches(rows: &[TreeRow]) -> Vec<String> {
     fn key(row: &TreeRow) -> (&str, Option<i64>) {
         (row.tree.as_str(), row.parent)
@@ -118,7 +118,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         let node = |(row, branch)| Shown { row, branch, heading: heading.clone() };
         tree.rows.into_iter().zip(branches).map(node).collect()
     };
-    let more = "; here that of the stays that began with the stack";
+    let more = "; here that of the scheduling slices that began with the stack";
     let is_module = |row: &TreeRow| row.folded == 0 && row.module.is_some() && row.method.is_none();
     let has_no_names = question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);
     let by_module = has_no_names.then(|| {

@@ -98,7 +98,7 @@ fn events() -> Session {
             ..CpuSample::default()
         });
     let idle = CpuSample { ts_ns: 16 * MS, is_idle: true, weight_ns: MS, ..CpuSample::default() };
-    let stay = |thread_key: i32, times: [Option<i64>; 4], prev_state| {
+    let slice = |thread_key: i32, times: [Option<i64>; 4], prev_state| {
         let [out_before, readied, start, end] = times.map(|time| time.map(|ms| ms * MS));
         ContextSwitch {
             thread_key,
@@ -116,10 +116,10 @@ fn events() -> Session {
         }
     };
     let switches = [
-        stay(3, [None, None, None, Some(20)], None),
-        stay(1, [Some(10), Some(40), Some(45), Some(60)], Some(5)),
-        stay(2, [Some(30), Some(50), Some(50), Some(70)], Some(5)),
-        stay(2, [Some(70), None, Some(80), None], Some(1)),
+        slice(3, [None, None, None, Some(20)], None),
+        slice(1, [Some(10), Some(40), Some(45), Some(60)], Some(5)),
+        slice(2, [Some(30), Some(50), Some(50), Some(70)], Some(5)),
+        slice(2, [Some(70), None, Some(80), None], Some(1)),
     ];
     let mut all = samples.to_vec();
     all.push(idle);
@@ -258,7 +258,8 @@ fn sums_of_processes_respect_what_is_cut() {
 
 #[test]
 fn stack_depth_prefers_what_is_near_the_innermost_frame() {
-    // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10, +0x1a2b = 5/e^13.
+    // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10, +0x1a2b =
+    // 5/e^13.
     let request = MethodRequest { sort: CpuSort::StackDepth, ..MethodRequest::default() };
     assert_eq!(names(&request)[1], ["main", "n.dll+0x1a2b", "NtRead", "work"]);
     let answer = request.ask(&methods()).unwrap();

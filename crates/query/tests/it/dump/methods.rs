@@ -22,7 +22,8 @@ const WAIT: i32 = 3;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 
-/// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main. `main` is in a module, `b` and `wait` in another.
+/// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main. `main` is in a module, `b` and `wait` in
+/// another.
 fn names() -> Tables {
     let method = |method_id: i32, name: &str| Method { method_id, name: name.into(), ..Method::default() };
     let frame = |frame_id: i32| Frame {
@@ -71,9 +72,10 @@ fn samples() -> (&'static Table, Vec<RecordBatch>) {
     rows(&[sample(10, 1, 2, false), sample(20, 2, 3, false), sample(30, 1, 0, true)])
 }
 
-/// Thread 1 waits 0–40, is ready to 50, runs to 60; thread 2 waits 20–70, is ready to 72, runs to 80, is preempted to 90, runs to 95.
+/// Thread 1 waits 0–40, is ready to 50, runs to 60; thread 2 waits 20–70, is ready to 72, runs to 80, is
+/// preempted to 90, runs to 95.
 fn switches() -> (&'static Table, Vec<RecordBatch>) {
-    let stay = |thread_key: i32, times: [Option<i64>; 4], wait_ns, ready_ns, stack_id| {
+    let slice = |thread_key: i32, times: [Option<i64>; 4], wait_ns, ready_ns, stack_id| {
         let [last_out_ns, readied_ns, in_ns, out_ns] = times;
         ContextSwitch {
             thread_key,
@@ -92,9 +94,9 @@ fn switches() -> (&'static Table, Vec<RecordBatch>) {
         }
     };
     rows(&[
-        stay(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
-        stay(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
-        stay(2, [Some(80), None, Some(90), Some(95)], 0, 10, 3),
+        slice(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
+        slice(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
+        slice(2, [Some(80), None, Some(90), Some(95)], 0, 10, 3),
     ])
 }
 
@@ -124,7 +126,7 @@ pub(super) fn summary() -> Session {
     session([names(), vec![samples(), switches()]].concat(), true)
 }
 
-/// The same recording without samples.
+/// The recording without its samples.
 pub(super) fn without_samples() -> Session {
     session([names(), vec![switches()]].concat(), false)
 }
@@ -187,7 +189,8 @@ fn methods_of_a_range_are_clipped() {
         let row = rows.iter().find(|row| row.name == name).unwrap();
         (row.cpu_ns, row.exclusive_ns, row.wait_ns, row.wait_sum_ns, row.ready_ns, row.switches, row.threads)
     };
-    // Only the sample at 20; waits 15–40 and 20–55: 40 together, 60 in sum; ready 40–50; one switch-in, at 50.
+    // Only the sample at 20; waits 15–40 and 20–55: 40 together, 60 in sum; ready 40–50; one switch-in, at
+    // 50.
     assert_eq!(of("main"), (5, Some(0), Some(40), Some(60), Some(10), Some(1), Some(2)));
     assert_eq!(of("wait"), (0, Some(0), Some(40), Some(60), Some(10), Some(1), Some(2)));
     assert_eq!(of("b"), (5, Some(5), Some(0), Some(0), Some(0), Some(0), Some(1)));

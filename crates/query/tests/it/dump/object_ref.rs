@@ -24,7 +24,8 @@ fn handle(process_key: i32, value: i64, object_id: i32, open: Option<i64>, close
     }
 }
 
-/// Object 0 is inherited, object 1 has references and is deleted, object 2 was there before; two mapped files.
+/// Object 0 is inherited, object 1 has references and is deleted, object 2 was there before; two mapped
+/// files.
 fn session() -> Session {
     let object = |object_id: i32, name: &str| Object {
         object_id,
@@ -130,7 +131,7 @@ fn objects_have_what_follows_from_their_events() {
     assert_eq!((events(old).len(), old.object.preexisting, old.object.preexisting_owners), (0, 2, 2));
     assert_eq!((old.object.pid, old.object.max_open, old.object.lifetime_ns), (None, 2, None));
     assert_eq!((events(mapped), mapped.object.leaked), (vec!["map".to_owned()], 1));
-    // Only its end was told, so that its lifetime is not known; but it ended.
+    // Only its end was reported, so that its lifetime is not known; but it ended.
     let o = &unmapped.object;
     assert_eq!((o.lifetime_ns, o.destroyed_ns, o.name.as_deref()), (None, Some(2 * MS), Some(r"C:\a.txt")));
 }

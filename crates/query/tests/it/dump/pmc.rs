@@ -77,8 +77,8 @@ fn threads_are_told_apart_and_cut_to_the_largest() {
     assert_eq!(of_b.iter().map(|row| row.pid).collect::<Vec<_>>(), [Some(8)]);
 }
 
-/// Two stays of process 1, one with the stack `work main`, one with `main`.
-fn stays(sampled: bool) -> Session {
+/// Two slices of process 1, one with the stack `work main`, one with `main`.
+fn slices(sampled: bool) -> Session {
     let counter = |position, name: &str| PmcCounter {
         position: Some(position),
         name: name.into(),
@@ -86,7 +86,7 @@ fn stays(sampled: bool) -> Session {
     };
     let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
     let frame = |frame_id| Frame { frame_id, method_id: Some(frame_id), ..Frame::default() };
-    let stay = |ts_ns, stack_id, value_0, value_1| Pmc {
+    let slice = |ts_ns, stack_id, value_0, value_1| Pmc {
         ts_ns,
         run_ns: 10,
         process_key: Some(1),
@@ -116,14 +116,14 @@ fn stays(sampled: bool) -> Session {
         ]),
         rows(&[sum(1, 1, "InstructionRetired", 30)]),
     ];
-    tables.push(if sampled { rows(&[sample]) } else { rows(&[stay(10, 1, 10, 40), stay(20, 0, 20, 5)]) });
+    tables.push(if sampled { rows(&[sample]) } else { rows(&[slice(10, 1, 10, 40), slice(20, 0, 20, 5)]) });
     Session::from_batches(tables).unwrap()
 }
 
 #[test]
-fn a_method_has_the_counters_of_the_stays_with_it_in_their_stack() {
+fn a_method_has_the_counters_of_the_slices_with_it_in_their_stack() {
     let request = PmcRequest { methods: Some("*".into()), ..PmcRequest::default() };
-    let methods: Vec<_> = ask(&stays(false), &request)
+    let methods: Vec<_> = ask(&slices(false), &request)
         .into_iter()
         .map(|row| (row.name.unwrap(), row.instructions, row.cycles, row.run_ns))
         .collect();
@@ -132,16 +132,16 @@ fn a_method_has_the_counters_of_the_stays_with_it_in_their_stack() {
     };
     assert_eq!(methods, [want("work", 10, 40, 10), want("main", 30, 45, 20)]);
     let work = PmcRequest { methods: Some("wo*".into()), ..request.clone() };
-    assert_eq!(ask(&stays(false), &work).len(), 1);
-    let sampled = ask(&stays(true), &request);
+    assert_eq!(ask(&slices(false), &work).len(), 1);
+    let sampled = ask(&slices(true), &request);
     assert_eq!(sampled.iter().map(|row| row.cache_misses).collect::<Vec<_>>(), [Some(1000); 2]);
     assert!(sampled.iter().all(|row| row.kind == "sampled" && row.run_ns.is_none()));
 }
 
 #[test]
-fn a_stay_belongs_to_a_range_with_its_end() {
+fn a_slice_belongs_to_a_range_with_its_end() {
     let request = PmcRequest { time: Range { min: 11, max: 30 }, ..PmcRequest::default() };
-    let rows = ask(&stays(false), &request);
+    let rows = ask(&slices(false), &request);
     assert_eq!((rows.len(), rows[0].instructions, rows[0].cpi), (1, Some(20), Some(0.25)));
 }
 

@@ -219,7 +219,7 @@ fn properties_of_machines_are_named_alike_whoever_tells_them() {
     assert!(is_known("UsedExtractOptions") && is_known("AdDomain") && !is_known("NoSuch"));
 }
 
-/// What a trace tells of a name that is none, and of one that others have.
+/// What a trace says about a name that is none, and of one that others have.
 #[test]
 fn a_name_that_no_trace_has_is_a_mistake() {
     let session = session();

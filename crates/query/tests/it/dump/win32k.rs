@@ -1,4 +1,4 @@
-//! What the window manager tells: global lock, objects, delays, focus.
+//! What the window manager says: global lock, objects, delays, focus.
 
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
@@ -144,7 +144,8 @@ fn tables() -> Tables {
             delay(1, "message", 100, 400, "Edit"),
             delay(2, "wait_cursor", 0, 1000, ""),
         ]),
-        // Ten seconds: it was at process 1 until second 2, then at 2 until 5, nowhere until 6, and at 1 to the end.
+        // Ten seconds: it was at process 1 until second 2, then at 2 until 5, nowhere until 6, and at 1 to
+        // the end.
         rows(&[
             focus("thread", 1, None, Some(2), Some(2)),
             focus("thread", 2, Some(2), Some(5), Some(3)),

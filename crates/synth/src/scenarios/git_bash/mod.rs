@@ -1,5 +1,6 @@
-//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a virus scanner has read
-//! its image: a filter driver asks a service whenever a section of an image is made. The processors are hardly busy.
+//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a virus
+//! scanner has read its image: a filter driver asks a service whenever a section of an image is made. The
+//! processors are hardly busy.
 
 mod code;
 

@@ -1,4 +1,5 @@
-//! One quantity, one value: whatever way it is asked for. What is asked is in [`quantities`], how in [`ways`].
+//! One quantity, one value: whatever way it is asked for. What is asked is in [`quantities`], how in
+//! [`ways`].
 
 mod asked;
 mod printed;

@@ -11,7 +11,8 @@ pub(super) fn section<'t>(text: &'t str, heading: &str) -> &'t str {
     &section[..section.find("\n\n").unwrap_or(section.len())]
 }
 
-/// Rows of the first table: cells by title. Numbers stand right below their titles, words left. What is no row has no number there.
+/// Rows of the first table: cells by title. Numbers stand right below their titles, words left. What is no
+/// row has no number there.
 pub(super) fn table(text: &str) -> Vec<Map<String, Value>> {
     let mut lines = text.lines().skip_while(|line| !is_titles(line));
     let titles = lines.next().map(titles).unwrap_or_default();

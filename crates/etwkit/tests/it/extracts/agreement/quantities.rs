@@ -556,7 +556,8 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ],
     },
     Quantity {
-        // Those that thread events of the kernel tell of; the table has those that only other events mention, too.
+        // Those that thread events of the kernel tell of; the table has those that only other events mention,
+        // too.
         name: "threads by the ids of process and thread",
         when: Some("SELECT count(*) FROM thread WHERE start_address IS NOT NULL"),
         without: &[],

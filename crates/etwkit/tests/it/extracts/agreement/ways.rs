@@ -17,7 +17,7 @@ pub(super) enum From {
     Overview(&'static str),
     /// The answer to a question of its own; its columns.
     Sql(&'static str),
-    /// The same to a summary.
+    /// The answer to an SQL question that is asked of a summary; its columns.
     SummarySql(&'static str),
     /// A question of the library, with parameters.
     Library(&'static str),
@@ -32,7 +32,8 @@ pub(super) enum From {
 pub(super) enum Of {
     /// The trace.
     Trace,
-    /// A process, by a column with its key. Processes with the same id count together, since not all ways tell them apart.
+    /// A process, by a column with its key. Processes with the same id count together, since not all ways
+    /// tell them apart.
     Key(&'static str),
     /// A process, by a column with its id, or with `name(id)`, or with what the truth calls it.
     Id(&'static str),

@@ -1,4 +1,4 @@
-//! What the first walk over a session collects for the second one, whatever that makes of it.
+//! What the first pass over a session collects for the second one, whatever that makes of it.
 
 use etwkit_decode::Decoder;
 use etwkit_decode::kernel::Hook;
@@ -12,13 +12,13 @@ use crate::system_config::SystemConfig;
 
 /// Counts, names and descriptions. Wants all events in time order.
 #[derive(Default)]
-pub(crate) struct FirstWalk {
+pub(crate) struct FirstPass {
     pub(crate) facts: Tally,
     pub(crate) builder: DirectoryBuilder,
     pub(crate) dotnet: DotnetSummary,
 }
 
-impl FirstWalk {
+impl FirstPass {
     pub(crate) fn new(session: &Session) -> Self {
         let bytes = session.files().iter().map(TraceFile::size).sum();
         Self { builder: DirectoryBuilder::for_size(bytes), ..Self::default() }
@@ -43,7 +43,7 @@ impl FirstWalk {
     }
 }
 
-/// What one walk in the order of the file can collect.
+/// What one pass in the order of the file can collect.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
@@ -52,7 +52,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Takes an event, and tells what kernel event it is.
+    /// Takes an event, and says what kernel event it is.
     #[inline]
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);

@@ -1,4 +1,4 @@
-//! Stays of threads on processors, in memory, by thread.
+//! Scheduling slices of threads, in memory, by thread.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,11 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// Stays that are held at once: about 900 MB. More than an hour of a busy machine has.
-const MAX_STAYS: usize = 16_000_000;
+/// Slices that are held at once: about 900 MB. More than an hour of a busy machine has.
+const MAX_SLICES: usize = 16_000_000;
 
-/// States of a thread that was taken off a processor while it could have run on: ready, standby, deferred ready.
+/// States of a thread that was taken off a processor while it could have run on: ready, standby, deferred
+/// ready.
 const PREEMPTED: [i8; 3] = [1, 3, 7];
 
 /// Missing keys and small numbers.
@@ -22,8 +23,8 @@ const NO_TIME: i64 = i64::MIN;
 
 /// A row of `context_switch`, made small: millions of them are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Stay {
-    /// What stays are sorted by: the first time that the row tells.
+pub(crate) struct Slice {
+    /// What slices are sorted by: the first time that the row tells.
     first: i64,
     last_out: i64,
     readied: i64,
@@ -49,7 +50,7 @@ fn known(time: i64) -> Option<i64> {
     (time != NO_TIME).then_some(time)
 }
 
-impl Stay {
+impl Slice {
     /// When it was taken off a processor before.
     pub(crate) fn last_out(&self) -> Option<i64> {
         known(self.last_out)
@@ -106,60 +107,61 @@ impl Stay {
     }
 }
 
-/// Stays by thread, in the order of time.
+/// Slices by thread, in the order of time.
 #[derive(Debug, Default)]
-pub(crate) struct Stays {
-    threads: HashMap<i32, Vec<Stay>>,
+pub(crate) struct Slices {
+    threads: HashMap<i32, Vec<Slice>>,
 }
 
-impl Stays {
-    /// Reads the stays of all but idle threads, with the waits in front of them, as far as they touch one of the parts of the trace.
+impl Slices {
+    /// Reads the slices of all but idle threads, with the waits in front of them, as far as they touch one of
+    /// the parts of the trace.
     ///
     /// # Errors
     /// There are too many to be held; the query fails.
     pub(crate) fn load(session: &Session, parts: &[Range]) -> Result<Self> {
-        let mut stays = Self::default();
+        let mut slices = Self::default();
         let mut count = 0;
         for batch in session.sql(&question(parts))? {
             let batch = batch?;
             count += batch.num_rows();
-            if count > MAX_STAYS {
-                let message = format!("more than {MAX_STAYS} context switches belong to the question");
+            if count > MAX_SLICES {
+                let message = format!("more than {MAX_SLICES} context switches belong to the question");
                 return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
             }
-            stays.take(&batch)?;
+            slices.take(&batch)?;
         }
         // Parts of the plan give their rows in any order.
-        stays.threads.values_mut().for_each(|all| all.sort_unstable());
-        Ok(stays)
+        slices.threads.values_mut().for_each(|all| all.sort_unstable());
+        Ok(slices)
     }
 
-    /// The stays of a thread.
-    pub(crate) fn of(&self, thread_key: i32) -> &[Stay] {
+    /// The slices of a thread.
+    pub(crate) fn of(&self, thread_key: i32) -> &[Slice] {
         self.threads.get(&thread_key).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The number of the first stay of a thread that may reach to or behind that time. Stays do not overlap in time; in a damaged
-    /// extract that has them overlap, some are not found.
+    /// The number of the first slice of a thread that may reach to or behind that time. Slices do not overlap
+    /// in time; in a damaged extract that has them overlap, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
-        self.of(thread_key).partition_point(|stay| stay.end().or(stay.begin()).unwrap_or(i64::MAX) < time)
+        self.of(thread_key).partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
-    /// How many stays of a thread reach into that time, about.
+    /// How many slices of a thread reach into that time, about.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
         self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
     }
 
     /// Whether anything is told of a thread in that time.
     pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
-        let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Stay]>::first);
-        first.is_some_and(|stay| stay.last_out().or(stay.begin()).is_some_and(|first| first < to))
+        let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Slice]>::first);
+        first.is_some_and(|slice| slice.last_out().or(slice.begin()).is_some_and(|first| first < to))
     }
 
-    /// The stay in which a thread ran at that time.
-    pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Stay> {
-        let stay = self.of(thread_key).get(self.position(thread_key, time)..)?.first()?;
-        (stay.begin()? <= time).then_some(stay)
+    /// The slice in which a thread ran at that time.
+    pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Slice> {
+        let slice = self.of(thread_key).get(self.position(thread_key, time)..)?.first()?;
+        (slice.begin()? <= time).then_some(slice)
     }
 
     /// Processors on which a thread other than idle ran at that time.
@@ -173,8 +175,8 @@ impl Stays {
     fn take(&mut self, batch: &RecordBatch) -> etwkit_query::Result<()> {
         let columns = Columns::of(batch)?;
         for row in 0..batch.num_rows() {
-            let (thread_key, stay) = columns.stay(row);
-            self.threads.entry(thread_key).or_default().push(stay);
+            let (thread_key, slice) = columns.slice(row);
+            self.threads.entry(thread_key).or_default().push(slice);
         }
         Ok(())
     }
@@ -247,7 +249,7 @@ impl<'b> Columns<'b> {
         })
     }
 
-    fn stay(&self, row: usize) -> (i32, Stay) {
+    fn slice(&self, row: usize) -> (i32, Slice) {
         let time = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
         let number = |column: &Int32Array| if column.is_valid(row) { column.value(row) } else { NONE };
         let is =
@@ -256,7 +258,7 @@ impl<'b> Columns<'b> {
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));
         let end = out.or_else(|| Some(into?.saturating_add(run?)));
         let last_out = time(self.last_out);
-        let stay = Stay {
+        let slice = Slice {
             first: last_out.or(begin).or(end).unwrap_or(NO_TIME),
             last_out: last_out.unwrap_or(NO_TIME),
             readied: time(self.readied).unwrap_or(NO_TIME),
@@ -272,7 +274,7 @@ impl<'b> Columns<'b> {
                 | is(self.open, OPEN)
                 | if into.is_some() { SWITCHED_IN } else { 0 },
         };
-        (self.thread.value(row), stay)
+        (self.thread.value(row), slice)
     }
 }
 
@@ -281,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stay_is_small() {
-        assert!(size_of::<Stay>() <= 64, "{}", size_of::<Stay>());
+    fn a_slice_is_small() {
+        assert!(size_of::<Slice>() <= 64, "{}", size_of::<Slice>());
     }
 }

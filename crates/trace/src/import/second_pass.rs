@@ -1,10 +1,10 @@
-//! The second walk: every event goes to the importer that claims it.
+//! The second pass: every event goes to the importer that claims it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use etwkit_decode::kernel::Hook;
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, RawEvent, Session};
 
 use super::collect::{Collected, SHARE};
@@ -34,7 +34,7 @@ type Declarations = &'static [&'static Declaration];
 
 /// Reads the session again and hands on all rows. Events are read on this thread; a second one makes rows of
 /// them and drives the sink.
-pub(super) fn walk(
+pub(super) fn run(
     session: &Session,
     collected: &mut Collected,
     recorded: Vec<Recorded>,
@@ -69,9 +69,9 @@ pub(super) fn walk(
     })?;
     // Where rows could not be made, that is why reading stopped.
     made.map_err(ImportError::Sink)?;
-    let (walk, inputs, diagnostics) = read?;
+    let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
-    damage.merge(&walk.damage);
+    damage.merge(&pass.damage);
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
     let mut trace = machine::trace(session, &c.config, c.end);
@@ -79,7 +79,7 @@ pub(super) fn walk(
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
         trace.kernel_end_ns = Some(session.clock().nanoseconds(last));
     }
-    trace.events = walk.events as i64;
+    trace.events = pass.events as i64;
     trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
     trace.sample_interval_ns = c.sample_interval.map(|interval| i64::from(interval) * 100);
@@ -87,7 +87,7 @@ pub(super) fn walk(
         trace.range_start_ns = Some(options.range.clip(0));
         trace.range_end_ns = Some(options.range.clip(trace.duration_ns));
     }
-    Ok(Imported { trace, diagnostics: health, recorded, inputs, walk })
+    Ok(Imported { trace, diagnostics: health, recorded, inputs, pass })
 }
 
 /// Gives all events to the importers.
@@ -96,14 +96,14 @@ fn read(
     mut all: Importers<'_>,
     mut batches: Batches,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<(Walk, Inputs, Vec<Diagnostic>), ImportError> {
+) -> Result<(Pass, Inputs, Vec<Diagnostic>), ImportError> {
     let (session, c) = (learned.session, learned.collected);
     let clock = session.clock();
     let length = c.end.saturating_sub(clock.t0).max(1) as f64;
     let mut ticker =
         Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
     let mut stopped: Option<ImportError> = None;
-    let walk = session.for_each(Order::Time, |event| {
+    let pass = session.for_each(Order::Time, |event| {
         if let Err(e) = all.event(event, &mut batches) {
             stopped = Some(ImportError::Sink(e));
             return ControlFlow::Break(());
@@ -119,7 +119,7 @@ fn read(
     }
     let (inputs, diagnostics) = all.finish(learned, &mut batches).map_err(ImportError::Sink)?;
     batches.end().map_err(ImportError::Sink)?;
-    Ok((walk, inputs, diagnostics))
+    Ok((pass, inputs, diagnostics))
 }
 
 /// All importers, and what they share.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_etl::damage::Kind;
-use etwkit_etl::session::Walk;
+use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_trace::events::EventsSummary;
 use etwkit_trace::import::{Options, import};
@@ -15,12 +15,12 @@ use etwkit_trace::summary::Summary;
 use crate::rules::{self, Rows};
 
 /// Reads all events, and all parts of each that its header leads to.
-pub fn read(session: &Session, order: Order) -> Walk {
-    let walk = session.for_each(order, |event| {
+pub fn read(session: &Session, order: Order) -> Pass {
+    let pass = session.for_each(order, |event| {
         touch(event);
         ControlFlow::Continue(())
     });
-    walk.expect("memory can be read")
+    pass.expect("memory can be read")
 }
 
 fn touch(event: &RawEvent<'_>) {
@@ -36,21 +36,21 @@ fn touch(event: &RawEvent<'_>) {
     black_box(event.extended().map(|item| item.data.len()).sum::<usize>());
 }
 
-/// Whether a walk had to leave out buffers because too many were open.
+/// Whether a pass had to leave out buffers because too many were open.
 #[must_use]
-pub fn left_out_buffers(walk: &Walk) -> bool {
-    walk.damage.counts().any(|(kind, _)| kind == Kind::TooManyOpenBuffers)
+pub fn left_out_buffers(pass: &Pass) -> bool {
+    pass.damage.counts().any(|(kind, _)| kind == Kind::TooManyOpenBuffers)
 }
 
 /// Decodes and renders all events, in the two passes that a decoder wants.
 pub fn decode(session: &Session) {
     let mut decoder = Decoder::new();
     let each = |visit: &mut dyn FnMut(&RawEvent<'_>)| {
-        let walk = session.for_each(Order::File, |event| {
+        let pass = session.for_each(Order::File, |event| {
             visit(event);
             ControlFlow::Continue(())
         });
-        walk.expect("memory can be read");
+        pass.expect("memory can be read");
     };
     each(&mut |event| decoder.observe(event));
     decoder.finish_observing();
@@ -70,7 +70,7 @@ pub fn decode(session: &Session) {
     black_box((events.to_json().to_string(), decoder.problems().counts().count()));
 }
 
-/// What `etwkit info` tells.
+/// What `etwkit info` says.
 pub fn summary(session: &Session) {
     let summary = Summary::read(session).expect("memory can be read");
     black_box(serde_json::Value::Object(summary.sections).to_string());
