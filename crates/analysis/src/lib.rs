@@ -24,5 +24,5 @@ pub mod wait_question;
 pub use root::RootKind;
 pub use stacks::StackText;
 
-/// Result of this crate: why a question has no answer is told as for the dumps.
+/// Result of this crate: why a question has no answer is said as for the dumps.
 pub type Result<T> = etwkit_query::dump::Result<T>;

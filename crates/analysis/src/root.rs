@@ -50,7 +50,7 @@ pub enum RootKind {
     Dpc,
     /// The wait was still open when the trace ended.
     Open,
-    /// Nothing tells who ended it.
+    /// Nothing says who ended it.
     #[default]
     NotRecorded,
     /// The chain came back to a wait that it had already: a damaged extract.

@@ -24,7 +24,7 @@ const NO_TIME: i64 = i64::MIN;
 /// A row of `context_switch`, made small: millions of them are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {
-    /// What slices are sorted by: the first time that the row tells.
+    /// What slices are sorted by: the first time that the row has.
     first: i64,
     last_out: i64,
     readied: i64,
@@ -152,7 +152,7 @@ impl Slices {
         self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
     }
 
-    /// Whether anything is told of a thread in that time.
+    /// Whether anything is known of a thread in that time.
     pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Slice]>::first);
         first.is_some_and(|slice| slice.last_out().or(slice.begin()).is_some_and(|first| first < to))

@@ -59,7 +59,7 @@ pub(crate) struct Piece {
     pub(crate) from: i64,
     pub(crate) to: i64,
     pub(crate) state: State,
-    /// The slice that tells it; missing where nothing does.
+    /// The slice that shows it; missing where nothing does.
     pub(crate) slice: Option<Slice>,
 }
 
@@ -106,7 +106,7 @@ fn each_piece(
 
 struct Line<'t> {
     take: &'t mut dyn FnMut(Piece),
-    /// Up to where it is told.
+    /// Up to where it is known.
     at: i64,
     to: i64,
 }

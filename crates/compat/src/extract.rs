@@ -136,7 +136,7 @@ impl Extraction {
         self.only_lists
     }
 
-    /// What is told of the work on these traces.
+    /// What is reported of the work on these traces.
     #[must_use]
     pub fn progress(&self, traces: &[PathBuf]) -> Progress {
         Progress { all: traces.len() * self.regions.len().max(1), done: 0, failed: 0 }
@@ -206,7 +206,7 @@ impl Extraction {
     }
 }
 
-/// What is told of each trace, and of all of them at the end.
+/// What is reported of each trace, and of all of them at the end.
 #[derive(Debug)]
 pub struct Progress {
     all: usize,

@@ -111,7 +111,7 @@ pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
             dated.push((start(&path), path));
         }
     }
-    // Traces without an extract tell their start only when they are read: they come last.
+    // Traces without an extract show their start only when they are read: they come last.
     dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
     Ok(dated.into_iter().map(|(_, path)| path).collect())
 }

@@ -125,7 +125,7 @@ impl Default for DnsReader {
 }
 
 impl DnsReader {
-    /// What an event of one of these ids tells; `None` if it cannot be decoded.
+    /// What an event of one of these ids says; `None` if it cannot be decoded.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
         let id = event.descriptor().id;
         self.0.read(event, decoder, |values| {

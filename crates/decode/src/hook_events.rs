@@ -35,7 +35,7 @@ pub enum HookEvent {
         /// Which key.
         key: String,
     },
-    /// A picture was written; newer versions tell it.
+    /// A picture was written; newer versions report it.
     Picture {
         /// Path of the file.
         path: String,

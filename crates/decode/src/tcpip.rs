@@ -118,9 +118,9 @@ pub struct TcpEvent {
     pub kind: Kind,
     /// Address of the control block.
     pub tcb: u64,
-    /// Both ends, where it tells them.
+    /// Both ends, where it names them.
     pub ends: Option<Ends>,
-    /// Process, where the payload tells it.
+    /// Process, where the payload names it.
     pub pid: Option<u32>,
     /// Bytes of data.
     pub bytes: Option<u32>,

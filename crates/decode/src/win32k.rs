@@ -39,7 +39,7 @@ pub struct Acquired {
     pub id: u16,
     /// How it is held.
     pub mode: Mode,
-    /// How long the thread waited, in ticks of the performance counter; 0 where only `wait_us` tells it.
+    /// How long the thread waited, in ticks of the performance counter; 0 where only `wait_us` has it.
     pub wait_qpc: u64,
     /// How long the thread waited, in microseconds; 0 in many versions.
     pub wait_us: u64,
@@ -161,7 +161,7 @@ impl DelayKind {
     }
 }
 
-/// A delay, told when it is over. What a version does not say is `None`.
+/// A delay, reported when it is over. What a version does not say is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delay {
     /// What was delayed.

@@ -33,7 +33,7 @@ struct Kept {
     session: Arc<Session>,
 }
 
-/// Tells whether an extract is still the one that was opened: sizes and times of what says what is in it.
+/// Whether an extract is still the one that was opened: sizes and times of what says what is in it.
 type Stamp = Vec<Option<(u64, SystemTime)>>;
 
 impl SessionPool {

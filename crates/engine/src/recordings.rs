@@ -106,7 +106,7 @@ fn beside(path: &Path) -> PathBuf {
     }
 }
 
-/// When a file whose name does not tell it was recorded: an extract knows, of a trace the last change counts.
+/// When a file whose name does not say so was recorded: an extract knows, of a trace the last change counts.
 fn when(path: &Path, is_extract: bool) -> Result<SystemTime> {
     if is_extract && let Ok(manifest) = manifest_of(path) {
         let since_1970 = manifest.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME);

@@ -21,7 +21,7 @@ pub(crate) struct Extended {
     methods: Vec<Method>,
 }
 
-/// What is told of a method of a process.
+/// What is known of a method of a process.
 #[derive(Debug, Default)]
 struct Method {
     index: i64,

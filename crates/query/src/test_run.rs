@@ -1,4 +1,4 @@
-//! Tests and test runs: what the names of trace files of automated tests tell, and which of many files are
+//! Tests and test runs: what the names of trace files of automated tests say, and which of many files are
 //! meant.
 //!
 //! Two forms of names are known: `Case_123msMACHINE.20200717-124447.etl` and

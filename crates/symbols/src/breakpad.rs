@@ -22,7 +22,7 @@ const FRAMES_PER_BYTE: usize = 4;
 /// A longer line is no line.
 const MAX_LINE: u64 = 1 << 20;
 
-/// GUID and age, which the first line tells.
+/// GUID and age, which stand in the first line.
 ///
 /// # Errors
 /// If the first line is another one.

@@ -1,6 +1,6 @@
 //! Symbols: where the symbol file of a module is found, and what it names.
 //!
-//! A trace tells modules with the [`Identity`] of their symbol file and addresses in them. [`Symbols`] finds
+//! A trace names modules with the [`Identity`] of their symbol file and addresses in them. [`Symbols`] finds
 //! the file along a [`SearchPath`] (folders, symbol stores, symbol servers), keeps what it names in a small
 //! file of its own, and a [`Module`] answers addresses with functions, files, lines and inlined functions. It
 //! knows neither traces nor tables.

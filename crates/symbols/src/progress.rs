@@ -14,7 +14,7 @@ pub enum Event<'a> {
         server: &'a str,
         /// Bytes so far.
         bytes: u64,
-        /// Bytes of all, if the server told them.
+        /// Bytes of all, if the server named them.
         total: Option<u64>,
     },
     /// A symbol file is read, which takes seconds for a large one.
@@ -33,7 +33,7 @@ pub enum Event<'a> {
 
 /// Who wants to know. Several modules may be loaded at a time, each with a `Progress` of its own.
 pub trait Progress {
-    /// Tells a step.
+    /// Reports a step.
     fn event(&mut self, identity: &Identity, event: Event<'_>);
 }
 

@@ -9,9 +9,9 @@ pub struct Symbol {
     pub decorated: Option<String>,
     /// Where it begins, bytes from the base of the module.
     pub start_rva: u32,
-    /// Bytes, if the symbol file tells them; public symbols have none.
+    /// Bytes, if the symbol file has them; public symbols have none.
     pub size: Option<u32>,
-    /// Whether the name is that of the nearest public symbol below, which tells no end.
+    /// Whether the name is that of the nearest public symbol below, which has no end.
     pub is_public: bool,
     /// Source file of the function at the address; where calls are inlined, that of the outermost call.
     pub file: Option<String>,

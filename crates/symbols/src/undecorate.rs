@@ -49,7 +49,7 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     }
 }
 
-/// The whole declaration; `None` for names that tell none.
+/// The whole declaration; `None` for names that contain none.
 #[must_use]
 pub fn signature(text: &str) -> Option<String> {
     let text = text.strip_prefix(COLD).unwrap_or(text);

@@ -124,7 +124,7 @@ pub(crate) const fn sums(table: &'static Table) -> Filled {
     Filled { table, detail: Detail::Sum }
 }
 
-/// Something that a trace can tell about.
+/// Something that a trace can have recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct Topic {
     /// Its place among all topics, the most asked for first.

@@ -144,7 +144,7 @@ pub struct DirectoryBuilder {
     mentions: Mentions,
     kernel: Seen,
     /// Events of the provider with the threads that logged them, kept until it is known whether the kernel
-    /// logger told the same.
+    /// logger said the same.
     provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 

@@ -1,7 +1,7 @@
 //! Where events of a processor are missing: lost while recording, missing in the file, or damaged.
 //!
 //! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that
-//! other modules need not know how a buffer tells of its losses, they get stretches of time.
+//! other modules need not know how a buffer reports its losses, they get stretches of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -227,7 +227,7 @@ pub enum Edge {
     End(Gap),
 }
 
-/// Tells when gaps begin and end to someone who reads events in the order of time.
+/// Reports when gaps begin and end to someone who reads events in the order of time.
 #[derive(Debug)]
 pub struct GapWatch<'g> {
     /// Those that have not begun.

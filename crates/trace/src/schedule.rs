@@ -183,7 +183,7 @@ pub struct Schedule {
     /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is
     /// known of waits.
     open_gaps: u32,
-    /// Numbers of ready events that no switch-in will tell.
+    /// Numbers of ready events that no switch-in will give back.
     released: Vec<u64>,
 }
 
@@ -293,12 +293,12 @@ impl Schedule {
         self.released.extend(readied.and_then(|readied| readied.event));
     }
 
-    /// Takes the numbers of ready events that no switch-in will tell.
+    /// Takes the numbers of ready events that no switch-in will give back.
     pub fn released(&mut self) -> impl Iterator<Item = u64> + '_ {
         self.released.drain(..)
     }
 
-    /// The threads that are off the processors, as a switch-in at `time` would tell them, by thread id.
+    /// The threads that are off the processors, as a switch-in at `time` would report them, by thread id.
     #[must_use]
     pub fn off(&self, time: i64) -> Vec<SwitchIn> {
         let mut rows: Vec<SwitchIn> =

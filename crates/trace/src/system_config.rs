@@ -21,7 +21,7 @@ pub(crate) const LEARNS: &[Events] = &[
     Events::Kernel(group::PERFINFO, &[sample::opcode::MARK]),
 ];
 
-/// What the configuration events told.
+/// What the configuration events said.
 #[derive(Debug, Default)]
 pub struct SystemConfig {
     /// Processors, memory, names.

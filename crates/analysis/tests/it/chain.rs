@@ -179,8 +179,12 @@ fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
     machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
     let mut machine = interrupted(2);
+    // A thread that sleeps begins no chain unless all waits are asked for.
     machine.switches[1].wait_reason = Some(4);
-    assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
+    let waits = WaitRequest { tid: Some(101), ..WaitRequest::default() };
+    let asked = ChainRequest { waits, ..ChainRequest::default() }.ask(&machine.session()).unwrap();
+    assert!(asked.is_empty(), "{asked:?}");
+    assert_eq!(chain_with_all(&machine, 101).root.kind.as_str(), "timer");
     for (method, kind) in
         [("KiTimerExpiration", "timer"), ("IopfCompleteRequest", "io_completion"), ("Other", "dpc")]
     {

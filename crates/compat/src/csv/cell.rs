@@ -42,7 +42,7 @@ pub(crate) enum Cell {
     Source,
     /// Folder of what was asked.
     Directory,
-    /// Version of the main module of the product, which extracts of ETWAnalyzer can tell.
+    /// Version of the main module of the product, which extracts of ETWAnalyzer can have.
     Baseline,
     /// The recorded machine.
     Machine,
@@ -133,13 +133,13 @@ pub(crate) enum Cell {
     References,
     /// Seconds that an object lived, 9999 if it still does.
     Lifetime,
-    /// A power setting, whose unit the title tells.
+    /// A power setting, whose unit the title names.
     Setting(&'static str),
     /// The name of a power scheme.
     SchemeName(&'static str),
     /// Its GUID.
     SchemeGuid(&'static str),
-    /// Nothing: no trace tells it.
+    /// Nothing: no trace has it.
     Empty,
 }
 

@@ -28,7 +28,7 @@ pub struct Style {
     words: [String; 2],
     /// The whole command line, for the first column.
     line: String,
-    /// Whether the first line tells Excel the separator.
+    /// Whether the first line names the separator for Excel.
     has_separator_line: bool,
 }
 

@@ -23,7 +23,7 @@ pub mod opcode {
 /// Types that report the interval of samples, of the timer and of counters.
 pub const INTERVALS: &[u8] = &[opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END];
 
-/// Whether a type tells an interval.
+/// Whether a type reports an interval.
 #[must_use]
 pub const fn is_interval(op: u8) -> bool {
     matches!(op, opcode::INTERVAL_SET | opcode::INTERVAL_START | opcode::INTERVAL_END)
@@ -63,7 +63,7 @@ impl Sample {
         self.flags & 3 != 0
     }
 
-    /// Priority of the thread; told from version 2 on.
+    /// Priority of the thread; reported from version 2 on.
     #[inline]
     #[must_use]
     pub const fn priority(&self) -> u8 {

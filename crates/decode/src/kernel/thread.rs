@@ -49,7 +49,7 @@ impl Thread {
     }
 }
 
-/// What else events of types 1 to 4 tell about a thread.
+/// What else events of types 1 to 4 say about a thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Processors that it may run on: a bit for each processor of its group, which these events do not name.

@@ -129,7 +129,7 @@ impl Session {
         self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
-    /// The file that began first: its header tells of the machine and of the start. Of several the one named
+    /// The file that began first: its header describes the machine and the start. Of several the one named
     /// first.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
@@ -267,7 +267,7 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
         file: 0,
         buffer: 0,
         position: HEADER_LEN as u32,
-        // A size that is too small would hide the header; the fixed part tells its own length.
+        // A size that is too small would hide the header; the fixed part gives its own length.
         record: record.get(..size.max(32 + 280)).unwrap_or(record),
     };
     let header = TraceHeader::parse(event.payload(), kind.pointer_size()).ok_or_else(short)?;

@@ -173,7 +173,7 @@ pub struct ManifestEvent<'a> {
 /// Where a WPP message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageSource {
-    /// Not told.
+    /// Not known.
     #[default]
     None,
     /// Message GUID.
@@ -185,7 +185,7 @@ pub enum MessageSource {
 /// A WPP message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageEvent<'a> {
-    /// Size of pointers, if the message tells it.
+    /// Size of pointers, if the message says it.
     pub width: Option<Width>,
     /// Message number.
     pub number: u16,

@@ -183,7 +183,7 @@ fn a_reused_process_id_is_explained_where_it_is_shown() {
     }
 }
 
-/// A large trace is told in a moment: who used the CPU is summed up only on request. That bytes of zero
+/// A large trace is summed up in a moment: who used the CPU is summed up only on request. That bytes of zero
 /// follow the last buffer is nothing but a file that was made longer ahead.
 #[test]
 fn info_of_a_large_trace_leaves_out_what_takes_long() {

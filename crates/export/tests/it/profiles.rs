@@ -98,7 +98,7 @@ fn session() -> Session {
     .unwrap()
 }
 
-/// The profile, and what was told of it.
+/// The profile, and what was reported about it.
 fn written(request: &ExportRequest) -> (Value, Written) {
     let mut out = Vec::new();
     let written = request.write(format("speedscope").unwrap(), &session(), &mut out).unwrap();

@@ -214,7 +214,7 @@ impl TableFile {
         match in_parquet(source) {
             Ok(known) => known,
             Err(source) => {
-                // On its way through the decoder an error can lose what it was; wrong checksums tell most.
+                // On its way through the decoder an error can lose what it was; wrong checksums say most.
                 if let Err(wrong) = self.verify() {
                     return wrong;
                 }

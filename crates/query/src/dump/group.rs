@@ -128,7 +128,7 @@ mod tests {
             (Some(9), 0, vec![1, 2, 3, 4, 5]),
             (Some(2), 4, vec![1]),
             (Some(2), 9, vec![]),
-            (Some(0), 0, vec![]),
+            (Some(0), 0, vec![1, 2, 3, 4, 5]),
         ] {
             let mut rows = vec![1, 2, 3, 4, 5];
             Top { count, skip }.cut(&mut rows);

@@ -157,7 +157,7 @@ impl Answer {
         Self::new(Box::new(Rows::new(request.clone(), view, groups)))
     }
 
-    /// Rows in groups, each with the line above it, where that tells more than the rows that remain.
+    /// Rows in groups, each with the line above it, where that says more than the rows that remain.
     pub fn headed<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<(Line, Vec<R>)>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -254,7 +254,7 @@ impl Answer {
         Self { above, ..self }
     }
 
-    /// Gives things whose number over all extracts is told.
+    /// Gives things whose number over all extracts is shown.
     pub fn with_sets(self, sets: Sets) -> Self {
         Self { sets, ..self }
     }

@@ -18,7 +18,7 @@ pub trait AnyQuestion: Sync {
     fn name(&self) -> &'static str;
     /// Other names.
     fn aliases(&self) -> &'static [&'static str];
-    /// What it tells, in one sentence without a full stop.
+    /// What it answers, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
     /// Its options, in the order in which they are declared.
     fn options(&self) -> Vec<Opt>;

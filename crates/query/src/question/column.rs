@@ -25,7 +25,7 @@ pub enum Shown<Q: 'static> {
     If(fn(&Q) -> bool),
     /// If a row has a value there, and the request wants it.
     Known(fn(&Q) -> bool),
-    /// In one list over several extracts, if the request wants it: elsewhere headings of groups tell it.
+    /// In one list over several extracts, if the request wants it: elsewhere headings of groups say it.
     Merged(fn(&Q) -> bool),
 }
 

@@ -50,7 +50,7 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// What the user can do about it, where the file tells.
+    /// What the user can do about it, where the file says so.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {

@@ -71,7 +71,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     const NAME: &'static str;
     /// Other names.
     const ALIASES: &'static [&'static str] = &[];
-    /// What it tells, in one sentence without a full stop.
+    /// What it answers, in one sentence without a full stop.
     const SENTENCE: &'static str;
 
     /// How it is asked as its options stand.

@@ -63,7 +63,7 @@ pub trait Table: Send {
     fn below(&self, row: usize) -> Vec<Line>;
     /// Whether a row is in text, too.
     fn is_listed(&self, row: usize) -> bool;
-    /// Whether a row tells of something to look at.
+    /// Whether a row shows something to look at.
     fn is_alarming(&self, row: usize) -> bool;
     /// What stands in front of each row.
     fn indent(&self) -> &'static str;
@@ -129,7 +129,7 @@ pub(super) struct Rows<Q: 'static, R: 'static> {
     view: &'static View<Q, R>,
     rows: Vec<R>,
     groups: Vec<std::ops::Range<usize>>,
-    /// What stands above groups, where their rows do not tell it.
+    /// What stands above groups, where their rows do not say it.
     headings: Vec<Line>,
     is_merged: bool,
     is_largest_first: bool,

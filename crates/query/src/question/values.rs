@@ -19,7 +19,7 @@ pub trait OptionValue: Sized {
     /// Adds its value.
     fn write(&self, spec: &Spec, values: &mut Values);
 
-    /// Takes its part of a trace over, if it is one: only a trace tells where clock times lie.
+    /// Takes its part of a trace over, if it is one: only a trace says where clock times lie.
     fn place(&mut self, _: &Spec, _: &Values) {}
 }
 

@@ -42,7 +42,7 @@ pub struct Cells<Q: 'static, R: 'static> {
 pub enum Ranked {
     /// Rows, and groups of them.
     Rows,
-    /// Groups alone: the order of rows tells something itself, such as a tree, or what became of an object.
+    /// Groups alone: the order of rows means something itself, such as a tree, or what became of an object.
     Groups,
     /// Nothing: rows stand in the order of time, or as a list of names.
     No,
@@ -76,7 +76,7 @@ pub struct View<Q: 'static, R: 'static> {
     pub below: fn(&Q, &R) -> Vec<Line>,
     /// Whether a row is in text, too, and not for machines alone.
     pub listed: fn(&R) -> bool,
-    /// Whether a row tells of something to look at, so that it has a colour; a word in it says the same
+    /// Whether a row shows something to look at, so that it has a colour; a word in it says the same
     /// without.
     pub alarming: fn(&R) -> bool,
     /// What stands in front of each row.
@@ -88,7 +88,7 @@ pub struct View<Q: 'static, R: 'static> {
     pub joins_extracts: bool,
     /// Sums behind all rows, and whether these are of several extracts.
     pub total: fn(&Q, &[&R], bool) -> Vec<Line>,
-    /// A line of sums in front of them, and whether it is told, given the number of rows.
+    /// A line of sums in front of them, and whether it is shown, given the number of rows.
     pub sums: Option<(&'static str, fn(&Q, usize) -> bool)>,
 }
 
@@ -172,7 +172,7 @@ impl<Q, R> View<Q, R> {
 
     /// A line of sums behind all rows: in its words `{Name}` stands for the sum of that column as its
     /// declaration adds it up, `{}` for the number of rows, `{#}` for this number with digits not in groups.
-    /// It is told if the request wants it, given that number.
+    /// It is shown if the request wants it, given that number.
     pub const fn with_sums(self, words: &'static str, is_told: fn(&Q, usize) -> bool) -> Self {
         Self { sums: Some((words, is_told)), ..self }
     }

@@ -31,11 +31,11 @@ pub struct TestName {
     pub duration_ms: u64,
     /// The recorded machine.
     pub machine: String,
-    /// Which side it is, if the name tells.
+    /// Which side it is, if the name says.
     pub generated_at: Option<GeneratedAt>,
-    /// How the test ended, if the name tells.
+    /// How the test ended, if the name says.
     pub status: Option<TestStatus>,
-    /// When, on the clock of the wall, if the name tells.
+    /// When, on the clock of the wall, if the name says.
     pub performed_at: Option<NaiveDateTime>,
 }
 

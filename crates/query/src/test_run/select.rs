@@ -24,7 +24,7 @@ pub struct TestFile {
     pub trace: Option<PathBuf>,
     /// The extract.
     pub extract: Option<PathBuf>,
-    /// What the name tells, if it has one of the known forms.
+    /// What the name says, if it has one of the known forms.
     pub name: Option<TestName>,
     /// When the test was, on the clock of the wall.
     pub performed_at: NaiveDateTime,
@@ -37,13 +37,13 @@ impl TestFile {
         self.name.as_ref().map_or(&self.stem, |name| &name.test_case)
     }
 
-    /// How long the test took; 0 if the name does not tell.
+    /// How long the test took; 0 if the name does not say.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         self.name.as_ref().map_or(0, |name| name.duration_ms)
     }
 
-    /// The machine, if the name tells.
+    /// The machine, if the name says.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.name.as_ref().map(|name| &*name.machine)
@@ -137,7 +137,7 @@ pub struct Selection {
     pub test_times: Vec<Range>,
     /// Only such test cases: a filter on text.
     pub test_case: Option<String>,
-    /// Only recordings of such machines: a filter on text. A name that tells no machine fits none but `*`.
+    /// Only recordings of such machines: a filter on text. A name without a machine fits none but `*`.
     pub machine: Option<String>,
     /// Only files whose names have one of the known forms.
     pub valid_only: bool,

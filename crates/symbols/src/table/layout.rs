@@ -6,7 +6,7 @@ use super::writer::Function;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named {
     pub(crate) start: u32,
-    /// Bytes; 0 for a public symbol, which tells none.
+    /// Bytes; 0 for a public symbol, which has none.
     pub(crate) len: u32,
     pub(crate) name: u32,
     pub(crate) decorated: Option<u32>,

@@ -1,9 +1,9 @@
 //! Functions of one module, sorted by address: what a symbol file is turned into, in memory and on disk.
 //!
 //! Layout, all numbers little-endian: a header of 64 bytes, functions of 24 bytes each, offsets of strings,
-//! strings, and for each function its *rows*, variable numbers that tell from which offset on which files,
+//! strings, and for each function its *rows*, variable numbers that say from which offset on which files,
 //! lines and inlined functions hold. An address is found by binary search over the functions and a walk over
-//! the rows of one; nothing else is read. A checksum over everything tells damage, and every access is
+//! the rows of one; nothing else is read. A checksum over everything reveals damage, and every access is
 //! checked, so that a made-up file cannot hurt.
 
 mod layout;

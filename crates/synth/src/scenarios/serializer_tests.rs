@@ -9,7 +9,7 @@ use crate::plan::{Maker, ModulePlan, Plan};
 use crate::script::{Builder, Step};
 use crate::table::Module;
 
-/// The version resource tells the wrong product.
+/// The version resource names the wrong product.
 static PROTOBUF: Maker = Maker {
     company: "protobuf",
     product: "protobuf",

@@ -138,7 +138,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Looks how busy the processors were, tells their frequencies, parks and unparks.
+    /// Looks how busy the processors were, logs their frequencies, parks and unparks.
     pub(super) fn power_check(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else { return Ok(()) };
         let now = self.tape.next();

@@ -33,7 +33,7 @@ impl CountersState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Tells which counters switches carry.
+    /// Logs which counters switches carry.
     pub(super) fn name_counters(&mut self) -> Result<()> {
         if self.counters.0.is_none() {
             return Ok(());

@@ -127,11 +127,11 @@ pub struct Core {
     pub efficiency_class: u8,
     /// Nominal frequency.
     pub nominal_mhz: u32,
-    /// Events that tell its frequency.
+    /// Events that report its frequency.
     pub frequency_changes: u64,
-    /// Lowest frequency told.
+    /// Lowest frequency reported.
     pub min_mhz: u32,
-    /// Highest frequency told.
+    /// Highest frequency reported.
     pub max_mhz: u32,
     /// When it was parked.
     pub parked: Vec<Parked>,

@@ -93,7 +93,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Tells the others when a thread is gone, in whatever way.
+/// Lets the others know when a thread is gone, in whatever way.
 struct Guard<'s, T>(&'s Shared<T>);
 
 impl<T> Drop for Guard<'_, T> {

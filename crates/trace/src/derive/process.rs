@@ -12,7 +12,7 @@ pub(super) struct Sum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) run_ns: i64,
-    /// What DPCs and interrupts took of it; `None` if none of its slices tells.
+    /// What DPCs and interrupts took of it; `None` if none of its slices says.
     pub(super) dpc_isr_ns: Option<i64>,
     pub(super) wait_sum_ns: i64,
     pub(super) ready_sum_ns: i64,

@@ -28,7 +28,7 @@ use crate::tracker::method::MethodTracker;
 /// Part of the work that the first pass is; measured on scenario traces.
 pub(super) const SHARE: f64 = 0.3;
 
-/// One in so many events is told whatever it is.
+/// One in so many events is handed on, whatever it is.
 const PULSE: u64 = 256;
 
 /// The .NET runtime writes the stack of an event right behind it; what is late by more than this part of a
@@ -43,7 +43,7 @@ const MAX_PATIENCE_S: i64 = 60;
 const LEARNERS: [&[Events]; 5] =
     [directory::LEARNS, system_config::LEARNS, cores::LEARNS, counter_names::LEARNS, SAMPLING];
 
-/// Events whose order tells the interval of samples when the trace began.
+/// Events whose order gives the interval of samples when the trace began.
 const SAMPLING: &[Events] = &[Events::Kernel(group::PERFINFO, sample::INTERVALS)];
 
 /// Places among [`LEARNERS`].
@@ -145,7 +145,7 @@ impl Ahead {
                 _ => {}
             },
         }
-        // Some of the others go along, so that progress is told and interrupts are heard whatever a trace
+        // Some of the others go along, so that progress is reported and interrupts are heard whatever a trace
         // consists of.
         let pulse = self.counts.total().is_multiple_of(PULSE);
         if pulse {

@@ -30,7 +30,7 @@ pub(super) const PROCESSES: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Tells what is known of processes and threads.
+/// Writes what is known of processes and threads.
 struct Processes;
 
 impl Importer for Processes {
@@ -73,7 +73,7 @@ pub(super) const CODE: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Tells what is known of modules and methods.
+/// Writes what is known of modules and methods.
 struct Code;
 
 impl Importer for Code {

@@ -138,7 +138,7 @@ impl Foci {
     }
 }
 
-/// Where the focus is behind a change, and the stays that it ends. An event that tells only one side has no
+/// Where the focus is behind a change, and the stays that it ends. An event that reports only one side has no
 /// `old` or no `new`.
 fn moved(
     place: Place,
@@ -155,7 +155,7 @@ fn moved(
     };
     let someone = old.filter(|old| old.id != 0);
     match (place, new, someone) {
-        // Another event told it already.
+        // Another event reported it already.
         (Place::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
         (Place::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
         (Place::Nobody(_), None, _) => (place, [None, None]),

@@ -8,7 +8,7 @@ use super::context::Context;
 use crate::declared::{Events, Filled, Topic};
 use crate::sink::{Sink, SinkError};
 
-/// Whether a table shows all that an event tells. What no table shows becomes a row of `generic_event`.
+/// Whether a table shows all that an event says. What no table shows becomes a row of `generic_event`.
 pub(super) type IsShown = Result<bool, SinkError>;
 
 /// What the first pass learned, and the recording itself.
@@ -61,13 +61,13 @@ pub(super) trait Importer {
     }
 }
 
-/// What an importer claims and fills. Nothing else has to be told of it: who gets which event, which tables
-/// an extract has, which of them a summary leaves out, and what `info` says was recorded all follow from
-/// this.
+/// What an importer claims and fills. Nothing else has to be said about it: who gets which event, which
+/// tables an extract has, which of them a summary leaves out, and what `info` says was recorded all follow
+/// from this.
 pub(crate) struct Declaration {
     /// Events that it alone takes.
     pub(super) takes: &'static [Events],
-    /// Events that it is told of, whoever takes them.
+    /// Events that it hears of, whoever takes them.
     pub(super) hears: &'static [Events],
     /// Tables that it alone fills.
     pub(crate) tables: &'static [Filled],

@@ -15,7 +15,7 @@ pub(super) struct Input {
     pub(super) at: Option<(i32, i32)>,
 }
 
-/// Clicks, keys and pictures that events tell.
+/// Clicks, keys and pictures that events report.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     pub(super) by_number: BTreeMap<i32, Input>,

@@ -16,7 +16,7 @@ use crate::table::{Diagnostic, Trace};
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Rows outside are left out: points in time that lie outside, operations that began outside, and slices
-    /// of threads that do not reach into it. Slices and waits that reach beyond are told as if the trace
+    /// of threads that do not reach into it. Slices and waits that reach beyond are written as if the trace
     /// began and ended with the range.
     pub range: Range,
     /// Whether scheduling slices of threads, with the wait before, belong whole to the range in which they
@@ -78,7 +78,7 @@ pub enum ImportError {
     Interrupted,
 }
 
-/// Tells the caller how far the work is.
+/// Reports to the caller how far the work is.
 pub(super) struct Ticker<'p> {
     pub(super) progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
     pub(super) start: i64,

@@ -48,7 +48,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// How a date begins that was not set.
 const NO_DATE: &str = "1970-01-01T00:00:00";
 
-/// Tells what the first pass learned of the machine.
+/// Writes what the first pass learned of the machine.
 struct Machine;
 
 impl Importer for Machine {

@@ -1,5 +1,5 @@
 //! What the first pass learns about objects: names of types, which are reported at the ends of a recording,
-//! and whether objects tell their ends.
+//! and whether objects report their ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -76,7 +76,7 @@ impl<'t> Objects<'t> {
         Ok(Some(object_id))
     }
 
-    /// Tells the name of the object at an address.
+    /// Sets the name of the object at an address.
     pub(super) fn name(&mut self, address: u64, name: Option<&str>) {
         let Some(name) = name else { return };
         if let Some(live) = self.live.get_mut(&address).filter(|live| live.row.name.is_none()) {
@@ -98,7 +98,7 @@ impl<'t> Objects<'t> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Option<i32>, SinkError> {
-        // The address is free by now, whether its end was told or not.
+        // The address is free by now, whether its end was recorded or not.
         self.end(address, None, context, sink)?;
         let id = self.at(address, Some(kind), Some(ns), context, sink)?;
         if let Some(live) = self.live.get_mut(&address) {

@@ -35,7 +35,7 @@ struct Open {
     idle: Option<(i64, u32)>,
     /// How it is parked, since when.
     parked: Option<(i64, Parking)>,
-    /// Whether anything told about parking.
+    /// Whether anything was said about parking.
     is_parking_known: bool,
 }
 
@@ -83,7 +83,7 @@ impl Importer for Power<'_> {
                 if let Some(cpu) = cores.index(number) {
                     self.requested(cpu, now, mhz, context, sink)?;
                 }
-                // It tells limits, too.
+                // It reports limits, too.
                 Ok(false)
             }
             Some(Event::Delivered(delivered)) => {
@@ -164,8 +164,8 @@ impl Power<'_> {
         }
     }
 
-    /// The speed is the mean since the event before, or of the time that the event tells. Returns whether the
-    /// speed is known.
+    /// The speed is the mean since the event before, or of the time that the event reports. Returns whether
+    /// the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,

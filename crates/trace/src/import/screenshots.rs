@@ -26,7 +26,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Clicks, keys and told pictures that are kept at most, of each kind.
+/// Clicks, keys and reported pictures that are kept at most, of each kind.
 const MAX_KEPT: usize = 100_000;
 /// Most characters of a button, key or name that are kept: more than a file system allows.
 const MAX_TEXT: usize = 260;
@@ -172,7 +172,7 @@ pub fn write(
     write_all(screenshots(&imported.inputs, &imported.trace, pictures, range), sink)
 }
 
-/// The rows: pictures in the folder, then those that are only told.
+/// The rows: pictures in the folder, then those that are only reported.
 fn screenshots(inputs: &Inputs, trace: &Trace, pictures: &[Picture], range: Range) -> Vec<Screenshot> {
     let there: BTreeSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
     let missing = inputs.told.keys().filter(|name| !there.contains(name.as_str()));
@@ -210,7 +210,7 @@ fn row(inputs: &Inputs, trace: &Trace, file_name: &str, picture: Option<&Picture
     }
 }
 
-/// When a picture was taken, and what tells it.
+/// When a picture was taken, and what shows it.
 fn time(
     inputs: &Inputs,
     trace: &Trace,

@@ -350,7 +350,7 @@ impl Interrupts {
     }
 }
 
-/// The part of a row that a switch-in tells.
+/// The part of a row that is known at a switch-in.
 fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     let known = switch.last_out.is_some();
     let readying = switch.readying_tid.zip(switch.readied);
@@ -391,7 +391,7 @@ fn write(
     };
     match told {
         Some(row) => {
-            // Stacks belong to what is told of the switch-in and of the ready event.
+            // Stacks belong to what is known of the switch-in and of the ready event.
             let (is_told, is_readied) =
                 (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());
             let mut keep = |seq: Option<Seq>, keep: bool| match seq {

@@ -104,7 +104,7 @@ impl Tcp {
         Ok(true)
     }
 
-    /// Whether an event tells of another connection than the one that had this control block.
+    /// Whether an event is about another connection than the one that had this control block.
     fn begins(&self, told: &TcpEvent) -> bool {
         match told.kind {
             Kind::Connect | Kind::Accept => true,

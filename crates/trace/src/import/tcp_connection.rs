@@ -159,7 +159,7 @@ impl Live {
         })
     }
 
-    /// Data is sent again: what was last sent with that sequence number. Nothing is told if that was not
+    /// Data is sent again: what was last sent with that sequence number. Nothing is reported if that was not
     /// seen.
     pub(super) fn retransmitted(
         &mut self,

@@ -25,7 +25,7 @@ const SLOW: [u16; 4] = [164, 166, 416, 417];
 struct Open {
     row: UserLock,
     start: Option<Seq>,
-    /// The event that told it first.
+    /// The event that reported it first.
     id: u16,
 }
 

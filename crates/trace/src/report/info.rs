@@ -133,7 +133,7 @@ pub struct FileHealth {
     pub buffers_lost: u32,
 }
 
-/// Something that a trace can tell about.
+/// Something that a trace can have recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedTopic {
     /// What it is called.

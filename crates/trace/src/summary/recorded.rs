@@ -18,7 +18,7 @@ pub struct ProviderCount {
 }
 
 /// Providers by number of events, most first. Kernel events and the records that a merge step adds are left
-/// out: the topics tell of them.
+/// out: the topics describe them.
 pub(super) fn providers(
     counts: impl Iterator<Item = (Identity, u64)>,
     decoder: &Decoder,

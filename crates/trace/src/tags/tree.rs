@@ -37,7 +37,7 @@ const NOTHING: u32 = 0;
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
-    /// Finds the tags of the nodes of a tree. `node` tells parent and frame of each; parents must come before
+    /// Finds the tags of the nodes of a tree. `node` gives parent and frame of each; parents must come before
     /// their children.
     #[must_use]
     pub fn new<F: Frames + ?Sized>(

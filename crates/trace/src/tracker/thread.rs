@@ -99,7 +99,7 @@ impl ThreadTracker {
         }
     }
 
-    /// Takes what the event that was added last for this thread id told about the thread. The first word
+    /// Takes what the event that was added last for this thread id said about the thread. The first word
     /// counts, except for a name, which programs give threads that already run.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
         let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);

@@ -250,7 +250,7 @@ fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
-    // Told again when the session ends: the same one.
+    // Reported again when the session ends: the same one.
     r.rundown(50, (5001, 443), MAILER);
     let mut rows = told(
         &r.rows(),

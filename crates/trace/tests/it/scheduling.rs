@@ -321,7 +321,7 @@ fn gaps_of(imported: &Imported) -> i64 {
     imported.diagnostics.iter().find(|d| d.kind == "gap").map_or(0, |d| d.count)
 }
 
-/// The example of `docs/numbers/schedule.md`: no flag tells of the buffer that is missing, only the numbers
+/// The example of `docs/numbers/schedule.md`: no flag shows the buffer that is missing, only the numbers
 /// of the others do.
 #[test]
 fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {

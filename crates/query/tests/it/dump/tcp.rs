@@ -223,7 +223,7 @@ fn every_limit() {
         (TcpNumber::SentPackets, 5, 5, vec![1]),
         (TcpNumber::ReceivedPackets, 3, 9, vec![1, 0]),
         (TcpNumber::Packets, 0, 0, vec![3]),
-        // Connections of which the system told nothing are left out, whatever is asked.
+        // Connections about which the system said nothing are left out, whatever is asked.
         (TcpNumber::StatBytesIn, 0, all, vec![0]),
         (TcpNumber::StatPacketsIn, 0, all, vec![0]),
         (TcpNumber::StatBytes, 8000, 8000, vec![0]),

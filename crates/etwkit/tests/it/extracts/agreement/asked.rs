@@ -46,7 +46,7 @@ impl Trace {
         rows.iter().flat_map(Map::values).filter_map(number).sum()
     }
 
-    /// The values that a way tells.
+    /// The values that a way gives.
     pub(super) fn values(&self, way: &Way) -> Values {
         let mut values = Values::new();
         let is_meant = |row: &&Row| match way.only {
