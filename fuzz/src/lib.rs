@@ -5,8 +5,8 @@
 
 pub mod input;
 pub mod made;
-pub mod rules;
 pub mod passes;
+pub mod rules;
 
 /// Runs a reader with the stack that it has in the program: demanglers follow nested names with calls.
 ///

@@ -8,8 +8,8 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 use crate::root::{Ended, RootKind, Roots};
-use crate::stacks::StackText;
 use crate::slice::{NONE, Slice, Slices};
+use crate::stacks::StackText;
 use crate::threads::{Thread, Threads};
 use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
@@ -239,7 +239,8 @@ impl Walker {
     /// The slice of a wait that a question listed.
     fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
-        let is_it = |slice: &&Slice| slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns;
+        let is_it =
+            |slice: &&Slice| slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns;
         Some((thread, *self.slices.of(thread).iter().find(is_it)?))
     }
 
@@ -285,7 +286,8 @@ impl Walker {
     /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
     /// the last. None if what it did is more than ten times as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
-        let inside = |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
+        let inside =
+            |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.ends.end_ns);
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)

@@ -14,8 +14,8 @@ use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
 use crate::root::Roots;
-use crate::stacks::StackText;
 use crate::slice::Slices;
+use crate::stacks::StackText;
 use crate::threads::{Thread, Threads};
 pub use crate::time_line::State;
 use crate::trace_end::{TraceEnds, check};
@@ -135,7 +135,8 @@ impl PathRequest {
         let candidate = fitting.remove(position);
         let (from, to) =
             if self.time.is_unlimited() { (candidate.from, candidate.to) } else { (part.min, part.max) };
-        let parts = Parts { slices, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
+        let parts =
+            Parts { slices, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
         Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, (chosen, fitting), (from, to))?)))
     }
 }

@@ -7,8 +7,8 @@ use etwkit_query::Session;
 
 use crate::Result;
 use crate::root_rows::{Dpc, Transfer, each_dpc, each_transfer};
-use crate::stacks::StackText;
 use crate::slice::{Slice, Slices};
+use crate::stacks::StackText;
 use crate::threads::Threads;
 
 /// How far the completion of a transfer may lie from the time at which its thread was made ready, in
@@ -107,7 +107,13 @@ pub(crate) struct Roots {
 
 impl Roots {
     /// Adds a wait of a thread, which a DPC ended; the answer has its number.
-    pub(crate) fn add(&mut self, thread_key: i32, slice: &Slice, slices: &Slices, threads: &Threads) -> usize {
+    pub(crate) fn add(
+        &mut self,
+        thread_key: i32,
+        slice: &Slice,
+        slices: &Slices,
+        threads: &Threads,
+    ) -> usize {
         let (from, to) = slice.wait().unwrap_or_default();
         let is_idle = threads.is_idle(slice.by);
         let cpu = if is_idle { None } else { slices.running(slice.by, to).and_then(Slice::cpu) };
@@ -127,7 +133,12 @@ impl Roots {
     ///
     /// # Errors
     /// Reading the tables fails.
-    pub(crate) fn tell(mut self, session: &Session, slices: &Slices, stacks: &StackText) -> Result<Vec<Ended>> {
+    pub(crate) fn tell(
+        mut self,
+        session: &Session,
+        slices: &Slices,
+        stacks: &StackText,
+    ) -> Result<Vec<Ended>> {
         let mut order: Vec<usize> = (0..self.pending.len()).collect();
         let to = |number: &usize| self.pending.get(*number).map_or(0, |wait| wait.to);
         order.sort_by_key(to);

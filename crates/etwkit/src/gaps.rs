@@ -100,7 +100,9 @@ mod tests {
             severity: String::new(),
             kind: kind.to_owned(),
             count,
-            message: message.to_owned(), position: None };
+            message: message.to_owned(),
+            position: None,
+        };
         let rows = [row("lost_events", lost, ""), row("cut_short", 1, "events reach to 1 s")];
         Gaps::of_trace(trace, &rows)
     }

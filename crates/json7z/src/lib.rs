@@ -1,7 +1,7 @@
 //! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
 //!
-//! The file is read from begin to end in pieces ([`reader`]), first for recording, machine and processes
-//! ([`head`]), which all other sections refer to, then for the sections, each of which has a module. What the
+//! The file is read from begin to end in pieces (`reader`), first for recording, machine and processes
+//! (`head`), which all other sections refer to, then for the sections, each of which has a module. What the
 //! tables have no place for is counted, and so are members that are not known: both become rows of
 //! `diagnostic`. Shapes of the JSON are those of the data model that ETWAnalyzer documents for its extracts,
 //! and of published ones.

@@ -88,7 +88,8 @@ impl<'p> Follower<'p> {
     /// Takes what the thread, the last one of the way, did from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
         let slices = self.parts.slices.count(thread, from, to);
-        if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES {
+        if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES
+        {
             self.overflowed = true;
             return;
         }

@@ -10,8 +10,8 @@ use super::rows::{Node, ProcessShare, Segment, Share};
 use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
 use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use crate::Result;
-use crate::stacks::StackText;
 use crate::slice::question;
+use crate::stacks::StackText;
 use crate::threads::Thread;
 use crate::wait_question::Stacks;
 

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, available_parallelism};
 
 use super::load::{self, Bytes};
-use super::{Session, Pass};
+use super::{Pass, Session};
 use crate::RawEvent;
 use crate::Result;
 use crate::damage::{Damage, Kind, Place};

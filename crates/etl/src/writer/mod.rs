@@ -16,7 +16,8 @@
 //! let options = SessionOptions { t0: 1000, compressed: true, ..SessionOptions::default() };
 //! let mut trace = TraceWriter::new(Cursor::new(Vec::new()), &options)?;
 //! let context = KernelContext::ids(8, 4);
-//! let event = KernelEvent { timestamp: 1500, context, group: 3, opcode: 1, version: 4, ..KernelEvent::default() };
+//! let (group, opcode, version) = (3, 1, 4);
+//! let event = KernelEvent { timestamp: 1500, context, group, opcode, version, ..KernelEvent::default() };
 //! trace.write(0, event)?;
 //! let owner = StackOwner { timestamp: 1500, process_id: 4, thread_id: 8 };
 //! trace.write_stack_key(0, 1501, owner, StackPart::Kernel, &[0xFFFF_8000_0000_1234])?;

@@ -256,7 +256,8 @@ proptest! {
 
     /// No bytes make a decompressor fail otherwise than by saying so, and none gives more than was asked for.
     #[test]
-    fn arbitrary_streams_are_harmless(stream in vec(prop_oneof![any::<u8>(), Just(0x11u8), Just(0xB0)], 0..600), end in 0usize..100_000) {
+    fn arbitrary_streams_are_harmless(stream in vec(prop_oneof![any::<u8>(), Just(0x11u8), Just(0xB0)],
+        0..600), end in 0usize..100_000) {
         for format in [2, 3, 4] {
             let mut out = Vec::new();
             let result = decompress(&stream, format, &mut out, end);

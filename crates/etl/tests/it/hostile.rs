@@ -29,7 +29,8 @@ fn change() -> impl Strategy<Value = Change> {
         prop_oneof![Just(0), Just(u32::MAX), Just(0x48), Just(1 << 24), Just(0x7FFF_FFFF), any::<u32>()];
     prop_oneof![
         5 => (at(), any::<u8>()).prop_map(|(at, mask)| Change::Flip(at, mask)),
-        2 => (at(), prop_oneof![Just(0), Just(0xFF), any::<u8>()], any::<u16>()).prop_map(|(a, b, c)| Change::Fill(a, b, c)),
+        2 => (at(), prop_oneof![Just(0), Just(0xFF), any::<u8>()], any::<u16>())
+            .prop_map(|(a, b, c)| Change::Fill(a, b, c)),
         4 => (at(), word).prop_map(|(at, word)| Change::Word(at, word)),
         1 => (at(), at(), any::<u16>()).prop_map(|(from, to, len)| Change::Copy(from, to, len)),
         1 => at().prop_map(Change::Cut),

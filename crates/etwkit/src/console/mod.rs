@@ -36,7 +36,6 @@ use complete::Completions;
 use gate::{Gate, Running};
 use input::{Input, Next};
 use set::Set;
-use settings::Settings;
 use state::Console;
 
 /// How a console begins.
@@ -86,13 +85,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     let (engine, running) = (Engine::default(), Running::default());
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let set = Rc::new(RefCell::new(Set::new(engine.clone())));
-    let mut console = Console {
-        set: set.clone(),
-        settings: Settings::default(),
-        engine: engine.clone(),
-        running: running.clone(),
-        is_interactive,
-    };
+    let mut console = Console::new(set.clone(), engine.clone(), running.clone(), is_interactive);
     let queries = match request.queries {
         Ok(queries) => queries,
         Err(error) => {
@@ -111,7 +104,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
         }
     };
     // A script ends with Ctrl-C as any command does.
-    let interrupt = is_interactive.then(|| OfConsole::begin());
+    let interrupt = is_interactive.then(OfConsole::begin);
     let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();
     let mut screen = Screen {

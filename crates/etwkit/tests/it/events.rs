@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use crate::support::{Exit, json, run, trace};
 
+/// A trace, filters, and other ways to say the same.
+type Filter = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
+
 /// A trace and filters, and what others choose the same events there.
-const FILTERS: [(&str, &[&str], &[&[&str]]); 9] = [
+const FILTERS: [Filter; 9] = [
     ("sched-5.etl", &["--name", "CSwitch"], &[&["--name", "Thread/CSwitch"], &["--name", "thread/cswitch"]]),
     (
         "sched-5.etl",

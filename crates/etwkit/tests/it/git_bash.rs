@@ -191,11 +191,13 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     let sql =
         format!("select {columns} from ({sql}) order by sort_value, wait_sum_ns, process_key, tag_set, tag");
     let shown = texts(&[&["sql", "--format", "json"], &with_file[..], &[&sql]].concat());
-    let ours: Vec<String> = rows(&[&part[..], &["--json"], &with_file].concat())
+    let mut ours: Vec<String> = rows(&[&part[..], &["--json"], &with_file].concat())
         .iter()
         .map(|row| columns.split(", ").map(|name| (name.to_owned(), row[name].clone())).collect())
         .map(|row: serde_json::Map<String, Value>| Value::Object(row).to_string())
         .collect();
     assert!(ours.len() > 20 && ours.iter().any(|row| row.contains("Shield")), "{ours:?}");
+    // The list begins with the largest, the SQL ends with it.
+    ours.reverse();
     assert_eq!(ours, shown);
 }

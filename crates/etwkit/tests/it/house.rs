@@ -83,7 +83,9 @@ fn lines_wrap_at_110_columns() {
             // Tables and addresses in comments cannot be broken.
             let is_whole = trimmed.starts_with("//")
                 && (trimmed.contains('|') || trimmed.split_whitespace().any(|word| word.len() > 60));
-            if line.chars().count() > COLUMNS && !is_whole && !texts.contains(&number) {
+            // The formatter breaks no text, and nothing inside the calls of most macros.
+            let has_text = line.contains('"') || texts.contains(&number);
+            if line.chars().count() > COLUMNS && !is_whole && !has_text {
                 wide.push(format!("{}:{number}", name(&file)));
             }
         }

@@ -34,7 +34,8 @@ fn check(args: &[&str], answer: &Answer) {
     for (stream, text) in [("out", &answer.out), ("err", &answer.err)] {
         let bad = text.chars().find(|c| {
             c.is_control() && *c != '\n'
-                || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+                || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' |
+                '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
         });
         assert_eq!(bad, None, "{args:?} prints it to {stream}: {text:?}");
         // A name that breaks a line could forge an error.

@@ -86,7 +86,8 @@ macro_rules! known {
     ($($section:ident $name:literal $alias:literal $guid:literal $form:expr, $help:literal;)+) => {
         /// All settings with names, in the order in which they are listed.
         pub static KNOWN: &[Known] = &[$(
-            Known { section: Section::$section, name: $name, alias: $alias, guid: $guid, form: $form, help: $help },
+            Known { section: Section::$section, name: $name, alias: $alias, guid: $guid,
+                form: $form, help: $help },
         )+];
     };
 }

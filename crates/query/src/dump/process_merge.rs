@@ -117,7 +117,7 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
             rows.sort_by_key(|of| (row(of).cpu_ns, std::cmp::Reverse((name(row(of)), row(of).pid))));
         }
         ProcessSort::Usual | ProcessSort::Name => {
-            rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid))
+            rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid));
         }
         ProcessSort::Time => rows.sort_by_key(|of| {
             let row = row(of);

@@ -59,7 +59,8 @@ fn failed(message: String) -> Error {
 }
 
 macro_rules! cell {
-    ($($type:ty, $kind:literal, $array:ty, $data_type:expr, |$any:ident| $downcast:expr, |$value:ident| $get:expr;)+) => {$(
+    ($($type:ty, $kind:literal, $array:ty, $data_type:expr,
+       |$any:ident| $downcast:expr, |$value:ident| $get:expr;)+) => {$(
         impl Cell for Option<$type> {
             type Values = $array;
             fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {

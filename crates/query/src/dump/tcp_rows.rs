@@ -88,9 +88,9 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
         )
     }
 
-    /// One row for each connection, or for several.
-    pub(super) fn rows_sql(&self) -> String {
-        let (local, remote, rates, rate_join) = match self.group_by {
+    /// SQL of both ends and of the rates of a row, and the join that the rates need.
+    const fn ends_sql(&self) -> (&'static str, &'static str, &'static str, &'static str) {
+        match self.group_by {
             None => (
                 "min(local_end)",
                 "min(remote_end)",
@@ -107,7 +107,12 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
                 "\nLEFT JOIN rate s ON s.row_id = g.row_id AND s.kind = 'send'
 LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
             ),
-        };
+        }
+    }
+
+    /// One row for each connection, or for several.
+    pub(super) fn rows_sql(&self) -> String {
+        let (local, remote, rates, rate_join) = self.ends_sql();
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };

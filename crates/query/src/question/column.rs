@@ -89,7 +89,6 @@ pub struct Column<Q: 'static, R: 'static> {
 
 impl<Q, R> Column<Q, R> {
     /// A column that is shown, without a sum.
-    #[must_use]
     pub const fn new(
         name: &'static str,
         title: &'static str,

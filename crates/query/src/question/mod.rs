@@ -30,7 +30,7 @@ pub use schema::{request_schema, row_schema};
 pub use table::{AnyColumn, Heading, Table, record};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
 pub use values::{OptionValue, Parsed, Words, parsed};
-pub use view::{Cells, Merge, Ranked, Source, View, largest};
+pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};
 
 use crate::Session;
 use crate::dump::rows::Field;

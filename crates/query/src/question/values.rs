@@ -264,7 +264,8 @@ macro_rules! numbers {
 
         impl OptionValue for Option<$number> {
             fn options(&self, spec: Spec) -> Vec<Opt> {
-                vec![spec.opt(Kind::Whole(spec.between.0, spec.between.1), self.map(|number| number.to_string()))]
+                vec![spec.opt(Kind::Whole(spec.between.0, spec.between.1),
+                    self.map(|number| number.to_string()))]
             }
             fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
                 Ok(<$number as OptionValue>::read(values, spec)?.map(Some))

@@ -55,6 +55,9 @@ impl Ranked {
     }
 }
 
+/// The text of a line of sums, and whether the request wants it behind so many rows.
+pub type SumsLine<Q> = (&'static str, fn(&Q, usize) -> bool);
+
 /// How the rows of an answer are shown.
 #[must_use]
 pub struct View<Q: 'static, R: 'static> {
@@ -89,7 +92,7 @@ pub struct View<Q: 'static, R: 'static> {
     /// Sums behind all rows, and whether these are of several extracts.
     pub total: fn(&Q, &[&R], bool) -> Vec<Line>,
     /// A line of sums in front of them, and whether it is shown, given the number of rows.
-    pub sums: Option<(&'static str, fn(&Q, usize) -> bool)>,
+    pub sums: Option<SumsLine<Q>>,
 }
 
 impl<Q, R> View<Q, R> {
@@ -150,7 +153,6 @@ impl<Q, R> View<Q, R> {
     }
 
     /// Prints such rows in the colour of warnings.
-    #[must_use]
     pub const fn alarming_if(self, alarming: fn(&R) -> bool) -> Self {
         Self { alarming, ..self }
     }

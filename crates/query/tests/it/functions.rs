@@ -75,11 +75,13 @@ proptest! {
     #[test]
     fn union_duration_is_the_time_that_any_interval_covers(
         intervals in prop::collection::vec(
-            (0..3_i32, prop::option::weighted(0.9, 0..100_i64), prop::option::weighted(0.9, 0..100_i64)), 0..300),
+            (0..3_i32, prop::option::weighted(0.9, 0..100_i64),
+            prop::option::weighted(0.9, 0..100_i64)), 0..300),
         batches in 1..9_usize,
         partitions in 1..5_usize,
     ) {
-        let row = |&(thread_key, in_ns, out_ns): &_| ContextSwitch { thread_key, in_ns, out_ns, ..ContextSwitch::default() };
+        let row = |&(thread_key, in_ns, out_ns): &_|
+            ContextSwitch { thread_key, in_ns, out_ns, ..ContextSwitch::default() };
         let all: Vec<ContextSwitch> = intervals.iter().map(row).collect();
         let parts = all.chunks(all.len().div_ceil(batches).max(1)).map(rows).collect();
         let options = Options { partitions, ..Options::default() };

@@ -146,6 +146,24 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
     })
 }
 
+/// Columns of switches that sums of processors are made of.
+const OF_SWITCHES: [&str; 14] = [
+    "thread_key",
+    "process_key",
+    "cpu",
+    "last_out_ns",
+    "in_ns",
+    "out_ns",
+    "wait_ns",
+    "ready_ns",
+    "run_ns",
+    "dpc_isr_ns",
+    "readied_ns",
+    "prev_state",
+    "stack_id",
+    "priority",
+];
+
 /// Sums up slices. Returns whether there are any.
 fn switches(
     source: &dyn TableSource,
@@ -153,24 +171,8 @@ fn switches(
     sums: &mut Sums,
     groups: &mut Groups,
 ) -> Result<bool, SinkError> {
-    let columns = [
-        "thread_key",
-        "process_key",
-        "cpu",
-        "last_out_ns",
-        "in_ns",
-        "out_ns",
-        "wait_ns",
-        "ready_ns",
-        "run_ns",
-        "dpc_isr_ns",
-        "readied_ns",
-        "prev_state",
-        "stack_id",
-        "priority",
-    ];
     let mut any = false;
-    source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
+    source.scan(ContextSwitch::TABLE, &OF_SWITCHES, &mut |batch| {
         any |= batch.num_rows() > 0;
         let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
         let (cpu, stack) = (int32(batch, "cpu")?, int32(batch, "stack_id")?);

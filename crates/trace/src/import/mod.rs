@@ -5,7 +5,7 @@
 //!   reads events in time order and hands them to importers
 //! - `context`, `line`, `arena`, `identity`: what all importers share
 //! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: what becomes of their rows, on a second thread
-//! - one importer for each topic, in the list [`IMPORTERS`]
+//! - one importer for each topic, in the list `IMPORTERS`
 //!
 //! The second pass hands rows on in batches, so that memory does not grow with the trace.
 

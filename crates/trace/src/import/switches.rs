@@ -68,7 +68,6 @@ pub(super) const DECLARATION: Declaration = Declaration {
         },
     ],
     make: |learned| Box::new(Switches::new(learned)),
-    ..Declaration::EMPTY
 };
 
 /// A thread on a processor.

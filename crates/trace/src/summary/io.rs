@@ -176,7 +176,8 @@ impl<'d> IoSummary<'d> {
             "flushes": t.flushes,
             "elapsed_us": self.counter_microseconds(t.elapsed_ticks),
             "service_us":
-                self.microseconds(t.service_ticks.into()) + self.counter_microseconds(t.service_counter_ticks),
+                self.microseconds(t.service_ticks.into())
+                    + self.counter_microseconds(t.service_counter_ticks),
         })
     }
 

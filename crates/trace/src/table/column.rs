@@ -108,7 +108,8 @@ number!(i64, Int64, Int64Array, Int64Builder);
 number!(f64, Float64, Float64Array, Float64Builder);
 
 macro_rules! by_builder {
-    ($($type:ty, $kind:ident, $nullable:literal, $builder:ty, |$self:ident, $b:ident| $append:expr, $bytes:expr;)*) => {$(
+    ($($type:ty, $kind:ident, $nullable:literal, $builder:ty,
+       |$self:ident, $b:ident| $append:expr, $bytes:expr;)*) => {$(
         impl Value for $type {
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = $nullable;
@@ -134,10 +135,13 @@ by_builder! {
     bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v), { let _ = v; 0 };
     Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v), { let _ = v; 0 };
     &'static str, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
-    Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v), v.as_ref().map_or(0, |v| v.len());
+    Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v), v.map_or(0, str::len);
     String, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
-    Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
+    Option<String>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()),
+        v.as_deref().map_or(0, str::len);
     Arc<str>, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
-    Option<Arc<str>>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
-    Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref()), v.as_ref().map_or(0, |v| v.len());
+    Option<Arc<str>>, Text, true, StringBuilder, |v, b| b.append_option(v.as_deref()),
+        v.as_deref().map_or(0, str::len);
+    Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref()),
+        v.as_deref().map_or(0, <[u8]>::len);
 }

@@ -149,6 +149,9 @@ fn a_row_serialises_to_what_machines_get() {
 /// Start, end and time since the boot of some files, in seconds.
 type Files = &'static [(i64, i64, i64)];
 
+/// What is tried, with which files, and those that do not fit.
+type Case = (&'static str, Files, &'static [(&'static str, Misfit)]);
+
 /// Some files, those that were not recorded with the first one, and why.
 #[test]
 fn files_that_were_not_recorded_together_are_named() {
@@ -160,7 +163,7 @@ fn files_that_were_not_recorded_together_are_named() {
         let end = if end == 0 { 0 } else { START + end * SECOND };
         Box::new(writer.finish(end).unwrap().into_inner())
     };
-    let cases: [(&str, Files, &[(&str, Misfit)]); 8] = [
+    let cases: [Case; 8] = [
         ("one file", &[(0, 10, 999)], &[]),
         ("two loggers", &[(0, 10, 999), (3, 12, 999)], &[]),
         ("one file after the other", &[(0, 10, 999), (10, 20, 999), (21, 30, 999)], &[]),

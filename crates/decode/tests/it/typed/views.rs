@@ -165,7 +165,8 @@ fn kernel(hook: Hook, event: &RawEvent<'_>) -> Option<Option<View>> {
         (group::PROCESS, op) if process::is_lifetime(op) => {
             Process::parse(payload, version, pointer_size).map(|read| process_view(&read.event))
         }
-        (group::THREAD, op) if thread::is_lifetime(op) => Thread::parse(payload, version).as_ref().map(thread_view),
+        (group::THREAD, op) if thread::is_lifetime(op) =>
+                Thread::parse(payload, version).as_ref().map(thread_view),
         (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) => {
             thread::switch(payload).map(|(new, old)| view! { "NewThreadId" => new, "OldThreadId" => old })
         }
