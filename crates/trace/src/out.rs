@@ -48,3 +48,36 @@ pub(crate) fn write_all<R: Row>(
     }
     out.flush(sink)
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::RecordBatch;
+
+    use super::*;
+    use crate::table::{Diagnostic, Table};
+
+    /// Rows of the batches that came.
+    #[derive(Default)]
+    struct Batches(Vec<usize>);
+
+    impl Sink for Batches {
+        fn write(&mut self, _: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+            self.0.push(rows.num_rows());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_batch_ends_with_its_rows_or_with_the_bytes_of_their_texts() {
+        for (bytes, rows, expected) in [
+            (0, 2 * BATCH_ROWS + 1, vec![BATCH_ROWS, BATCH_ROWS, 1]),
+            (BATCH_TEXT / 4, 9, vec![4, 4, 1]),
+            (2 * BATCH_TEXT, 2, vec![1, 1]),
+        ] {
+            let mut sink = Batches::default();
+            let row = Diagnostic { message: "x".repeat(bytes), ..Diagnostic::default() };
+            write_all(std::iter::repeat_n(row, rows), &mut sink).unwrap();
+            assert_eq!(sink.0, expected, "{bytes} bytes in each of {rows} rows");
+        }
+    }
+}

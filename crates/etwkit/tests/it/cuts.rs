@@ -196,3 +196,21 @@ fn whole_traces_miss_nothing() {
         assert_eq!((session.missing_buffers(), session.is_cut()), expected(&file), "{}", file.display());
     }
 }
+
+/// The times of a trace header can be anything, and what was recorded is their difference.
+#[test]
+fn a_cut_trace_whose_header_has_absurd_times_is_read() {
+    // Behind the payload's first members, see `TRACE_LOGFILE_HEADER`.
+    const PAYLOAD: usize = HEADER_LEN + 32;
+    let mut whole = Whole::read(&made().join("sched-5.etl"));
+    let cut = whole.bytes.len() / 2;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.etl");
+    for (start, end) in [(i64::MIN, i64::MAX), (-1, i64::MAX), (i64::MIN, 0), (i64::MAX, i64::MIN)] {
+        whole.bytes[PAYLOAD + 16..PAYLOAD + 24].copy_from_slice(&end.to_le_bytes());
+        whole.bytes[PAYLOAD + 264..PAYLOAD + 272].copy_from_slice(&start.to_le_bytes());
+        let answer = run(&["info", &write_cut(&whole, cut, &path)]);
+        assert_eq!(answer.exit, Exit::Answered, "{start} {end}: {}", answer.err);
+        assert!(answer.out.contains("the end of the file is missing"), "{start} {end}: {}", answer.out);
+    }
+}

@@ -56,7 +56,8 @@ const WRITES: &str = "CoreLib!System.IO.StreamWriter.WriteLine CoreLib!System.IO
     CoreLib!System.IO.Strategies.OSFileStreamStrategy.Write KERNELBASE!WriteFile ntdll!NtWriteFile \
     nt!KiSystemServiceCopyEnd nt!NtWriteFile nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 const CLOSES: &str = "CoreLib!System.IO.StreamWriter.Dispose CoreLib!System.IO.Strategies.OSFileStreamStrategy.Dispose \
-    KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose nt!IopCloseFile nt!IofCallDriver \
+    KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose nt!IopCloseFile \
+    nt!IofCallDriver \
     FLTMGR!FltpDispatch FLTMGR!FltpPerformPreCallbacks";
 const FAULTS: &str = "CoreLib!System.IO.StreamWriter.WriteLine nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault \
     nt!MiIssueHardFault";

@@ -103,7 +103,8 @@ pub(crate) const SETS_EVENT: &str =
 /// Reading a file from the disk.
 pub(crate) const READS_FILE: &str = "KERNELBASE!ReadFile ntdll!NtReadFile nt!KiSystemServiceCopyEnd nt!NtReadFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch \
-    FLTMGR!FltpLegacyProcessingAfterPreCallbacksCompleted nt!IofCallDriver Ntfs!NtfsFsdRead Ntfs!NtfsCommonRead \
+    FLTMGR!FltpLegacyProcessingAfterPreCallbacksCompleted nt!IofCallDriver Ntfs!NtfsFsdRead \
+    Ntfs!NtfsCommonRead \
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
 /// A process of the user.

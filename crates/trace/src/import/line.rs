@@ -466,6 +466,18 @@ mod tests {
     }
 
     #[test]
+    fn texts_that_wait_are_bounded_by_their_bytes() {
+        let wide: &'static str = "x".repeat(MAX_TEXT / 2).leak();
+        let mut line = Line::new(i64::MAX);
+        line.push(entry(1, 4, wide));
+        line.push(entry(2, 4, wide));
+        assert!(line.pop().is_none(), "as much as may wait");
+        line.push(entry(3, 4, "y"));
+        assert_eq!(line.pop().map(|(seq, _)| seq), Some(0));
+        assert!(line.pop().is_none());
+    }
+
+    #[test]
     fn a_stack_whose_event_had_to_leave_is_counted() {
         let [stack, _] = stacks();
         let mut line = Line::new(i64::MAX);

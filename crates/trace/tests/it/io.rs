@@ -140,9 +140,11 @@ fn response_times_are_ticks_of_the_performance_counter() {
         let session = trace.session(200_000_000);
         let columns = ["init_ns", "complete_ns", "io_ns", "service_ns"];
         let us = |s: f64| Some((s * 1e6).round() as i64);
+        let first = [us(11.0 - io_s), us(11.0), us(io_s), us(io_s)];
+        let second = [us(12.0 - io_s), us(12.0), us(io_s), us(1.0)];
         assert_eq!(
             read(&rows(&session, Range::ALL), DiskIo::TABLE, columns),
-            [[us(11.0 - io_s), us(11.0), us(io_s), us(io_s)], [us(12.0 - io_s), us(12.0), us(io_s), us(1.0)],],
+            [first, second],
             "clock {clock_type}, {perf_freq} ticks/s"
         );
         let total = disk_section(&session)["total"].clone();
