@@ -45,8 +45,22 @@ impl Engine {
             let paths = |names: &[String]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
             asking.described = Described::read(&paths(&named.tmf), &paths(&named.manifest))?;
         }
+        self.tag(asking, request.tagging(), extracts, notes)
+    }
+
+    /// Makes sure that extracts, or the sessions over them, have the stack tags that a request needs.
+    ///
+    /// # Errors
+    /// A file cannot be read or holds no such rules; an extract cannot be tagged.
+    pub fn tag(
+        &self,
+        asking: &mut Asking,
+        tagging: Tagging<'_>,
+        extracts: &[PathBuf],
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
         let paths = |files: &[String]| files.iter().map(PathBuf::from).collect::<Vec<_>>();
-        match request.tagging() {
+        match tagging {
             Tagging::None => Ok(()),
             Tagging::Derived(files) => self.tag_extracts(asking, &paths(files), extracts, notes),
             Tagging::Function(files) => {

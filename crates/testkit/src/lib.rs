@@ -1,4 +1,4 @@
-//! For the tests of this workspace only: sample traces, the comparison with their truth, and damage.
+//! For the tests of this workspace only: sample traces, the comparison with their truth, files and damage.
 //!
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`.
 //! Where it is not set, tests that need it say so and pass; under `CI` that is a failure.
@@ -15,6 +15,7 @@
 mod compare;
 mod corrupt;
 pub mod etwanalyzer;
+pub mod files;
 
 pub use compare::Comparison;
 pub use corrupt::{KINDS, Random, buffer_starts, corrupt};

@@ -34,8 +34,12 @@ const fn of(
 /// All sub commands.
 pub(crate) static DUMPS: &[Dump] = &[
     of(&["cpu"], "cpu", &[cpu::CPU, PROCESS, ZERO, TESTS, ALL]),
-    of(&["disk"], "disk", &[io::DISK, PROCESS, TESTS, ALL]),
-    of(&["file"], "file", &[io::FILE, PROCESS, TESTS, ALL]),
+    of(&["disk"], "disk", &[io::PLACES, io::DISK, io::AMOUNTS, io::SHOWN, PROCESS, TESTS, ALL]),
+    of(
+        &["file"],
+        "file",
+        &[io::PLACES, io::FILE, io::AMOUNTS, io::FILE_SUMS, io::SHOWN, PROCESS, TESTS, ALL],
+    ),
     of(&["pmc"], "pmc", &[cpu::PMC, PROCESS, TESTS, ALL]),
     of(&["lbr"], "lbr", &[cpu::LBR, PROCESS, TESTS, ALL]),
     of(&["process"], "process", &[machine::PROCESS, PROCESS, ZERO, TESTS, ALL]),

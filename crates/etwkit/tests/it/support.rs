@@ -1,7 +1,5 @@
 //! Whole commands without a process.
 
-use std::path::{Path, PathBuf};
-
 pub(crate) use etwkit::Exit;
 use serde_json::Value;
 
@@ -63,10 +61,7 @@ pub(crate) fn behind_kernel_logger(extract: &str) -> i64 {
     row["ns"].as_i64().unwrap()
 }
 
-/// The folder of the small traces that are part of the repository.
-pub(crate) fn made() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made")
-}
+pub(crate) use etwkit_testkit::files::made;
 
 /// Path of a small trace.
 pub(crate) fn trace(name: &str) -> String {

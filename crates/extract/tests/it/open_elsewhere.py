@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -58,3 +59,6 @@ with zipfile.ZipFile(packed) as archive:
             table = pyarrow.parquet.read_table(io.BytesIO(archive.read(member)))
             answer[Path(member).stem]["packed"] = with_pyarrow(table)
 print(json.dumps(answer))
+sys.stdout.flush()
+# Threads of four engines that are still being closed can abort the interpreter while it ends.
+os._exit(0)

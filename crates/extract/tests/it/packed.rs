@@ -3,13 +3,13 @@
 use std::fs;
 
 use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
+use etwkit_testkit::files::zipped_as;
 use etwkit_trace::table::{CpuProcess, Mark, Row};
 use zip::CompressionMethod;
 
 use crate::child::salt_of;
 use crate::rows::{assert_told, extract, manifest, marks, names, sums};
 use crate::support::{Folder, made};
-use crate::zip_archive::zipped_as;
 
 #[test]
 fn a_packed_extract_reads_like_the_folder() {

@@ -2,10 +2,10 @@
 
 use etwkit_etl::Order;
 use etwkit_extract::{Options, open};
+use etwkit_testkit::files::zipped;
 use etwkit_testkit::{trace_files, traces};
 
 use crate::support::{Folder, labels, open_one, summary};
-use crate::zip_archive::zipped;
 
 #[test]
 fn a_7z_of_the_field_opens() {

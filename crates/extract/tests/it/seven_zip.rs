@@ -5,20 +5,12 @@ use std::path::{Path, PathBuf};
 
 use etwkit_etl::Order;
 use etwkit_extract::{Limits, Options, open};
+use etwkit_testkit::files::seven_zipped;
 use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
 
-/// A 7z archive of these members, each packed on its own.
-pub(crate) fn packed(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
-    for (name, bytes) in members {
-        writer.push_archive_entry(ArchiveEntry::new_file(name), Some(*bytes)).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-/// The same, packed together.
+/// A 7z archive of these members, packed together.
 fn solid(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
     let entries = members.iter().map(|(name, _)| ArchiveEntry::new_file(name)).collect();
@@ -36,7 +28,7 @@ fn all_traces_of_an_archive_are_one_session_ordered_by_path() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
     let members: [(&str, &[u8]); 3] = [("z/b.etl", &trace), ("notes.txt", b"notes"), ("a/c.etl", &trace)];
-    for bytes in [packed(&members), solid(&members)] {
+    for bytes in [seven_zipped(&members), solid(&members)] {
         let input = open_one(&folder.write("run.7z", &bytes)).unwrap();
         assert_eq!(labels(&input), ["run.7z: c.etl", "run.7z: b.etl"]);
         assert_eq!(summary(&input, Order::Time).events, 2 * 154);
@@ -46,7 +38,7 @@ fn all_traces_of_an_archive_are_one_session_ordered_by_path() {
 #[test]
 fn an_archive_without_a_trace_tells_what_it_holds() {
     let folder = Folder::new();
-    let path = folder.write("x.7z", &packed(&[("notes.txt", b"notes")]));
+    let path = folder.write("x.7z", &seven_zipped(&[("notes.txt", b"notes")]));
     assert_refused(open_one(&path), &["no .etl file in x.7z, which holds notes.txt"]);
 }
 
@@ -60,7 +52,7 @@ fn encrypted_archives_are_refused() {
 #[test]
 fn a_truncated_archive_is_damaged_as_a_whole() {
     let folder = Folder::new();
-    let bytes = packed(&[("a.etl", &made("dns-5.etl"))]);
+    let bytes = seven_zipped(&[("a.etl", &made("dns-5.etl"))]);
     for len in [10, bytes.len() / 2, bytes.len() - 1] {
         let size = format!("damaged archive a.7z ({len} bytes)");
         assert_refused(open_one(&folder.write("a.7z", &bytes[..len])), &[&size, "expected a 7z archive"]);
@@ -70,7 +62,7 @@ fn a_truncated_archive_is_damaged_as_a_whole() {
 #[test]
 fn a_damaged_member_is_named() {
     let folder = Folder::new();
-    let mut bytes = packed(&[("a.etl", &made("dns-5.etl"))]);
+    let mut bytes = seven_zipped(&[("a.etl", &made("dns-5.etl"))]);
     bytes[2000] ^= 0xFF;
     assert_refused(open_one(&folder.write("a.7z", &bytes)), &["damaged archive a.7z, member a.etl, behind "]);
 }
@@ -78,7 +70,7 @@ fn a_damaged_member_is_named() {
 #[test]
 fn every_cut_and_every_changed_byte_gives_an_answer() {
     let folder = Folder::new();
-    let bytes = packed(&[("a.etl", &made("power-5.etl"))]);
+    let bytes = seven_zipped(&[("a.etl", &made("power-5.etl"))]);
     for at in (0..bytes.len()).step_by(7) {
         let _ = open_one(&folder.write("cut.7z", &bytes[..at]));
         let mut changed = bytes.clone();
@@ -102,7 +94,7 @@ fn what_lies_in_front_of_a_trace_counts_for_the_limit() {
 #[test]
 fn a_bomb_is_refused_before_it_is_unpacked() {
     let folder = Folder::new();
-    let path = folder.write("bomb.7z", &packed(&[("bomb.etl", &vec![0; 8 << 20])]));
+    let path = folder.write("bomb.7z", &seven_zipped(&[("bomb.etl", &vec![0; 8 << 20])]));
     let limits = Limits { ratio: 1000, ratio_from_bytes: 1 << 20, ..Limits::default() };
     let parts = ["bomb.etl unpacks from ", "more than 1000 times"];
     assert_refused(open(&[path], &Options { limits, ..Options::default() }), &parts);
@@ -111,7 +103,7 @@ fn a_bomb_is_refused_before_it_is_unpacked() {
 #[test]
 fn an_archive_that_wants_gigabytes_to_be_unpacked_is_refused() {
     let folder = Folder::new();
-    let mut bytes = packed(&[("a.etl", &made("power-5.etl"))]);
+    let mut bytes = seven_zipped(&[("a.etl", &made("power-5.etl"))]);
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let (from, len) = (32 + word(&bytes, 12), word(&bytes, 20));
     let header = &mut bytes[from..from + len];

@@ -2,36 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use etwkit_etl::{HeaderKind, Order};
 use etwkit_extract::{Error, Input, Options, open};
-use tempfile::TempDir;
-
-/// A folder of a test, removed behind it.
-pub(crate) struct Folder(TempDir);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        std::fs::write(&path, bytes).unwrap();
-        path
-    }
-}
-
-/// A small trace: its name and bytes.
-pub(crate) fn made(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
-    std::fs::read(folder.join(name)).unwrap()
-}
+pub(crate) use etwkit_testkit::files::{Folder, made_bytes as made};
 
 pub(crate) fn open_one(path: &Path) -> Result<Input, Error> {
     open(&[path.to_owned()], &Options::default())

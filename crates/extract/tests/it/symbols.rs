@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use etwkit_etl::Order;
 use etwkit_extract::{ConvertError, ConvertOptions, Input, KeptSymbol, Limits, convert};
+use etwkit_testkit::files::{zipped, zipped_as};
 use zip::CompressionMethod;
 
 use crate::rows::names;
 use crate::support::{Folder, labels, made, open_one, summary};
-use crate::zip_archive::{zipped, zipped_as};
 
 const ID: &str = "0123456789ABCDEF0123456789ABCDEF1";
 

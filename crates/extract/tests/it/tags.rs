@@ -191,7 +191,7 @@ fn check_drivers(extract: &Extract, trace: &Path) {
 }
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made").join(name)
+    etwkit_testkit::files::made().join(name)
 }
 
 #[test]

@@ -1,28 +1,10 @@
 //! Zip archives, good and hostile.
 
-use std::io::{Cursor, Write};
-
 use etwkit_etl::Order;
 use etwkit_extract::{Limits, Options, open};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use etwkit_testkit::files::zipped;
 
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
-
-/// A zip archive of these members.
-pub(crate) fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
-    zipped_as(CompressionMethod::Deflated, members)
-}
-
-pub(crate) fn zipped_as(method: CompressionMethod, members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(method);
-    for (name, bytes) in members {
-        zip.start_file(*name, options).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
 
 fn limited(limits: Limits) -> Options {
     Options { limits, ..Options::default() }

@@ -13,11 +13,10 @@ use etwkit_json7z::{
     open_all_json, open_json, read_json,
 };
 use etwkit_testkit::etwanalyzer::{JsonExtract, small, write_large};
+use etwkit_testkit::files::{Folder, made_bytes, seven_zipped, zipped};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::Table;
 use serde_json::{Value, json};
-
-use crate::support::{Folder, made, packed, zipped};
 
 fn import(path: &Path, target: &Path) -> Result<Extract, String> {
     let input = open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
@@ -325,8 +324,8 @@ fn archives_without_one_main_file_are_refused() {
     // Two main files: the second one has a name of its own.
     let two = JsonExtract { main: small().main, parts: Vec::new() }.write_packed(&root, "ok");
     assert!(open_json(&two, &Options::default()).is_ok());
-    let trace = made("power-5.etl");
-    let other = folder.write("trace.json7z", &packed(&[("power-5.etl", &trace)]));
+    let trace = made_bytes("power-5.etl");
+    let other = folder.write("trace.json7z", &seven_zipped(&[("power-5.etl", &trace)]));
     let error = import(&other, &folder.path("x.etwx")).unwrap_err();
     assert!(
         error.contains("expected one .json file of ETWAnalyzer in trace.json7z, which holds power-5.etl"),
@@ -334,7 +333,7 @@ fn archives_without_one_main_file_are_refused() {
     );
     // JSON of another program beside an extract is passed over, several extracts are not one.
     let (text, main) = (serde_json::to_vec(&first).unwrap(), serde_json::to_vec(&small().main).unwrap());
-    let pack = |name, members: &[(&str, &[u8])]| folder.write(name, &packed(members));
+    let pack = |name, members: &[(&str, &[u8])]| folder.write(name, &seven_zipped(members));
     let foreign = pack("foreign.json7z", &[("a.json", &text), ("b.json", &main)]);
     assert_eq!(open_json(&foreign, &Options::default()).unwrap().name(), "b.json");
     let many = pack("many.json7z", &[("a.json", &main), ("b.json", &main)]);
@@ -383,7 +382,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
     let folder = Folder::new();
     let main = serde_json::to_vec(&small().main).unwrap();
     let file_io = serde_json::to_vec(&small().parts[0].1).unwrap();
-    let trace = made("power-5.etl");
+    let trace = made_bytes("power-5.etl");
     let members: [(&str, &[u8]); 6] = [
         ("night/b.json", &main),
         ("night/b_Derived_FileIO.json", &file_io),
@@ -392,12 +391,12 @@ fn an_archive_with_many_extracts_is_read_as_several() {
         ("a_Derived_FileIO.json", &file_io),
         ("settings.json", b"{\"color\": 1}"),
     ];
-    let inner = packed(&[("c.json", &main)]);
+    let inner = seven_zipped(&[("c.json", &main)]);
     let nested: [(&str, &[u8]); 2] = [("x/one.json7z", &inner), ("y/one.json7z", &inner)];
     for (name, bytes, expected) in [
-        ("all.7z", packed(&members), &["a.json", "b.json", "b.json"][..]),
+        ("all.7z", seven_zipped(&members), &["a.json", "b.json", "b.json"][..]),
         ("all.zip", zipped(&members), &["a.json", "b.json", "b.json"]),
-        ("one.7z", packed(&members[..2]), &["b.json"]),
+        ("one.7z", seven_zipped(&members[..2]), &["b.json"]),
         ("nested.zip", zipped(&nested), &["c.json", "c.json"]),
     ] {
         let path = folder.write(name, &bytes);
@@ -416,7 +415,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
     }
     // Whether an archive holds any is seen without unpacking it.
     for (name, bytes, expected) in [
-        ("m.7z", packed(&members), true),
+        ("m.7z", seven_zipped(&members), true),
         ("m.zip", zipped(&members), true),
         ("t.zip", zipped(&[("a.etl", &trace), ("a.json", &main)]), false),
         ("n.zip", zipped(&[("readme.txt", b"x")]), false),

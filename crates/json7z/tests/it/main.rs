@@ -8,4 +8,3 @@
 )]
 
 mod import;
-mod support;

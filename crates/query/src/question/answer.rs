@@ -128,8 +128,12 @@ impl Part {
 
 impl Answer {
     fn new(table: Box<dyn Table>) -> Self {
+        Self::of(vec![Part::new(table)])
+    }
+
+    fn of(parts: Vec<Part>) -> Self {
         Self {
-            parts: vec![Part::new(table)],
+            parts,
             notes: Vec::new(),
             heading: None,
             sums: Sums::new(),
@@ -172,15 +176,7 @@ impl Answer {
         let named = |(name, title, answer): (&'static str, String, Self)| {
             answer.parts.into_iter().map(move |part| Part { name, title: title.clone(), ..part })
         };
-        Self {
-            parts: tables.into_iter().flat_map(named).collect(),
-            notes: Vec::new(),
-            heading: None,
-            sums: Sums::new(),
-            sets: Sets::new(),
-            is_moved: false,
-            above: Above::Start,
-        }
+        Self::of(tables.into_iter().flat_map(named).collect())
     }
 
     /// Puts the largest rows and groups first, or last again, as far as they are ranked.

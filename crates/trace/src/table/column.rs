@@ -109,7 +109,7 @@ number!(f64, Float64, Float64Array, Float64Builder);
 
 macro_rules! by_builder {
     ($($type:ty, $kind:ident, $nullable:literal, $builder:ty,
-       |$self:ident, $b:ident| $append:expr, $bytes:expr;)*) => {$(
+       |$self:ident, $b:ident| $append:expr $(, $bytes:expr)?;)*) => {$(
         impl Value for $type {
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = $nullable;
@@ -119,11 +119,13 @@ macro_rules! by_builder {
                 let $self = self;
                 $append;
             }
-            #[inline]
-            fn text_bytes(&self) -> usize {
-                let $self = self;
-                $bytes
-            }
+            $(
+                #[inline]
+                fn text_bytes(&self) -> usize {
+                    let $self = self;
+                    $bytes
+                }
+            )?
             fn finish(builder: &mut Self::Builder) -> ArrayRef {
                 Arc::new(builder.finish())
             }
@@ -132,8 +134,8 @@ macro_rules! by_builder {
 }
 
 by_builder! {
-    bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v), { let _ = v; 0 };
-    Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v), { let _ = v; 0 };
+    bool, Boolean, false, BooleanBuilder, |v, b| b.append_value(*v);
+    Option<bool>, Boolean, true, BooleanBuilder, |v, b| b.append_option(*v);
     &'static str, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();
     Option<&'static str>, Text, true, StringBuilder, |v, b| b.append_option(*v), v.map_or(0, str::len);
     String, Text, false, StringBuilder, |v, b| b.append_value(v), v.len();

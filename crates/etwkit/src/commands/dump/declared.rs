@@ -1,24 +1,21 @@
 //! Declared questions as commands: their options as arguments, their answers as text, JSON lines or CSV.
 
 use anyhow::bail;
-use std::sync::Arc;
-
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, questions};
 use etwkit_query::question::{AnyQuestion, Kind, Opt, Tagging, Values, request_schema, row_schema};
-use etwkit_trace::tags::TagSet;
 use serde_json::json;
 
 use super::args::{Common, OUTPUT, ProcessOutput};
 use super::cells;
 use super::output::show_sql;
+use crate::context::Context;
 use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::tags::TagArgs;
 
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
@@ -191,14 +188,7 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
     if args.common.show_sql {
         return show_sql(printer, &request.show_sql());
     }
-    let sets: Arc<[TagSet]> = match request.tagging() {
-        Tagging::None => Arc::new([]),
-        Tagging::Derived(files) => {
-            TagArgs::of(files).apply(&args.common.chosen()?, printer)?;
-            Arc::new([])
-        }
-        Tagging::Function(files) => TagArgs::of(files).sets()?.into(),
-    };
+    tag(args, request.tagging(), printer)?;
     let is_text = !args.common.json && args.common.csv.is_none();
     let asking = cells::Asking {
         common: &args.common,
@@ -209,9 +199,21 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
         request: &*request,
     };
     cells::answered(&asking, printer, |session| {
-        session.use_tags(sets.clone());
         let answer = if is_text { request.answer_for_people(session) } else { request.answer(session) };
         // ETWAnalyzer has the largest at the end.
         answer.map(|answer| if args.common.is_etwanalyzer() { answer.largest_first(false) } else { answer })
     })
+}
+
+/// Makes sure that extracts have the stack tags that are asked for. Where no file names any there is nothing
+/// to do, and extracts are looked for only when they are asked.
+fn tag(args: &Declared, tagging: Tagging<'_>, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let extracts = match tagging {
+        Tagging::Derived(files) if !files.is_empty() => args.common.chosen()?,
+        _ => [].as_slice().into(),
+    };
+    let Context { engine, mut asking } = printer.context();
+    engine.tag(&mut asking, tagging, &extracts, printer.notes())?;
+    printer.ask_with(asking);
+    Ok(())
 }
