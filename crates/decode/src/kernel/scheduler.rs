@@ -10,6 +10,14 @@ pub mod opcode {
             CONTEXT_SWITCH = 36, "CSwitch";
             /// A thread is made ready to run.
             READY_THREAD = 50, "ReadyThread";
+            /// The priority that a thread runs with changes.
+            SET_PRIORITY = 48, "SetPriority";
+            /// The priority that boosts start from changes.
+            SET_BASE_PRIORITY = 49, "SetBasePriority";
+            /// The priority of the pages that a thread uses changes.
+            SET_PAGE_PRIORITY = 51, "SetPagePriority";
+            /// The priority of the I/O of a thread changes.
+            SET_IO_PRIORITY = 52, "SetIoPriority";
         }
     }
 }
@@ -97,5 +105,24 @@ impl ReadyThread {
     #[must_use]
     pub const fn from_dpc(&self) -> bool {
         self.flags & 1 != 0
+    }
+}
+
+/// `SetPriority`, `SetBasePriority`, `SetPagePriority` and `SetIoPriority`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PriorityChange {
+    /// Thread whose priority changes.
+    pub tid: u32,
+    /// Priority before.
+    pub old: u8,
+    /// Priority from now on.
+    pub new: u8,
+}
+
+impl PriorityChange {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(Self { tid: u32_at(payload, 0)?, old: *payload.get(4)?, new: *payload.get(5)? })
     }
 }

@@ -50,6 +50,7 @@ mod object_types;
 mod objects;
 mod outbox;
 mod power;
+mod priority;
 mod range;
 mod registry;
 mod routes;
@@ -95,6 +96,7 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &stack_events::DECLARATION,
     &samples::DECLARATION,
     &switches::DECLARATION,
+    &priority::DECLARATION,
     &dpc::DECLARATION,
     &power::DECLARATION,
     &counters::DECLARATION,

@@ -104,6 +104,27 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
+    /// A change of a priority of a thread.
+    ThreadPriority / ThreadPriorityColumns = "thread_priority", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Thread whose priority changes.
+        thread_key: i32, "key";
+        /// Its process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Which priority: `dynamic` with which the thread runs, `base` that boosts start from, `page` of the
+        /// memory that it uses, `io`.
+        kind: &'static str;
+        /// Priority before.
+        old_priority: i32;
+        /// Priority from then on.
+        new_priority: i32;
+        /// Thread that ran where it was changed; null if it is not known.
+        by_thread_key: Option<i32>, "key";
+        /// Stack that changed it, if one was recorded.
+        stack_id: Option<i32>, "key";
+    }
+
     /// CPU, waiting and ready time of a process.
     ///
     /// Idle is left out. `wait_ns` and `ready_ns` are lengths of unions over all threads: time in which at

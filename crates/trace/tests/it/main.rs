@@ -23,6 +23,7 @@ mod net;
 mod objects;
 mod other_programs;
 mod registry;
+mod priorities;
 mod report;
 mod rules;
 mod schedule;
