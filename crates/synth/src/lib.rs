@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod act;
 mod code;
 mod office;
 mod payload;
@@ -107,7 +108,7 @@ pub struct Scenario {
 const MAX_SCRIPT_SCALE: u32 = 100;
 
 /// All scenarios.
-pub static SCENARIOS: [Scenario; 11] = [
+pub static SCENARIOS: [Scenario; 21] = [
     Scenario {
         name: "office",
         description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
@@ -173,6 +174,66 @@ pub static SCENARIOS: [Scenario; 11] = [
         description: "a test program for two runtimes starts nine times: the newer one initializes what it does not use",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::serializer_tests::plan,
+    },
+    Scenario {
+        name: "file-filters",
+        description: "three filter drivers scan, copy and encrypt what a planner and a backup do with files; some opens fail",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::file_filters::plan,
+    },
+    Scenario {
+        name: "memory",
+        description: "a photo program faults pages in and uses heaps, while drivers take memory of the kernel and one leaks",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::memory::plan,
+    },
+    Scenario {
+        name: "services",
+        description: "clients call services over messages (ALPC): calls through two services, and messages that nobody waits for",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::services::plan,
+    },
+    Scenario {
+        name: "process-starts",
+        description: "three threads start short programs that run on other processors; some are ended by their creator",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::process_starts::plan,
+    },
+    Scenario {
+        name: "timers",
+        description: "programs and a driver ask for finer resolutions of the system timer, and the power scheme changes",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::timers::plan,
+    },
+    Scenario {
+        name: "system-calls",
+        description: "programs call the kernel: keys and values of the registry, files, handles that go to another process",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::system_calls::plan,
+    },
+    Scenario {
+        name: "name-lookup",
+        description: "programs look up names of hosts (DNS): from the cache, from servers, and past one that does not answer",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::name_lookup::plan,
+    },
+    Scenario {
+        name: "desktop",
+        description: "windows wait for the lock of the window manager, leak bitmaps, get the focus and do not look for messages",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::desktop::plan,
+    },
+    Scenario {
+        name: "tracing",
+        description: "sessions of the tracing system start, stop, collide and lose events, and providers are switched on and off",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::tracing::plan,
+    },
+    Scenario {
+        name: "collections",
+        description: "a .NET service collects garbage: with its threads standing still, and in the background",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::collections::plan,
     },
 ];
 

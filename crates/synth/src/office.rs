@@ -5,7 +5,7 @@
 use crate::Options;
 use crate::code::CodeMap;
 use crate::plan::{
-    Action, Born, FilePlan, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan,
+    Action, Born, FilePlan, GROUPS, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan,
 };
 use crate::table::{Module, Program, Table, Thread};
 
@@ -24,10 +24,16 @@ pub(crate) fn plan(options: &Options) -> Plan {
         threads: THREADS.into_iter().collect(),
         files: FILES.iter().map(|path| FilePlan { path: (*path).into() }).collect(),
         marks: &[(100, "Document opened"), (900, "Document saved")],
+        groups: GROUPS,
         routines: ROUTINES,
         disk_us: (60, 260),
         hybrid: None,
         interval: INTERVAL,
+        tells_starts: false,
+        keys: Table::default(),
+        handles: Vec::new(),
+        sessions: Vec::new(),
+        power: None,
         paces: Vec::new(),
         code: CodeMap::default(),
         scripts: Table::default(),
@@ -82,7 +88,7 @@ const MODULES: [ModulePlan; 10] = [
 ];
 
 const fn program(pid: u32, parent: u32, name: &'static str, line: &'static str) -> ProgramPlan {
-    ProgramPlan { pid, parent, session: 1, name, command_line: line, modules: &[], system: false }
+    ProgramPlan { pid, parent, session: 1, name, command_line: line, modules: &[], system: false, flags: 0 }
 }
 
 const PROGRAMS: [ProgramPlan; 7] = [

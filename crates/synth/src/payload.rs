@@ -1,5 +1,7 @@
 //! Payloads, field after field, little-endian; pointers have 8 bytes.
 
+use etwkit_etl::Guid;
+
 /// A payload that is being put together.
 #[derive(Debug, Default)]
 pub(crate) struct Payload(pub(crate) Vec<u8>);
@@ -31,6 +33,10 @@ impl Payload {
         self.bytes(&value.to_le_bytes())
     }
 
+    pub(crate) fn guid(&mut self, value: Guid) -> &mut Self {
+        self.bytes(&value.to_bytes())
+    }
+
     /// 8-bit text with its end.
     pub(crate) fn ansi(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes()).bytes(&[0])
@@ -39,6 +45,15 @@ impl Payload {
     /// UTF-16 text with its end.
     pub(crate) fn wide(&mut self, text: &str) -> &mut Self {
         text.encode_utf16().chain([0]).for_each(|unit| {
+            self.u16(unit);
+        });
+        self
+    }
+
+    /// UTF-16 text without an end, behind its number of units.
+    pub(crate) fn counted_wide(&mut self, text: &str) -> &mut Self {
+        self.u16(text.encode_utf16().count() as u16);
+        text.encode_utf16().for_each(|unit| {
             self.u16(unit);
         });
         self

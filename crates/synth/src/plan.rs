@@ -3,9 +3,12 @@
 
 use std::borrow::Cow;
 
+use etwkit_etl::Guid;
+
+use crate::act::{ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::script::{CodePlan, EventPlan, PortPlan, ScriptPlan};
-use crate::table::{Code, Event, File, Module, Port, Program, Script, Table, Thread};
+use crate::table::{Code, Event, File, Module, Port, Program, RegistryKey, Script, Table, Thread};
 
 /// Why a thread waits (`KWAIT_REASON`).
 pub(crate) mod reason {
@@ -26,6 +29,10 @@ pub(crate) mod reason {
 /// Ticks between two samples of a processor where a scenario says nothing else.
 pub(crate) const INTERVAL: u32 = 10_000;
 
+/// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs, interrupts,
+/// samples.
+pub(crate) const GROUPS: [u32; 8] = [0x0300_7F0F, 0, 0, 0, 0, 0, 0, 0];
+
 /// A whole scenario.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -38,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) files: Table<File, FilePlan>,
     /// Marks: per mille of the duration, text.
     pub(crate) marks: &'static [(u32, &'static str)],
+    /// What the session has switched on, as the header event says.
+    pub(crate) groups: [u32; 8],
     pub(crate) routines: Routines,
     /// How long the disk takes for a transfer, from..to, in microseconds.
     pub(crate) disk_us: (u32, u32),
@@ -45,6 +54,16 @@ pub(crate) struct Plan {
     pub(crate) hybrid: Option<HybridPlan>,
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
+    /// The truth tells what starts and exits of processes cost.
+    pub(crate) tells_starts: bool,
+    /// Keys of the registry that have a control block at some time.
+    pub(crate) keys: Table<RegistryKey, KeyPlan>,
+    /// Handles that are open before the trace.
+    pub(crate) handles: Vec<(Program, ObjectPlan)>,
+    /// Sessions of the tracing system that run before the trace.
+    pub(crate) sessions: Vec<SessionPlan>,
+    /// Timers and settings; `None` where the session does not record them.
+    pub(crate) power: Option<PowerPlan>,
     /// How fast the code of programs runs. Where none is reported, switches carry no performance counters.
     pub(crate) paces: Vec<(Program, Pace)>,
     /// What threads with a script do; empty where none has one.
@@ -76,6 +95,26 @@ pub(crate) struct Pace {
     pub(crate) cycles: u32,
     pub(crate) llc_references: u32,
     pub(crate) llc_misses: u32,
+}
+
+/// What holds before the trace: who asked for which resolution of the timer (in units of 100 ns), and
+/// settings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PowerPlan {
+    pub(crate) timers: Vec<(Program, u32)>,
+    pub(crate) settings: Vec<(Guid, &'static [u8])>,
+}
+
+/// A key of the registry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyPlan {
+    pub(crate) path: &'static str,
+    /// Its control block has that place, which another key may have at another time.
+    pub(crate) place: u32,
+    /// It has its control block from before the trace.
+    pub(crate) is_there: bool,
+    /// That is listed when the session begins; else only when it ends.
+    pub(crate) is_listed_first: bool,
 }
 
 /// Performance and efficiency cores: the last processors are efficient.
@@ -143,6 +182,8 @@ pub(crate) struct ProgramPlan {
     pub(crate) modules: &'static [Module],
     /// The user it belongs to is the system.
     pub(crate) system: bool,
+    /// `Flags` of its events: 2 for one of 32 bits, 4 for a protected one.
+    pub(crate) flags: u32,
 }
 
 /// A thread.

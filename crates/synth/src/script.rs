@@ -3,11 +3,13 @@
 
 use std::borrow::Cow;
 
+use crate::act::{Act, ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::plan::{
-    Born, FilePlan, HybridPlan, INTERVAL, ModulePlan, Pace, Plan, ProgramPlan, Routines, ThreadPlan,
+    Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan, PowerPlan, ProgramPlan,
+    Routines, ThreadPlan,
 };
-use crate::table::{Code, Event, File, Path, Port, Program, Table, Thread};
+use crate::table::{Code, Event, File, Function, Path, Port, Program, RegistryKey, Table, Thread};
 
 /// Frames of a wait behind the function that waits.
 pub(crate) const WAITS: &str =
@@ -38,8 +40,14 @@ pub(crate) enum Step {
     WriteOut(Path, Reading),
     /// Waits for that many pages of a mapped file that have to be read from the disk.
     PageIn(Path, Reading),
+    /// Waits for pages of a mapped file as [`Step::PageIn`] does, and each of these faults has an event.
+    HardFault(Path, Reading),
     /// Sends a request to a server and waits for the answer.
     Ask(Path, Ask),
+    /// Sends a request about a file and does not wait.
+    Post(Path, Port, File),
+    /// Takes the answer to its message.
+    Answered(Path),
     /// A server waits for a request.
     Take(Path, Port),
     /// Reads the file that the request is about.
@@ -54,6 +62,8 @@ pub(crate) enum Step {
     End,
     /// Sets a mark.
     Mark(&'static str),
+    /// Does something that has events of its own.
+    Act(Path, Act),
 }
 
 /// How a file is read or written.
@@ -106,9 +116,15 @@ impl ScriptPlan {
             | Step::ReadAsked(path, reading)
             | Step::Write(path, reading)
             | Step::WriteOut(path, reading)
-            | Step::PageIn(path, reading) => [vec![path], of_code(reading.code)].concat(),
+            | Step::PageIn(path, reading)
+            | Step::HardFault(path, reading) => [vec![path], of_code(reading.code)].concat(),
             Step::Ask(path, ask) => vec![path, ask.waits],
-            Step::Take(path, _) | Step::Answer(path) | Step::Start(path, _) => vec![path],
+            Step::Take(path, _)
+            | Step::Answer(path)
+            | Step::Post(path, ..)
+            | Step::Answered(path)
+            | Step::Act(path, _)
+            | Step::Start(path, _) => vec![path],
             Step::Begin(..) | Step::End | Step::Mark(_) => Vec::new(),
         };
         self.steps.iter().flat_map(of_step).chain([self.begins]).collect()
@@ -133,7 +149,10 @@ pub(crate) struct EventPlan {
 
 /// A queue of requests.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PortPlan;
+pub(crate) struct PortPlan {
+    /// Name of a port of messages; `None` where requests come on another way, which has no events.
+    pub(crate) name: Option<&'static str>,
+}
 
 /// A plan in the making.
 #[derive(Debug)]
@@ -153,10 +172,16 @@ impl Builder {
             threads: Table::default(),
             files: Table::default(),
             marks: &[],
+            groups: GROUPS,
             routines: Routines::default(),
             disk_us: (60, 260),
             hybrid: None,
             interval: INTERVAL,
+            tells_starts: false,
+            keys: Table::default(),
+            handles: Vec::new(),
+            sessions: Vec::new(),
+            power: None,
             paces: Vec::new(),
             code: CodeMap::default(),
             scripts: Table::default(),
@@ -189,6 +214,30 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
+    /// The truth tells what starts and exits of processes cost.
+    pub(crate) const fn tells_starts(&mut self) {
+        self.plan.tells_starts = true;
+    }
+
+    pub(crate) fn key(&mut self, plan: KeyPlan) -> RegistryKey {
+        self.plan.keys.push(plan)
+    }
+
+    /// A process has a handle from before the trace.
+    pub(crate) fn has_handle(&mut self, program: Program, object: ObjectPlan) {
+        self.plan.handles.push((program, object));
+    }
+
+    /// A session of the tracing system runs before the trace.
+    pub(crate) fn session(&mut self, session: SessionPlan) {
+        self.plan.sessions.push(session);
+    }
+
+    /// The session records the timer and settings, which are so before.
+    pub(crate) fn power(&mut self, power: PowerPlan) {
+        self.plan.power = Some(power);
+    }
+
     /// A sample of each processor every so many ticks.
     pub(crate) const fn interval(&mut self, ticks: u32) {
         self.plan.interval = ticks;
@@ -210,7 +259,24 @@ impl Builder {
     }
 
     pub(crate) fn port(&mut self) -> Port {
-        self.plan.ports.push(PortPlan)
+        self.plan.ports.push(PortPlan::default())
+    }
+
+    /// A port of messages, with that name.
+    pub(crate) fn message_port(&mut self, name: &'static str) -> Port {
+        self.plan.ports.push(PortPlan { name: Some(name) })
+    }
+
+    /// The session has switched on more groups of events: word and bits.
+    pub(crate) fn records(&mut self, groups: &[(usize, u32)]) {
+        for (word, bits) in groups {
+            self.plan.groups.get_mut(*word).into_iter().for_each(|of| *of |= bits);
+        }
+    }
+
+    /// A function, `module!function`, which a step may name.
+    pub(crate) fn function(&mut self, name: &str) -> Function {
+        self.plan.code.function(&self.plan.modules, name)
     }
 
     pub(crate) fn path(&mut self, parts: &[&str]) -> Path {
@@ -290,7 +356,7 @@ impl Builder {
             keyboard: (keyboard, keyboard_dpc),
         };
         for thread in plan.threads.keys() {
-            let start = crate::table::Function(plan.threads[thread].start as usize);
+            let start = Function(plan.threads[thread].start as usize);
             plan.threads[thread].start = plan.code.address(&plan.modules, start);
         }
         self.plan

@@ -40,6 +40,8 @@ keys! {
     File
     /// A function of an image.
     Function
+    /// A key of the registry.
+    RegistryKey
     /// A call stack.
     Path
     /// What threads wait for and signal.

@@ -9,6 +9,7 @@ use std::io::{Seek, Write};
 
 use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::wire::extended::kind::STACK_TRACE_64;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::writer::{
     KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style,
@@ -33,14 +34,24 @@ const STACK_KEYS: u32 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
+/// Kind of an event of a provider that has a manifest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Provided {
+    pub(crate) provider: Guid,
+    pub(crate) id: u16,
+    pub(crate) version: u8,
+    pub(crate) opcode: u8,
+    pub(crate) keyword: u64,
+}
+
 /// How many events of what.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) kernel: BTreeMap<Kind, u64>,
     /// By class, version and type.
     pub(crate) classic: BTreeMap<(&'static str, u16, u8), u64>,
-    /// Events of Microsoft-Windows-Kernel-Processor-Power by id and version.
-    pub(crate) power: BTreeMap<(u16, u8), u64>,
+    /// Events of providers by provider, id, version and opcode.
+    pub(crate) provided: BTreeMap<(Guid, u16, u8, u8), u64>,
     pub(crate) headers: BTreeMap<&'static str, u64>,
     pub(crate) cpus: BTreeMap<u16, u64>,
 }
@@ -75,7 +86,7 @@ pub(crate) struct Tape<W> {
 }
 
 impl<W: Write + Seek> Tape<W> {
-    pub(crate) fn new(sink: W, cpus: u16, options: &Options) -> Result<Self> {
+    pub(crate) fn new(sink: W, cpus: u16, groups: [u32; 8], options: &Options) -> Result<Self> {
         let session = session_options(cpus, options);
         let mut tape = Self {
             writer: TraceWriter::new(sink, &session)?,
@@ -85,9 +96,11 @@ impl<W: Write + Seek> Tape<W> {
             payload: Payload::default(),
         };
         tape.counts.add_kernel(0, Kind(0, 0, 2), SYSTEM, 1);
-        // Group masks: processes, threads, images, disk, file I/O, switches, DPCs, interrupts, samples.
         let mut masks = Payload::default();
-        masks.u32(0x0300_7F0F).zeros(28).u32(80);
+        for group in groups {
+            masks.u32(group);
+        }
+        masks.u32(80);
         for opcode in [5, 32] {
             let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
             let (timestamp, version) = (T0, 2);
@@ -176,21 +189,44 @@ impl<W: Write + Seek> Tape<W> {
         (id, version): (u16, u8),
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
+        let kind = Provided { provider: PROCESSOR_POWER, id, version, opcode: 0, keyword: 1 };
+        self.provided(0, kind, (0, 4), &[], payload)
+    }
+
+    /// Writes an event of a provider: of a thread and process, with the stack that it carries itself. Returns
+    /// its time.
+    pub(crate) fn provided(
+        &mut self,
+        cpu: u16,
+        kind: Provided,
+        (thread_id, process_id): (u32, u32),
+        stack: &[u64],
+        payload: impl FnOnce(&mut Payload),
+    ) -> Result<i64> {
         self.now += 1;
         self.payload.0.clear();
         payload(&mut self.payload);
+        let Provided { provider, id, version, opcode, keyword } = kind;
+        let mut item = Payload::default();
+        item.u64(0);
+        stack.iter().for_each(|address| {
+            item.u64(*address);
+        });
+        let extended = [(STACK_TRACE_64, item.0.as_slice())];
         let event = ManifestEvent {
             timestamp: self.now,
-            provider: PROCESSOR_POWER,
-            descriptor: Descriptor { id, version, level: 4, keyword: 1, ..Descriptor::default() },
-            process_id: 4,
+            provider,
+            descriptor: Descriptor { id, version, level: 4, opcode, keyword, ..Descriptor::default() },
+            thread_id,
+            process_id,
+            extended: if stack.is_empty() { &[] } else { &extended },
             payload: &self.payload.0,
             ..ManifestEvent::default()
         };
-        self.writer.write(0, event)?;
-        self.latest.insert(0, self.now);
-        *self.counts.power.entry((id, version)).or_default() += 1;
-        self.counts.add(0, "event64", 1);
+        self.writer.write(cpu, event)?;
+        self.latest.insert(cpu, self.now);
+        *self.counts.provided.entry((provider, id, version, opcode)).or_default() += 1;
+        self.counts.add(cpu, "event64", 1);
         Ok(self.now)
     }
 

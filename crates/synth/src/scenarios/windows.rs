@@ -114,7 +114,7 @@ pub(crate) const fn user_program(
     command_line: &'static str,
     modules: &'static [Module],
 ) -> ProgramPlan {
-    ProgramPlan { pid, parent, session: 1, name, command_line, modules, system: false }
+    ProgramPlan { pid, parent, session: 1, name, command_line, modules, system: false, flags: 0 }
 }
 
 /// A process of the system.
@@ -130,9 +130,13 @@ pub(crate) const fn service(
 /// A machine with images of Windows and those of a scenario; its idle process and System. `has_driver` says
 /// that the first image of the scenario is a driver.
 pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: bool) -> Builder {
+    machine_of(cpus, seconds, own, if has_driver { KERNEL_IMAGES_AND_OWN } else { KERNEL_IMAGES })
+}
+
+/// A machine whose kernel has these images.
+pub(crate) fn machine_of(cpus: u16, seconds: u32, own: &[ModulePlan], kernel: &'static [Module]) -> Builder {
     let images = MODULES.iter().chain(own).copied();
     let mut b = Builder::new(cpus, seconds, images);
-    let kernel = if has_driver { KERNEL_IMAGES_AND_OWN } else { KERNEL_IMAGES };
     b.program(service((0, 0), "Idle", "", kernel));
     let system = b.program(service((4, 0), "System", "", &[NTDLL]));
     for (priority, from_us, to_us) in [(16, 60_000, 140_000), (12, 15_000, 45_000)] {

@@ -24,6 +24,8 @@ pub(super) struct Open {
     cached: bool,
     /// Pages are read for a fault: no operation on a file.
     pub(super) paging: bool,
+    /// The fault has an event.
+    is_told: bool,
     /// It is open.
     opened: bool,
     /// Of the transfer; 0 between transfers.
@@ -55,12 +57,12 @@ pub(super) struct Request {
 }
 
 /// Address of something that a thread has one of.
-fn address(base: u64, tid: u32) -> u64 {
+pub(super) fn address(base: u64, tid: u32) -> u64 {
     base + 0x400 * u64::from(tid)
 }
 
-const IRP: u64 = 0xFFFF_A08D_4000_0000;
-const FILE_OBJECT: u64 = 0xFFFF_A08D_7000_0000;
+pub(super) const IRP: u64 = 0xFFFF_A08D_4000_0000;
+pub(super) const FILE_OBJECT: u64 = 0xFFFF_A08D_7000_0000;
 
 impl<W: Write + Seek> Sim<W> {
     /// Starts to open a file, to read or write it afterwards.
@@ -88,8 +90,17 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u32(tid);
             p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
         })?;
-        let open =
-            Open { file, write, cached: false, paging: false, opened: false, bytes: 0, started, parts };
+        let open = Open {
+            file,
+            write,
+            cached: false,
+            paging: false,
+            is_told: false,
+            opened: false,
+            bytes: 0,
+            started,
+            parts,
+        };
         self.threads[thread].io = Some(open);
         Ok(())
     }
@@ -102,13 +113,14 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Starts to read pages of a file that a thread needs.
-    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32)) {
+    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32), is_told: bool) {
         let (started, parts) = (self.tape.now(), Some(parts));
         self.threads[thread].io = Some(Open {
             file,
             write: false,
             cached: false,
             paging: true,
+            is_told,
             opened: true,
             bytes: 0,
             started,
@@ -122,6 +134,8 @@ impl<W: Write + Seek> Sim<W> {
         if open.bytes > 0 {
             if !open.paging {
                 self.end_transfer(cpu, thread, open)?;
+            } else if open.is_told {
+                self.hard_fault(cpu, thread, (open.file, open.bytes), open.started)?;
             }
             let left = open.parts.map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
             if left.is_none_or(|(parts, _)| parts == 0) {
@@ -140,6 +154,7 @@ impl<W: Write + Seek> Sim<W> {
         open.bytes = open.parts.map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
         let offset = 4096 * self.rng.below(100_000);
         if open.paging {
+            open.started = self.tape.next();
             self.threads[thread].io = Some(open);
             self.submit(cpu, thread, open, offset)?;
             return Ok(true);
@@ -209,16 +224,22 @@ impl<W: Write + Seek> Sim<W> {
         self.end_operation(cpu, thread, ("close", started, 0))
     }
 
-    fn end_operation(
+    fn end_operation(&mut self, cpu: Cpu, thread: Thread, told: (&str, i64, u32)) -> Result<()> {
+        self.end_operation_with(cpu, thread, told, 0)
+    }
+
+    /// An operation that began at that time ends with a status.
+    pub(super) fn end_operation_with(
         &mut self,
         cpu: Cpu,
         thread: Thread,
         (name, started, bytes): (&str, i64, u32),
+        status: u32,
     ) -> Result<()> {
         const OPERATION_END: Kind = kind::FILE_OPERATION_END;
         let (tid, pid) = self.ids(Some(thread));
         let ended = self.tape.kernel(cpu.0 as u16, OPERATION_END, None, |p| {
-            p.u64(address(IRP, tid)).u64(bytes.into()).u32(0);
+            p.u64(address(IRP, tid)).u64(bytes.into()).u32(status);
         })?;
         let io = &mut self.truth.file_io;
         let of_process = io.by_process.entry(pid.to_string()).or_default();

@@ -20,6 +20,8 @@ pub(super) struct ProgramState {
     pub(super) alive: bool,
     pub(super) start: Option<i64>,
     pub(super) stop: Option<i64>,
+    /// When somebody asked that it ends, and its status.
+    pub(super) terminated: Option<(i64, u32)>,
 }
 
 /// Age of all PDBs.
@@ -48,7 +50,9 @@ impl<W: Write + Seek> Sim<W> {
             let payload = |p: &mut Payload| process_payload(p, &program, STILL_ACTIVE);
             let start = self.tape.kernel(cpu.0 as u16, kind::PROCESS_START, Some(ids), payload)?;
             self.script_stack(cpu, creator, start)?;
-            self.programs[plan.program] = ProgramState { alive: true, start: Some(start), stop: None };
+            self.programs[plan.program] =
+                ProgramState { alive: true, start: Some(start), ..ProgramState::default() };
+            self.is_born(cpu, creator, thread, start);
             self.threads[thread].loads_images = true;
         }
         let affinity = self.affinity(thread);
@@ -127,11 +131,14 @@ impl<W: Write + Seek> Sim<W> {
         self.tape.kernel(cpu.0 as u16, kind::THREAD_END, ids, |p| thread_payload(p, &plan, pid, affinity))?;
         if last {
             let program = self.plan.programs[plan.program];
+            let status = self.programs[plan.program].terminated.map_or(0, |(_, status)| status);
             let stop = self.tape.kernel(cpu.0 as u16, kind::PROCESS_END, ids, |p| {
-                process_payload(p, &program, 0);
+                process_payload(p, &program, status);
             })?;
+            self.is_gone(plan.program, stop);
             self.programs[plan.program].alive = false;
             self.programs[plan.program].stop = Some(stop);
+            self.timer_of_gone(cpu, thread, stop)?;
         }
         self.block(cpu, state::TERMINATED, reason::WR_TERMINATED)
     }
@@ -162,7 +169,7 @@ const USER_SID: &[u8] = &[
 pub(super) fn process_payload(p: &mut Payload, plan: &ProgramPlan, exit_status: u32) {
     p.u64(0xFFFF_A08D_1000_0000 + 0x80 * u64::from(plan.pid));
     p.u32(plan.pid).u32(plan.parent).u32(plan.session).u32(exit_status);
-    p.u64(0x1_0000_0000 + 0x1000 * u64::from(plan.pid)).u32(0);
+    p.u64(0x1_0000_0000 + 0x1000 * u64::from(plan.pid)).u32(plan.flags);
     if plan.pid == 0 {
         p.u32(0);
     } else {

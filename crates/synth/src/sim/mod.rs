@@ -4,6 +4,7 @@
 //! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor,
 //! all else is sums.
 
+mod act;
 mod cores;
 mod counters;
 mod io;
@@ -91,13 +92,14 @@ pub(crate) struct Sim<W> {
     last_hit: Option<Path>,
     cores: cores::CoresState,
     counters: counters::CountersState,
+    world: act::World,
 }
 
 impl<W: Write + Seek> Sim<W> {
     pub(crate) fn new(plan: Plan, sink: W, options: &Options) -> Result<Self> {
         let length = i64::from(options.scale) * i64::from(plan.seconds) * SECOND;
         Ok(Self {
-            tape: Tape::new(sink, plan.cpus, options)?,
+            tape: Tape::new(sink, plan.cpus, plan.groups, options)?,
             rng: Rng::new(options.seed),
             truth: Truth::default(),
             stacks: Stacks::new(&plan),
@@ -123,6 +125,7 @@ impl<W: Write + Seek> Sim<W> {
             last_hit: None,
             cores: cores::CoresState::new(&plan),
             counters: counters::CountersState::new(&plan),
+            world: act::World::default(),
             plan,
         })
     }

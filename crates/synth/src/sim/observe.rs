@@ -151,7 +151,7 @@ impl<W: Write + Seek> Sim<W> {
         self.truth.calls.push(told);
     }
 
-    fn thread_name(&self, thread: Thread) -> String {
+    pub(super) fn thread_name(&self, thread: Thread) -> String {
         let (tid, pid) = self.ids(Some(thread));
         format!("{pid}/{tid}")
     }

@@ -2,6 +2,7 @@
 
 use std::io::{Seek, Write};
 
+use etwkit_etl::Guid;
 use etwkit_etl::writer::MergeRecord;
 
 use super::lifetime::{STILL_ACTIVE, process_payload, thread_payload};
@@ -39,6 +40,10 @@ impl<W: Write + Seek> Sim<W> {
         self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;
         self.name_counters()?;
         self.core_rundown()?;
+        self.power_rundown_at_start()?;
+        self.registry_rundown_at_start()?;
+        self.handle_rundown_at_start()?;
+        self.session_rundown_at_start()?;
         let base = self.plan.modules[Module(0)].base;
         self.event(kind::KERNEL_BASE, |p| {
             p.u64(base);
@@ -49,6 +54,10 @@ impl<W: Write + Seek> Sim<W> {
         self.machine()?;
         self.describe_cores()?;
         self.core_rundown()?;
+        self.power_rundown()?;
+        self.registry_rundown_at_end()?;
+        self.handle_rundown_at_end()?;
+        self.session_rundown()?;
         for (file, plan) in self.plan.files.iter() {
             let path = plan.nt_path();
             self.tape.kernel(0, kind::FILE_RUNDOWN, None, |p| {
@@ -128,6 +137,7 @@ impl<W: Write + Seek> Sim<W> {
     /// Completes the trace and its truth.
     pub(super) fn finish(mut self) -> Result<(W, Truth)> {
         self.finish_cores();
+        self.finish_acts();
         self.truth.waited_for = self.waited_for();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
@@ -145,6 +155,7 @@ impl<W: Write + Seek> Sim<W> {
                 command_line: plan.command_line.to_owned(),
                 start_ns: state.start.map(Self::ns),
                 stop_ns: state.stop.map(Self::ns),
+                flags: plan.flags,
                 threads: Vec::new(),
                 times: Times::default(),
             };
@@ -170,15 +181,15 @@ impl Counts {
         let classic = |((class, version, opcode), n): (&(&str, u16, u8), &u64)| {
             (format!("{class}/0/{version}/{opcode}"), *n)
         };
-        let power = |((id, version), n): (&(u16, u8), &u64)| {
-            (format!("{}/{id}/{version}/0", crate::tape::PROCESSOR_POWER), *n)
+        let provided = |((provider, id, version, opcode), n): (&(Guid, u16, u8, u8), &u64)| {
+            (format!("{provider}/{id}/{version}/{opcode}"), *n)
         };
         EventCounts {
             total: self.cpus.values().sum(),
             by_header: self.headers.iter().map(|(header, n)| ((*header).to_owned(), *n)).collect(),
             by_cpu: self.cpus.clone(),
             kernel: self.kernel.iter().map(kernel).collect(),
-            provider: self.classic.iter().map(classic).chain(self.power.iter().map(power)).collect(),
+            provider: self.classic.iter().map(classic).chain(self.provided.iter().map(provided)).collect(),
         }
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct ThreadState {
     /// Whom it serves.
     pub(super) client: Option<Thread>,
     pub(super) io: Option<super::io::Open>,
+    /// What it has begun.
+    pub(super) acting: super::act::Acting,
     /// It has to load the images of its process.
     pub(super) loads_images: bool,
     /// When it ends.
@@ -78,6 +80,7 @@ impl ThreadState {
             signals: 0,
             client: None,
             io: None,
+            acting: super::act::Acting::default(),
             loads_images: false,
             dies_at: plan.dies.map_or(i64::MAX, at),
             last_cpu: Cpu(0),
@@ -131,6 +134,7 @@ impl<W: Write + Seek> Sim<W> {
         self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
         let Some(new) = new else { return Ok(()) };
         let waited = self.threads[new].account.switch_in(time);
+        self.runs(cpu, new, time);
         self.start_slice(cpu, new, time);
         let taken = waited.map_or(Taken::Resumed, |waited| Taken::Wait(waited.reason));
         if let Some(waited) = waited {

@@ -39,6 +39,10 @@ pub(super) struct ScriptState {
 struct Request {
     client: Thread,
     file: File,
+    /// Number of the message that brought it.
+    message: Option<u32>,
+    /// The client waits for an answer.
+    is_waited_for: bool,
 }
 
 /// Signals that nobody took, and threads that wait for one.
@@ -82,18 +86,28 @@ impl<W: Write + Seek> Sim<W> {
             }
             Step::Click(path, at_ms) => return Ok(self.click(thread, path, at_ms)),
             Step::Await(path, reason, event) => return Ok(self.await_event(thread, path, reason, event)),
-            Step::Take(path, port) => return Ok(self.take_request(thread, path, port)),
+            Step::Take(path, port) => return self.take_request(cpu, thread, path, port),
             Step::Ask(path, ask) => return self.ask(cpu, thread, path, ask),
+            Step::Post(path, port, file) => {
+                self.threads[thread].script.acts = Some(path);
+                self.request(cpu, thread, (port, file), false)?;
+            }
+            Step::Answered(path) => {
+                self.threads[thread].script.acts = Some(path);
+                self.answered(cpu, thread)?;
+            }
+            Step::Act(path, act) => {
+                self.threads[thread].script.acts = Some(path);
+                self.act_out(cpu, thread, act)?;
+            }
             Step::Read(path, reading) => self.read_or_write(cpu, thread, path, (reading, false))?,
             Step::WriteOut(path, reading) => self.read_or_write(cpu, thread, path, (reading, true))?,
             Step::Write(path, reading) => {
                 self.read_or_write(cpu, thread, path, (reading, true))?;
                 self.use_cache(thread);
             }
-            Step::PageIn(path, reading) => {
-                self.will_transfer(thread, path, reading);
-                self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes));
-            }
+            Step::PageIn(path, reading) => self.fault(thread, path, reading, false),
+            Step::HardFault(path, reading) => self.fault(thread, path, reading, true),
             Step::ReadAsked(path, reading) => {
                 let asked = self.threads[thread].script.request.map_or(reading.file, |request| request.file);
                 self.read_or_write(cpu, thread, path, (Reading { file: asked, ..reading }, false))?;
@@ -101,9 +115,7 @@ impl<W: Write + Seek> Sim<W> {
             Step::Set(path, event) => self.set_event(cpu, thread, path, event)?,
             Step::Answer(path) => {
                 self.threads[thread].script.acts = Some(path);
-                if let Some(request) = self.threads[thread].script.request.take() {
-                    self.make_ready(cpu, request.client, None)?;
-                }
+                self.answer(cpu, thread)?;
             }
             Step::Start(path, other) => {
                 self.threads[thread].script.acts = Some(path);
@@ -149,22 +161,63 @@ impl<W: Write + Seek> Sim<W> {
     fn ask(&mut self, cpu: Cpu, client: Thread, path: Path, ask: Ask) -> Result<Then> {
         let state = &mut self.threads[client].script;
         (state.acts, state.waits) = (Some(path), Some(ask.waits));
-        self.ports[ask.port].requests.push_back(Request { client, file: ask.file });
-        if let Some(server) = self.ports[ask.port].idle.pop_front() {
-            self.make_ready(cpu, server, None)?;
+        if let Some(message) = self.request(cpu, client, (ask.port, ask.file), true)? {
+            self.waits_for_reply(cpu, client, message)?;
         }
         Ok(Then::Waits(ask.reason))
     }
 
-    fn take_request(&mut self, server: Thread, path: Path, port: Port) -> Then {
+    /// Puts a request into the queue of a server. Returns the number of the message that brings it.
+    fn request(
+        &mut self,
+        cpu: Cpu,
+        client: Thread,
+        (port, file): (Port, File),
+        is_waited_for: bool,
+    ) -> Result<Option<u32>> {
+        let message = self.send_request(cpu, client, port)?;
+        self.ports[port].requests.push_back(Request { client, file, message, is_waited_for });
+        if let Some(server) = self.ports[port].idle.pop_front() {
+            self.make_ready(cpu, server, None)?;
+        }
+        Ok(message)
+    }
+
+    fn take_request(&mut self, cpu: Cpu, server: Thread, path: Path, port: Port) -> Result<Then> {
+        self.threads[server].script.acts = Some(path);
         if let Some(request) = self.ports[port].requests.pop_front() {
             self.threads[server].script.request = Some(request);
-            return Then::GoesOn;
+            if let Some(message) = request.message {
+                self.receive(cpu, server, message, !request.is_waited_for)?;
+            }
+            return Ok(Then::GoesOn);
         }
+        self.waits_for_request(cpu, server, port)?;
         self.ports[port].idle.push_back(server);
         self.threads[server].script.waits = Some(path);
         self.again(server);
-        Then::Waits(reason::WR_QUEUE)
+        Ok(Then::Waits(reason::WR_QUEUE))
+    }
+
+    /// Answers the request that a thread serves, if it is waited for.
+    fn answer(&mut self, cpu: Cpu, server: Thread) -> Result<()> {
+        let request = self.threads[server].script.request.take().filter(|request| request.is_waited_for);
+        let Some(Request { client, message, .. }) = request else { return Ok(()) };
+        if let Some(message) = message {
+            self.send(cpu, server, message)?;
+        }
+        self.make_ready(cpu, client, None)
+    }
+
+    /// Whose request a thread works on.
+    pub(super) fn serves(&self, server: Thread) -> Option<Thread> {
+        self.threads[server].script.request.map(|request| request.client)
+    }
+
+    fn fault(&mut self, thread: Thread, path: Path, reading: Reading, is_told: bool) {
+        self.will_transfer(thread, path, reading);
+        self.threads[thread].script.acts = Some(path);
+        self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes), is_told);
     }
 
     fn read_or_write(

@@ -10,12 +10,27 @@
 //! slice that is open at the end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
 
 mod calls;
+mod events;
+mod lives;
+mod objects;
+mod runtime;
+mod system;
+mod windows;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 pub use calls::{Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
+pub use events::{
+    Alpc, AlpcCalls, AlpcWaits, Callbacks, Delivered, HardFaultSums, HardFaults, HeapSums, MiniFilter, Pool,
+    PoolSums,
+};
+pub use lives::{ProcessExit, ProcessStart, SyscallSums, Syscalls};
+pub use objects::{HandleSums, Handles, Objects, Registry, RegistrySums};
+pub use runtime::Collection;
+pub use system::{Dns, Lookups, PowerSetting, TimerResolution};
+pub use windows::{DelaySums, FocusStay, GuiSums, LockSums, Session, Sessions, Windows};
 
 /// Version of this form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
@@ -67,6 +82,63 @@ pub struct Truth {
     /// Slices with both ends in the trace, by process and efficiency class of the processor.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub run_ns_by_class: BTreeMap<String, BTreeMap<u8, i64>>,
+    /// Callbacks of filter drivers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mini_filter: MiniFilter,
+    /// Page faults by process id and kind: `transition`, `demand_zero`, `copy_on_write`, `guard_page`,
+    /// `hard`, `access_violation`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub page_faults: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Those that read from files.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hard_faults: HardFaults,
+    /// Memory of the kernel.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pool: Pool,
+    /// Heaps by process id and handle.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub heap: BTreeMap<String, BTreeMap<String, HeapSums>>,
+    /// Messages between processes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub alpc: Alpc,
+    /// Starts of processes, where the scenario is about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<ProcessStart>,
+    /// Exits that somebody asked for, in the order of their ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<ProcessExit>,
+    /// System calls.
+    #[serde(skip_serializing_if = "is_default")]
+    pub syscalls: Syscalls,
+    /// Resolutions of the system timer, in the order in which they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timer_resolution: Vec<TimerResolution>,
+    /// Settings of the power scheme by GUID, each with its values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power_settings: BTreeMap<String, Vec<PowerSetting>>,
+    /// The registry.
+    #[serde(skip_serializing_if = "is_default")]
+    pub registry: Registry,
+    /// Handles and objects.
+    #[serde(skip_serializing_if = "is_default")]
+    pub handles: Handles,
+    /// Queries of names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dns: Dns,
+    /// The window manager.
+    #[serde(skip_serializing_if = "is_default")]
+    pub windows: Windows,
+    /// Sessions of the tracing system.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sessions: Sessions,
+    /// Collections of runtimes of .NET, in the order of their starts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<Collection>,
+}
+
+/// Whether a section says nothing, since the scenario does not record it.
+fn is_default<T: Default + PartialEq>(section: &T) -> bool {
+    *section == T::default()
 }
 
 /// The arguments that give the same trace again.
@@ -123,6 +195,9 @@ pub struct Process {
     pub start_ns: Option<i64>,
     /// Stop, if it lies in the trace.
     pub stop_ns: Option<i64>,
+    /// 2 for one of 32 bits, 4 for a protected one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flags: u32,
     /// Threads that ran or wait.
     pub threads: Vec<u32>,
     /// Sums over the threads.

@@ -8,7 +8,7 @@ use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_synth::{Options, Truth, find};
 
 /// The scenarios whose code has names.
-pub(crate) const SCRIPTED: [&str; 10] = [
+pub(crate) const SCRIPTED: [&str; 20] = [
     "git-bash",
     "wait-chain",
     "priority-inversion",
@@ -19,6 +19,16 @@ pub(crate) const SCRIPTED: [&str; 10] = [
     "file-writer-parallel",
     "load-stress",
     "serializer-tests",
+    "file-filters",
+    "memory",
+    "services",
+    "process-starts",
+    "timers",
+    "system-calls",
+    "name-lookup",
+    "desktop",
+    "tracing",
+    "collections",
 ];
 
 pub(crate) fn written(scenario: &str, options: &Options) -> (Vec<u8>, Truth) {

@@ -7,11 +7,15 @@
     reason = "tests fail by panicking"
 )]
 
+mod acts;
 mod bytes;
 mod cores;
 mod kit;
+mod objects;
 mod programs;
+mod providers;
 mod readback;
 mod scheduling;
 mod symbols;
 mod waits;
+mod windows;

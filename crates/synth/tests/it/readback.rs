@@ -28,7 +28,7 @@ const fn arguments(seed: u64, compressed: bool) -> Options {
     Options { scale: 1, seed, compressed, cpus: None }
 }
 
-const ALL: [(&str, Options); 7] = [
+const ALL: [(&str, Options); 17] = [
     ("office", arguments(1, false)),
     ("office", arguments(2, true)),
     ("git-bash", arguments(1, true)),
@@ -36,6 +36,16 @@ const ALL: [(&str, Options); 7] = [
     ("priority-inversion", arguments(3, true)),
     ("starvation", arguments(4, false)),
     ("pe-cores", arguments(5, true)),
+    ("file-filters", arguments(1, false)),
+    ("memory", arguments(2, true)),
+    ("services", arguments(3, false)),
+    ("process-starts", arguments(4, true)),
+    ("timers", arguments(5, false)),
+    ("system-calls", arguments(6, true)),
+    ("name-lookup", arguments(7, false)),
+    ("desktop", arguments(8, true)),
+    ("tracing", arguments(9, false)),
+    ("collections", arguments(10, true)),
 ];
 
 #[test]

@@ -1,0 +1,369 @@
+//! What a thread does at a step of its script that has events of its own, beside those of its scheduling.
+//!
+//! What lasts begins with one step and ends with a later one, so that the thread computes, waits or is
+//! preempted in between as anything else.
+
+use etwkit_etl::Guid;
+
+use crate::table::{File, Function, Program, RegistryKey, Thread};
+
+/// One of these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Act {
+    /// An operation on a file begins; the cache does all of it.
+    FileBegins(FileOperation),
+    /// It ends with that status.
+    FileEnds(u32),
+    /// A callback of a filter driver begins, within an operation on a file.
+    CallbackBegins(Callback),
+    /// The innermost one ends, with the status that it gives the operation.
+    CallbackEnds(u32),
+    /// Touches a page that is not mapped.
+    Fault(FaultKind),
+    /// Takes memory of the kernel.
+    PoolAllocates(Pool),
+    /// Gives the oldest block of a tag back.
+    PoolFrees(&'static str),
+    /// Gives a block of a tag back that was allocated before the trace, of so many bytes.
+    PoolFreesEarlier(&'static str, u32),
+    /// Makes the heap of that number.
+    HeapBegins(u32),
+    /// Takes from..to bytes from it.
+    HeapAllocates(u32, u32, u32),
+    /// Resizes its oldest block to from..to bytes.
+    HeapResizes(u32, u32, u32),
+    /// Gives its oldest block back.
+    HeapFrees(u32),
+    /// Destroys it with all that is in it.
+    HeapEnds(u32),
+    /// Enters a function of the kernel.
+    CallBegins(Function),
+    /// Leaves it with that status.
+    CallEnds(u32),
+    /// Asks that a process ends with that status: its own, or another one.
+    Terminates(Program, u32),
+    /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes it back.
+    AsksTimer(u32, bool),
+    /// A driver asks for one.
+    KernelAsksTimer(u32),
+    /// Sets a setting of the power scheme.
+    SetsPower(Guid, &'static [u8]),
+    /// Asks for the address of a host.
+    LookupBegins(Lookup),
+    /// Has the answer.
+    LookupEnds,
+    /// The service goes to the servers of an adapter for the one that it serves.
+    LookupAdapter,
+    /// It asks the server of that number.
+    LookupServer(usize),
+    /// That one does not answer in time.
+    LookupTimesOut(usize),
+    /// An operation of the registry begins.
+    RegistryBegins(RegistryAct),
+    /// It ends with that status.
+    RegistryEnds(u32),
+    /// A key gets a control block.
+    BlockBegins(RegistryKey),
+    /// It goes away.
+    BlockEnds(RegistryKey),
+    /// Makes an object and gets a handle to it.
+    HandleOpens(ObjectPlan),
+    /// Gives another process a handle to the object of the newest handle.
+    HandleDuplicates(Program),
+    /// Closes the oldest handle of the process.
+    HandleCloses,
+    /// Asks for the lock of the window manager.
+    LockAsks,
+    /// Has it, alone or with others.
+    LockHas { exclusive: bool },
+    /// Gives it back.
+    LockGives,
+    /// Makes an object of the window manager.
+    GuiCreates(GuiKind),
+    /// Destroys the oldest one of the process.
+    GuiDestroys,
+    /// Gives the newest one to another process.
+    GuiMoves(Program),
+    /// Gives the newest one another handle.
+    GuiTransforms,
+    /// Has the focus from before the trace.
+    FocusIs,
+    /// Moves the focus to a thread.
+    FocusMoves(Thread),
+    /// Stops to look for messages.
+    DelayBegins,
+    /// Looks for them again.
+    DelayEnds(Delayed),
+    /// Starts a session of the tracing system.
+    SessionStarts(SessionPlan),
+    /// Stops the session of that name, which has lost so many events.
+    SessionStops(&'static str, u32),
+    /// Switches a provider on.
+    ProviderOn(Enabled),
+    /// Switches it off.
+    ProviderOff(Enabled),
+    /// Registers a provider.
+    Registers(Guid),
+    /// Takes it back.
+    Unregisters(Guid),
+    /// Loses an event of that id.
+    LosesEvent(Enabled, u16),
+    /// The .NET runtime collects.
+    Collects(CollectionStep),
+}
+
+/// An operation on a file: what filter drivers know as major function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Major {
+    Create,
+    Read,
+    Write,
+    Cleanup,
+    Close,
+}
+
+impl Major {
+    pub(crate) const fn number(self) -> u32 {
+        match self {
+            Self::Create => 0,
+            Self::Close => 2,
+            Self::Read => 3,
+            Self::Write => 4,
+            Self::Cleanup => 18,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Close => "close",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+/// An operation on a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileOperation {
+    pub(crate) major: Major,
+    pub(crate) file: File,
+    /// Of a transfer.
+    pub(crate) bytes: u32,
+}
+
+/// A callback of a filter driver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Callback {
+    /// Function of the driver.
+    pub(crate) routine: Function,
+    /// It is called when the operation is done, not before it.
+    pub(crate) is_post: bool,
+}
+
+/// How a page is found that was not mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// It is still in memory.
+    Transition,
+    /// It is a new one, of zeros.
+    DemandZero,
+    /// It is copied, since others have it, too.
+    CopyOnWrite,
+    /// It guards the end of a stack.
+    GuardPage,
+    /// There is none.
+    AccessViolation,
+}
+
+impl FaultKind {
+    /// Type of its event.
+    pub(crate) const fn opcode(self) -> u8 {
+        match self {
+            Self::Transition => 10,
+            Self::DemandZero => 11,
+            Self::CopyOnWrite => 12,
+            Self::GuardPage => 13,
+            Self::AccessViolation => 15,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Transition => "transition",
+            Self::DemandZero => "demand_zero",
+            Self::CopyOnWrite => "copy_on_write",
+            Self::GuardPage => "guard_page",
+            Self::AccessViolation => "access_violation",
+        }
+    }
+}
+
+/// An operation of the registry, as the event names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegistryOperation {
+    CreateKey,
+    OpenKey,
+    SetValue,
+    QueryValue,
+    EnumerateKey,
+    CloseKey,
+}
+
+impl RegistryOperation {
+    /// Type of its event.
+    pub(crate) const fn opcode(self) -> u8 {
+        match self {
+            Self::CreateKey => 10,
+            Self::OpenKey => 11,
+            Self::SetValue => 14,
+            Self::QueryValue => 16,
+            Self::EnumerateKey => 17,
+            Self::CloseKey => 27,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::CreateKey => "create_key",
+            Self::OpenKey => "open_key",
+            Self::SetValue => "set_value",
+            Self::QueryValue => "query_value",
+            Self::EnumerateKey => "enumerate_key",
+            Self::CloseKey => "close_key",
+        }
+    }
+
+    /// Whether its text is the name of a value, not of a key below the one of the control block.
+    pub(crate) const fn names_value(self) -> bool {
+        matches!(self, Self::SetValue | Self::QueryValue)
+    }
+}
+
+/// An operation on a key: with the name of a key below it or of a value, or none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RegistryAct {
+    pub(crate) operation: RegistryOperation,
+    pub(crate) key: RegistryKey,
+    pub(crate) name: &'static str,
+}
+
+/// Type of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ObjectKind {
+    Event,
+    Mutant,
+    File,
+    Key,
+}
+
+impl ObjectKind {
+    pub(crate) const ALL: [Self; 4] = [Self::Event, Self::Mutant, Self::File, Self::Key];
+
+    pub(crate) const fn number(self) -> u16 {
+        match self {
+            Self::Event => 16,
+            Self::Mutant => 17,
+            Self::File => 37,
+            Self::Key => 44,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Event => "Event",
+            Self::Mutant => "Mutant",
+            Self::File => "File",
+            Self::Key => "Key",
+        }
+    }
+}
+
+/// An object: its type, and its name or none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectPlan {
+    pub(crate) kind: ObjectKind,
+    pub(crate) name: &'static str,
+}
+
+/// Type of an object of the window manager, as the table of handles numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GuiKind {
+    /// It is one of GDI, not of USER.
+    pub(crate) is_gdi: bool,
+    pub(crate) number: u32,
+    pub(crate) name: &'static str,
+}
+
+/// What was late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delayed {
+    Messages,
+    Input,
+    Cursor,
+}
+
+impl Delayed {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "message",
+            Self::Input => "input",
+            Self::Cursor => "wait_cursor",
+        }
+    }
+}
+
+/// A session of the tracing system.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionPlan {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) guid: Guid,
+    /// `LogFileMode`.
+    pub(crate) mode: u32,
+}
+
+/// A provider that is switched on for a session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Enabled {
+    pub(crate) session: &'static str,
+    pub(crate) provider: Guid,
+    pub(crate) keywords: u64,
+    pub(crate) level: u8,
+}
+
+/// A step of a collection of the .NET runtime.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CollectionStep {
+    /// All threads are asked to stop, for that reason.
+    SuspendBegins(u32),
+    /// They have stopped.
+    SuspendEnds,
+    /// A collection of that generation begins, and whether it goes on in the background.
+    Begins(u32, bool),
+    /// The one that is in the background ends, or the other one.
+    Ends(bool),
+    /// Threads are let run again.
+    RestartBegins,
+    /// They run.
+    RestartEnds,
+}
+
+/// A query of a name: type of record (1 A, 28 AAAA), and how it will be answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup {
+    pub(crate) name: &'static str,
+    pub(crate) kind: u32,
+    pub(crate) status: u32,
+    pub(crate) result: &'static str,
+}
+
+/// Memory of the kernel: four characters that say what it is for, type of pool, from..to bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pool {
+    pub(crate) tag: &'static str,
+    pub(crate) kind: u32,
+    pub(crate) low: u32,
+    pub(crate) high: u32,
+}

@@ -1,0 +1,75 @@
+//! System calls. Their events name no thread, and a call may end on another processor than it began.
+
+use std::io::{Seek, Write};
+
+use super::super::times::TICK_NS;
+use super::super::{Sim, kind};
+use crate::Result;
+use crate::table::{Cpu, Function, Thread};
+
+/// A call that has not ended.
+#[derive(Debug)]
+struct Open {
+    function: Function,
+    since: i64,
+    /// Path of the first file or key that it is about.
+    about: Option<String>,
+}
+
+/// Calls of a thread that have not ended, the innermost one last.
+#[derive(Debug, Default)]
+pub(in crate::sim) struct Calling(Vec<Open>);
+
+impl Calling {
+    /// When the outermost call began that has not ended.
+    pub(in crate::sim) fn since(&self) -> Option<i64> {
+        self.0.first().map(|open| open.since)
+    }
+}
+
+impl<W: Write + Seek> Sim<W> {
+    pub(super) fn call_begins(&mut self, cpu: Cpu, thread: Thread, function: Function) -> Result<()> {
+        let address = self.plan.code.address(&self.plan.modules, function);
+        let time = self.kernel_event(cpu, thread, kind::CALL_ENTER, |p| {
+            p.u64(address);
+        })?;
+        self.threads[thread].acting.call.0.push(Open { function, since: time, about: None });
+        Ok(())
+    }
+
+    /// What a thread does within a call is about a file or a key.
+    pub(super) fn call_is_about(&mut self, thread: Thread, path: &str) {
+        if let Some(open) = self.threads[thread].acting.call.0.last_mut() {
+            open.about.get_or_insert_with(|| path.to_owned());
+        }
+    }
+
+    /// A call without a beginning began before the trace.
+    pub(super) fn call_ends(&mut self, cpu: Cpu, thread: Thread, status: u32) -> Result<()> {
+        let time = self.tape.kernel(cpu.0 as u16, kind::CALL_EXIT, None, |p| {
+            p.u32(status);
+        })?;
+        self.call_of_start_ends(thread, time);
+        let Some(Open { function, since, about }) = self.threads[thread].acting.call.0.pop() else {
+            self.truth.syscalls.ends_of_earlier += 1;
+            return Ok(());
+        };
+        let plan = &self.plan.code.functions[function];
+        let name = format!("{}!{}", self.plan.modules[plan.module].name, plan.name);
+        let pid = self.pid_text(thread);
+        let calls = self.truth.syscalls.by_process.entry(pid).or_default();
+        let of_path = about.map(|path| self.truth.syscalls.by_path.entry(path).or_default());
+        for sums in of_path.into_iter().chain([calls.entry(name).or_default()]) {
+            sums.count += 1;
+            // Errors, not warnings.
+            sums.failed += u64::from(status >> 30 == 3);
+            sums.duration_ns += (time - since) * TICK_NS;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_calls(&mut self) {
+        let open = self.threads.iter().map(|(_, thread)| thread.acting.call.0.len() as u64);
+        self.truth.syscalls.open_at_end = open.sum();
+    }
+}

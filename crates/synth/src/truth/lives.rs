@@ -1,0 +1,72 @@
+//! What is true of starts and exits of processes, and of system calls.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Start of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ProcessStart {
+    /// Id.
+    pub pid: u32,
+    /// Name.
+    pub name: String,
+    /// `process/thread` that created it; the parent may be another process.
+    pub creator: String,
+    /// Processor that the creator was on.
+    pub creator_cpu: u16,
+    /// Start of the creator's system call, where that is recorded.
+    pub call_ns: Option<i64>,
+    /// End of it.
+    pub call_end_ns: Option<i64>,
+    /// Event of the start.
+    pub start_ns: i64,
+    /// `process/thread` of the first thread.
+    pub thread: String,
+    /// First switch-in of that.
+    pub first_run_ns: Option<i64>,
+    /// Processor of that.
+    pub first_run_cpu: Option<u16>,
+    /// From the creator's call, where it is recorded, or else from the event of the start, to the first
+    /// switch-in.
+    pub cost_ns: Option<i64>,
+}
+
+/// Exit of a process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ProcessExit {
+    /// Id.
+    pub pid: u32,
+    /// Event that it has to end.
+    pub terminate_ns: i64,
+    /// Event of its end.
+    pub end_ns: i64,
+    /// Between the two.
+    pub duration_ns: i64,
+    /// Status.
+    pub status: u32,
+}
+
+/// System calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Syscalls {
+    /// Those with both ends in the trace, by process id and `image!function`.
+    pub by_process: BTreeMap<String, BTreeMap<String, SyscallSums>>,
+    /// Those that are about a file or a key of the registry, by path.
+    pub by_path: BTreeMap<String, SyscallSums>,
+    /// Ends of calls that began before the trace.
+    pub ends_of_earlier: u64,
+    /// Calls that have not ended when the trace ends.
+    pub open_at_end: u64,
+}
+
+/// Sums over system calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SyscallSums {
+    /// How many.
+    pub count: u64,
+    /// Those that ended with an error.
+    pub failed: u64,
+    /// From their start to their end, waits included.
+    pub duration_ns: i64,
+}

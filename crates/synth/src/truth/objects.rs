@@ -1,0 +1,68 @@
+//! What is true of the registry, and of handles and objects.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Operations of the registry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Registry {
+    /// By process id and operation: `open_key`, `query_value` and so on.
+    pub by_process: BTreeMap<String, BTreeMap<String, RegistrySums>>,
+    /// By path of the key, as the kernel names it.
+    pub by_key: BTreeMap<String, RegistrySums>,
+}
+
+/// Sums over operations of the registry.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RegistrySums {
+    /// How many.
+    pub count: u64,
+    /// Those that ended with an error.
+    pub failed: u64,
+    /// From their start to their end.
+    pub duration_ns: i64,
+}
+
+/// Handles and objects.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Handles {
+    /// By id of the process that has them.
+    pub by_process: BTreeMap<String, HandleSums>,
+    /// By type of their objects.
+    pub by_type: BTreeMap<String, HandleSums>,
+    /// Objects behind them.
+    pub objects: Objects,
+}
+
+/// Sums over handles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct HandleSums {
+    /// Those that were opened.
+    pub opened: u64,
+    /// Those that a process got from another one.
+    pub duplicated: u64,
+    /// Those that were closed.
+    pub closed: u64,
+    /// Those among them that were open before the trace.
+    pub closed_of_earlier: u64,
+    /// From opening to closing, of the others that were closed.
+    pub lifetime_ns: i64,
+    /// Those that are open when the trace ends.
+    pub open_at_end: u64,
+}
+
+/// Sums over objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Objects {
+    /// Those that came to life in the trace.
+    pub created: u64,
+    /// Those that went away in it.
+    pub deleted: u64,
+    /// Those among them that were there before.
+    pub deleted_of_earlier: u64,
+    /// How long the others lived that went away.
+    pub lifetime_ns: i64,
+    /// Those that are there when the trace ends, as far as handles to them were seen.
+    pub live_at_end: u64,
+}

@@ -1,0 +1,43 @@
+//! What is true of runtimes of .NET.
+
+use serde::Serialize;
+
+/// A collection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Collection {
+    /// Process.
+    pub pid: u32,
+    /// Number in the process.
+    pub number: u32,
+    /// Generation.
+    pub generation: u32,
+    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background.
+    pub kind: u32,
+    /// Start.
+    pub start_ns: i64,
+    /// End, if it lies in the trace.
+    pub end_ns: Option<i64>,
+    /// Its pauses that ended: those in which it began, and of one in the background also those in which no
+    /// other one began.
+    pub suspended_ns: i64,
+    /// Part of them until all threads had stopped.
+    pub suspending_ns: i64,
+    /// Part of them in which threads were let run again.
+    pub restarting_ns: i64,
+    /// Size of generation 0 behind it; this and what follows is 0 without an end.
+    pub gen0_bytes: u64,
+    /// Size of generation 1.
+    pub gen1_bytes: u64,
+    /// Size of generation 2.
+    pub gen2_bytes: u64,
+    /// Size of the heap of large objects.
+    pub large_bytes: u64,
+    /// Size of the heap of pinned objects.
+    pub pinned_bytes: u64,
+    /// Bytes that survived, of all heaps.
+    pub promoted_bytes: u64,
+    /// Objects that could not be moved.
+    pub pinned_objects: u32,
+    /// Handles of the runtime.
+    pub handles: u32,
+}

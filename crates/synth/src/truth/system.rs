@@ -1,0 +1,55 @@
+//! What is true of what the system is asked for: resolutions of the timer, settings, names of hosts.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// A resolution of the system timer that was asked for or in force.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TimerResolution {
+    /// `process`, `kernel` or `system`: in force.
+    pub kind: String,
+    /// Process that asked.
+    pub pid: Option<u32>,
+    /// In units of 100 ns.
+    pub resolution_100ns: u32,
+    /// Since when; none if it was so before the trace.
+    pub from_ns: Option<i64>,
+    /// Until when: another one, or the process is gone; none if it holds when the trace ends.
+    pub to_ns: Option<i64>,
+    /// The system did not follow.
+    pub is_ignored: bool,
+}
+
+/// A value of a setting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PowerSetting {
+    /// Since when; none if it was so before the trace.
+    pub from_ns: Option<i64>,
+    /// Its bytes in hexadecimal digits.
+    pub data: String,
+}
+
+/// Queries of names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Dns {
+    /// Those that were answered, by id of the process that asked.
+    pub by_process: BTreeMap<String, Lookups>,
+    /// By name.
+    pub by_name: BTreeMap<String, Lookups>,
+    /// Those without an answer when the trace ends.
+    pub open_at_end: u64,
+}
+
+/// Sums over queries of names that were answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Lookups {
+    /// How many.
+    pub queries: u64,
+    /// Those whose answer is an error.
+    pub failed: u64,
+    /// Those for which a server did not answer in time.
+    pub timed_out: u64,
+    /// From the question to the answer.
+    pub duration_ns: i64,
+}

@@ -1,0 +1,104 @@
+//! What is true of the window manager, and of sessions of the tracing system.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The window manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Windows {
+    /// Its global lock by process id, and `exclusive` or `shared`.
+    pub locks: BTreeMap<String, BTreeMap<String, LockSums>>,
+    /// Objects by id of the process that had them last, and class with type: `gdi Bitmap`, `user Window`.
+    pub objects: BTreeMap<String, BTreeMap<String, GuiSums>>,
+    /// Where the focus was, of threads and of processes, in the order of their ends.
+    pub focus: Vec<FocusStay>,
+    /// Delays by process id, and `input`, `message` or `wait_cursor`.
+    pub delays: BTreeMap<String, BTreeMap<String, DelaySums>>,
+}
+
+/// Acquisitions of the global lock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LockSums {
+    /// How many.
+    pub acquisitions: u64,
+    /// Those that waited so long that they have an event of that.
+    pub slow: u64,
+    /// From asking to having it.
+    pub wait_ns: i64,
+    /// Those that were given back.
+    pub released: u64,
+    /// From the event of the acquisition to that of the release.
+    pub hold_ns: i64,
+    /// Those that are not given back when the trace ends.
+    pub open_at_end: u64,
+}
+
+/// Objects of the window manager; all of them are created in the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct GuiSums {
+    /// Those that were destroyed.
+    pub destroyed: u64,
+    /// From their creation to that.
+    pub lifetime_ns: i64,
+    /// The others.
+    pub live_at_end: u64,
+}
+
+/// A time in which a thread or a process had the focus.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FocusStay {
+    /// `thread` or `process`.
+    pub level: String,
+    /// Its id.
+    pub id: u32,
+    /// Since when; none if it had the focus before the trace.
+    pub from_ns: Option<i64>,
+    /// Until when; none if it has it when the trace ends.
+    pub to_ns: Option<i64>,
+}
+
+/// Delays of programs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct DelaySums {
+    /// How many.
+    pub count: u64,
+    /// How long, in whole milliseconds each.
+    pub duration_ms: u64,
+}
+
+/// Sessions of the tracing system and their providers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Sessions {
+    /// Those that ran, in the order in which they began.
+    pub sessions: Vec<Session>,
+    /// Those that could not start, by name.
+    pub start_errors: BTreeMap<String, u64>,
+    /// Providers that were registered, by process id.
+    pub registered: BTreeMap<String, u64>,
+    /// Those that were taken back.
+    pub unregistered: BTreeMap<String, u64>,
+    /// Events that were lost, by session.
+    pub lost_events: BTreeMap<String, u64>,
+}
+
+/// A session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// Name; one session has it at a time.
+    pub name: String,
+    /// File.
+    pub file: String,
+    /// `LogFileMode`.
+    pub mode: u32,
+    /// Start; none if it runs from before the trace.
+    pub start_ns: Option<i64>,
+    /// Stop; none if it runs when the trace ends.
+    pub stop_ns: Option<i64>,
+    /// Events lost, as its stop says.
+    pub events_lost: Option<u32>,
+    /// How often each provider was switched on.
+    pub enabled: BTreeMap<String, u64>,
+    /// How often it was switched off.
+    pub disabled: BTreeMap<String, u64>,
+}
