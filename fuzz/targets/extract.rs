@@ -52,7 +52,7 @@ fn run(data: &[u8]) {
         _ => {
             let (name, rows) = (table_name(shape / 3), input.u16());
             let manifest = serde_json::json!({
-                "format": "etwkit-extract", "format_version": "1.0", "etwkit_version": "0.1.0", "detail": "full",
+                "format": "etwkit-extract", "format_version": "2.0", "etwkit_version": "0.1.0", "detail": "full",
                 "source": {"files": [{"name": "x.etl", "size_bytes": 1}], "hash": "0123456789abcdef"},
                 "clock": {"kind": "qpc", "frequency": 1, "start_utc": "2024-05-01T10:00:00Z", "start_filetime": 0},
                 "machine": {"processors": 1},

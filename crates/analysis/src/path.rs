@@ -9,7 +9,7 @@ mod view;
 
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::question::{group, option};
+use etwkit_query::question::{Among, group, option};
 use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
@@ -30,7 +30,7 @@ etwkit_query::declare! {
         processes: ProcessQuery = group(),
         /// Only the thread with this id; without it the first thread of a process that began in the trace,
         /// else the thread that ran longest
-        tid: Option<i64> = option("TID").called("thread"),
+        tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
         /// Exactly this part of the trace (s); without it from the first switch-in of the thread to its last
         /// switch-out
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -44,7 +44,7 @@ etwkit_query::declare! {
         /// which JSON and CSV have without it
         top: Option<usize> = option("N").output(),
         /// Show all frames of stacks
-        stacks: bool = option("").output(),
+        stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
     }
 }
 

@@ -1,7 +1,11 @@
 //! Typed views of the .NET runtime's events that trackers read.
 
+mod heaps;
+
 use etwkit_etl::bytes::{Cursor, utf16_text};
 use etwkit_etl::{Guid, RawEvent};
+
+pub use heaps::HeapStats;
 
 use crate::kernel::merge::Pdb;
 
@@ -18,6 +22,12 @@ pub mod id {
     pub const GC_END: u16 = 2;
     /// All threads run again behind a collection.
     pub const GC_RESTART_END: u16 = 3;
+    /// How large the heaps are behind a collection.
+    pub const GC_HEAP_STATS: u16 = 4;
+    /// Threads are let run again behind a collection.
+    pub const GC_RESTART_BEGIN: u16 = 7;
+    /// All threads have stopped for a collection.
+    pub const GC_SUSPEND_END: u16 = 8;
     /// Threads are asked to stop for a collection.
     pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
@@ -72,6 +82,21 @@ pub mod method_flag {
     pub const DYNAMIC: u32 = 0x1;
     /// Compiled while the program ran.
     pub const JITTED: u32 = 0x8;
+
+    /// How much the compiler took pains with the code (bits 7 to 9); `None` where the runtime does not say.
+    #[must_use]
+    pub const fn tier(flags: u32) -> Option<&'static str> {
+        Some(match flags >> 7 & 7 {
+            1 => "minimal",
+            2 => "optimized",
+            3 => "tier0",
+            4 => "tier1",
+            5 => "tier1_osr",
+            6 => "tier0_instrumented",
+            7 => "tier1_instrumented",
+            _ => return None,
+        })
+    }
 }
 
 /// Which of the two providers an event is from.
@@ -414,6 +439,15 @@ impl RuntimeInformation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tier_of_a_method_stands_in_three_bits_of_its_flags() {
+        let tier = |bits: u32| method_flag::tier(bits << 7 | method_flag::JITTED | 1 << 28);
+        assert_eq!([1, 2, 3].map(tier), ["minimal", "optimized", "tier0"].map(Some));
+        assert_eq!((tier(4), tier(5)), (Some("tier1"), Some("tier1_osr")));
+        assert_eq!((tier(6), tier(7)), (Some("tier0_instrumented"), Some("tier1_instrumented")));
+        assert_eq!(tier(0), None);
+    }
 
     #[test]
     fn stacks() {

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod afd;
 pub mod bounds;
 pub mod clr;
 pub mod decoder;
@@ -17,6 +18,7 @@ pub mod dns;
 pub mod element;
 pub mod eventinfo;
 pub mod eventsource;
+pub mod found_text;
 pub mod hook_events;
 pub mod intype;
 pub mod kernel;
@@ -32,6 +34,7 @@ pub mod standby;
 pub mod status;
 pub mod tables;
 pub mod tcpip;
+pub mod timer;
 pub mod tracelogging;
 pub mod win32k;
 pub mod wpp;

@@ -317,5 +317,11 @@ pub struct Schema {
     pub slots: u16,
 }
 
+/// What an event is called whose description has no name for it.
+#[must_use]
+pub fn numbered(id: u16) -> String {
+    format!("EventID({id})")
+}
+
 /// How deep structs may nest; deeper ones in a file are damage.
 pub const MAX_DEPTH: usize = 16;

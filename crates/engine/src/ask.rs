@@ -38,6 +38,12 @@ impl<A> Asked<A> {
         let answer = Err(error.of(&name));
         Self { name, notes, hash: None, gaps: Vec::new(), answer }
     }
+
+    /// The answer to names, which is of no trace.
+    pub(crate) fn of_names(answer: A) -> Self {
+        let answer = Ok((TraceInfo::default(), Ok(answer)));
+        Self { name: String::new(), notes: Vec::new(), hash: None, gaps: Vec::new(), answer }
+    }
 }
 
 /// What answers say about their extracts.

@@ -21,6 +21,8 @@ pub struct Asking {
     pub described: Described,
     /// Sets of stack tags that the function `stack_tag` knows; without any it knows the built-in one.
     pub tags: Arc<[TagSet]>,
+    /// Memory and threads for the question; without it as [`Resources::default`] has them.
+    pub resources: Resources,
     /// Gives the question up, and no other one.
     pub cancel: Cancel,
     /// Who is told how far it is.
@@ -33,10 +35,20 @@ impl Default for Asking {
             process_names: None,
             described: Described::default(),
             tags: Arc::new([]),
+            resources: Resources::default(),
             cancel: Cancel::default(),
             progress: Arc::new(Silent),
         }
     }
+}
+
+/// What a question may take of the machine, where it does not take the usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Bytes for sorting, grouping and joining, see [`Options::memory_bytes`](etwkit_query::Options).
+    pub memory_bytes: Option<usize>,
+    /// Threads that compute, see [`Options::partitions`](etwkit_query::Options).
+    pub threads: Option<usize>,
 }
 
 /// Hears of the steps of an extraction, and whether it goes on.

@@ -7,7 +7,7 @@
 //! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
 //! not be answered from the half copy ever after.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -110,7 +110,7 @@ impl Engine {
     pub(crate) fn cached_import(&self, asking: &Asking, json: &Path, input: &JsonInput) -> Result<Cached> {
         let described = &Described::default();
         let wanted = Wanted { source: json, hash: input.source_hash()?, described, detail: Detail::Summary };
-        self.cached(asking, &wanted, &|target| import_json(input, target, false).map(|_| ()))
+        self.cached(asking, &wanted, &|target| import_json(input, target, false, BTreeMap::new()).map(|_| ()))
     }
 
     fn cached(

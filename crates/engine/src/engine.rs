@@ -53,11 +53,13 @@ impl Engine {
     /// Options of one of so many sessions that are asked at a time: each has its share of processors and
     /// memory.
     pub(crate) fn options(&self, asking: &Asking, sessions: usize) -> Options {
+        let usual = Options::default();
         let all = Options {
+            memory_bytes: asking.resources.memory_bytes.unwrap_or(usual.memory_bytes),
+            partitions: asking.resources.threads.unwrap_or(usual.partitions),
             temp_dir: self.settings().temp_dir.clone(),
             cancel: asking.cancel.clone(),
             process_names: asking.process_names.clone(),
-            ..Options::default()
         };
         let share = |whole: usize| (whole / sessions.max(1)).max(1);
         Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }

@@ -33,6 +33,16 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A word of a command line, or a line of a list, names nothing that could be asked.
+    #[error("{message}")]
+    Named {
+        /// What is wrong with it.
+        message: String,
+        /// What the user can do about it.
+        hint: &'static str,
+        /// What the system says.
+        source: Option<io::Error>,
+    },
     /// There is no folder for what can be made again.
     #[error("there is no folder for extracts of the cache: set {variable}, or extract the trace first")]
     NoCache {
@@ -110,6 +120,7 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Of { source, .. } => source.hint(),
+            Self::Named { hint, .. } => Some(hint),
             Self::System { .. } | Self::NoCache { .. } => None,
             Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
             Self::Twice { .. } => Some("name each extract once"),

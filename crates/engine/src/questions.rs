@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use etwkit_extract::Described;
-use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Tagging};
+use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
 
-use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, tag_sets};
+use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets};
 
 /// All declared questions.
 pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
@@ -19,17 +19,29 @@ pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
     questions().find(|question| question.name() == name)
 }
 
+/// What files say of events.
+///
+/// # Errors
+/// A file cannot be read or holds something else than it should.
+pub fn described(named: &Descriptions) -> Result<Described> {
+    Ok(Described::read(&paths(&named.tmf), &paths(&named.manifest))?)
+}
+
+fn paths(files: &[String]) -> Vec<PathBuf> {
+    files.iter().map(PathBuf::from).collect()
+}
+
 /// What extracts answered.
 pub struct Answers {
     /// What the reader should know of all of them.
     pub notes: Vec<String>,
-    /// The answers, in the order of the extracts.
+    /// The answers, in the order of the extracts; one answer to the names of all of them.
     pub extracts: Vec<Asked<Answer>>,
 }
 
 impl Engine {
-    /// Reads the files that a request names, and makes sure that extracts have the stack tags that it needs.
-    /// What it is asked with becomes a part of `asking`.
+    /// Reads what describes events for a request, and makes sure that extracts have the stack tags that it
+    /// needs. What it is asked with becomes a part of `asking`.
     ///
     /// # Errors
     /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
@@ -37,30 +49,13 @@ impl Engine {
         &self,
         asking: &mut Asking,
         extracts: &[PathBuf],
-        request: &mut dyn AnyRequest,
+        request: &dyn AnyRequest,
         notes: &mut Vec<String>,
     ) -> Result<()> {
-        request.read_files(&DiskFiles)?;
         if let Some(named) = request.descriptions() {
-            let paths = |names: &[String]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-            asking.described = Described::read(&paths(&named.tmf), &paths(&named.manifest))?;
+            asking.described = described(named)?;
         }
-        self.tag(asking, request.tagging(), extracts, notes)
-    }
-
-    /// Makes sure that extracts, or the sessions over them, have the stack tags that a request needs.
-    ///
-    /// # Errors
-    /// A file cannot be read or holds no such rules; an extract cannot be tagged.
-    pub fn tag(
-        &self,
-        asking: &mut Asking,
-        tagging: Tagging<'_>,
-        extracts: &[PathBuf],
-        notes: &mut Vec<String>,
-    ) -> Result<()> {
-        let paths = |files: &[String]| files.iter().map(PathBuf::from).collect::<Vec<_>>();
-        match tagging {
+        match request.tagging() {
             Tagging::None => Ok(()),
             Tagging::Derived(files) => self.tag_extracts(asking, &paths(files), extracts, notes),
             Tagging::Function(files) => {
@@ -71,7 +66,8 @@ impl Engine {
     }
 
     /// Asks extracts, several at a time, and keeps all answers: for those that are small. [`Engine::prepare`]
-    /// and [`Engine::ask_each`] hand on each answer as soon as it is there.
+    /// and [`Engine::ask_each`] hand on each answer as soon as it is there. Where names of recordings are
+    /// asked, nothing is opened.
     ///
     /// # Errors
     /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.
@@ -81,8 +77,12 @@ impl Engine {
         extracts: &[PathBuf],
         request: &mut dyn AnyRequest,
     ) -> Result<Answers> {
+        if let Some(answer) = ask_names(request, extracts)? {
+            return Ok(Answers { notes: Vec::new(), extracts: vec![Asked::of_names(answer)] });
+        }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
+        request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;
         let (request, mut all) = (&*request, Vec::new());
         self.ask_each(&asking, Naming::default(), &extracts, &|session| request.answer(session), |asked| {

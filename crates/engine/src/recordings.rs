@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
+use etwkit_query::question::{Answer, AnyRequest};
 use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
-use crate::{Error, Result};
+use crate::{Error, Result, places};
 
 /// From 1601, where file times begin, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
@@ -33,6 +34,15 @@ pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// The answer to a question that is asked of names of recordings; nothing for one that is asked of extracts.
+///
+/// # Errors
+/// Those of [`recordings`].
+pub fn ask_names(request: &dyn AnyRequest, paths: &[PathBuf]) -> Result<Option<Answer>> {
+    let Some(names) = request.of_names() else { return Ok(None) };
+    Ok(Some((names.answer)(recordings(&places(paths)?, names.recursive)?, SystemTime::now())))
 }
 
 /// Whether a path is a folder that is no extract.

@@ -9,7 +9,8 @@ use etwkit_engine::DEFAULT_MAX_UNPACKED_GIB;
 /// What to read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// An .etl file, or a .zip, .diagsession or .7z with .etl files
+    /// An .etl file, a .zip, .diagsession or .7z with .etl files, a pattern such as 'runs/*.etl', @FILE with
+    /// one of these on each line, or - for the standard input
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
     /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile

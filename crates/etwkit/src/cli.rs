@@ -1,19 +1,22 @@
 //! The command line.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use etwkit_query::question::Descriptions;
 use etwkit_query::similar;
 
 use crate::arguments::TraceArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
+use crate::commands::extract::label;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
+use crate::commands::sql::args::SqlArgs;
+use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
-use crate::descriptions::DescriptionArgs;
+use crate::options::Given;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
 use crate::style::When;
@@ -88,14 +91,7 @@ impl Command {
             Self::CriticalPath(args) => Some(&args.names),
             Self::Sql(args) => Some(&args.names),
             Self::Export(args) => Some(&args.names),
-            _ => None,
-        }
-    }
-
-    /// What describes events, for commands that extract a trace in order to ask for them.
-    pub(crate) fn descriptions(&self) -> Option<&DescriptionArgs> {
-        match self {
-            Self::Dump(args) => args.dump.descriptions(),
+            Self::Strace(args) => Some(&args.names),
             _ => None,
         }
     }
@@ -129,15 +125,18 @@ pub(crate) enum Command {
     /// Ask extracts in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
-        override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql --show-schema [TABLE]"
+        override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql [OPTIONS] --file <FILE> <EXTRACT>...\n       etwkit sql --show-schema [TABLE]"
     )]
-    Sql(SqlArgs),
+    Sql(Box<SqlArgs>),
     /// Ask one question after the other: extracts stay open, words are completed
     #[command(after_help = CONSOLE_EXAMPLE)]
     Console(ConsoleArgs),
     /// Write stacks of processes as a profile that other programs show
     #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
     Export(Box<ExportArgs>),
+    /// Print system calls as strace does: each call with its result, or sums of each function
+    #[command(after_help = STRACE_EXAMPLE, arg_required_else_help = true)]
+    Strace(Box<StraceArgs>),
     /// Give native code its names: from symbol files in folders, stores and on servers
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
@@ -155,6 +154,13 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
+const STRACE_EXAMPLE: &str = "\
+It needs the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER. Options of dump syscall say more: percentiles, stacks, JSON.
+
+Example:
+  etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
+  etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
+
 const COMPLETIONS_EXAMPLE: &str = "\
 Example:
   etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
@@ -165,14 +171,14 @@ Example:
 
 const INFO_EXAMPLE: &str = "\
 Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
-different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own.
+different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
 
 Example:
   etwkit info slow-login.etl
   etwkit info --json app.etl app.kernel.etl     two files of one session";
 
 const EVENTS_EXAMPLE: &str = "\
-Several files are read as one session, their events in one order of time.
+Several files are read as one session, their events in one order of time. - is the standard input.
 
 Example:
   etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
@@ -186,7 +192,7 @@ Example:
 const EXTRACT_EXAMPLE: &str = "\
 Example:
   etwkit extract slow-login.etl                        makes slow-login.etwx beside it
-  etwkit extract --detail summary --jobs 4 nightly/*.etl --out extracts
+  etwkit extract --detail summary --jobs 4 nightly --out extracts
   etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
   etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
 
@@ -196,7 +202,8 @@ Example:
   etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
   etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
   etwkit dump wait --process bash.exe --chain slow-login.etwx
-  etwkit dump process --crash --csv crashes.csv nightly/*.etwx";
+  etwkit dump process --crash --csv crashes.csv 'nightly/**/*.etwx'
+  etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
 const PATH_EXAMPLE: &str = "\
 Example:
   etwkit critical-path --process bash.exe slow-login.etwx
@@ -207,9 +214,11 @@ Example:
   etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
   etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
   etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
+  etwkit sql --param pid=4711 'runs/**/*.etwx' 'SELECT trace_id, name FROM process WHERE pid = $pid'
+  etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
   etwkit sql --show-schema process
 
-The tables, functions and the library are described in docs/sql.md.";
+The tables, functions and the library are described in docs/sql.md, everything else in docs/sql-use.md.";
 
 const CONSOLE_EXAMPLE: &str = "\
 Example:
@@ -254,7 +263,7 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
     #[command(flatten)]
-    pub(crate) descriptions: DescriptionArgs,
+    pub(crate) descriptions: Given<Descriptions>,
     /// Count events by header kind, processor, kernel event and provider event instead of printing them
     #[arg(long, conflicts_with = "format")]
     pub(crate) count: bool,
@@ -325,13 +334,17 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) tags: TagArgs,
     #[command(flatten)]
-    pub(crate) descriptions: DescriptionArgs,
+    pub(crate) descriptions: Given<Descriptions>,
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,
     /// Leave out the bytes of events that nothing describes
     #[arg(long)]
     pub(crate) no_payload: bool,
+    /// Write a label on the extracts, such as the build that was measured: `extract.labels` has it; can be
+    /// repeated
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label::parse)]
+    pub(crate) labels: Vec<(String, String)>,
     /// Print one JSON object for each trace
     #[arg(long)]
     pub(crate) json: bool,
@@ -344,65 +357,6 @@ pub(crate) enum Detail {
     Full,
     /// Sums by process, method, stack and file: some hundred times smaller than the trace
     Summary,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), then SQL: one statement, - for the standard input, or @NAME for a question of the
-    /// library
-    #[arg(value_name = "EXTRACT, SQL", num_args = 1.., required_unless_present = "show_schema")]
-    pub(crate) items: Vec<OsString>,
-    /// A parameter of a question of the library; can be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE")]
-    pub(crate) params: Vec<String>,
-    #[command(flatten)]
-    pub(crate) tags: TagArgs,
-    #[command(flatten)]
-    pub(crate) names: NameArgs,
-    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet), anything else
-    /// as a table
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<SqlFormat>,
-    /// Write the rows into this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Overwrite a file that is there; traces and extracts are never overwritten
-    #[arg(long, requires = "out")]
-    pub(crate) force: bool,
-    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit code is 2
-    #[arg(long)]
-    pub(crate) keep_going: bool,
-    /// Print the tables, or the columns of one
-    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["items", "params", "files", "format", "out", "force"])]
-    pub(crate) show_schema: Option<String>,
-}
-
-impl SqlArgs {
-    /// How rows are written: as is asked for, else as the ending of the file says.
-    pub(crate) fn form(&self) -> SqlFormat {
-        let ending = self.out.as_ref().and_then(|out| out.extension()).unwrap_or_default();
-        let of_ending = || match ending.to_string_lossy().to_lowercase().as_str() {
-            "parquet" => SqlFormat::Parquet,
-            "csv" => SqlFormat::Csv,
-            "json" | "jsonl" | "ndjson" => SqlFormat::Json,
-            _ => SqlFormat::Table,
-        };
-        self.format.unwrap_or_else(of_ending)
-    }
-}
-
-/// Forms of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SqlFormat {
-    /// Columns for people
-    Table,
-    /// Comma-separated values, RFC 4180
-    Csv,
-    /// A line that names the command and the format, then one object on each line
-    Json,
-    /// A Parquet file
-    Parquet,
 }
 
 #[derive(Debug, Args)]

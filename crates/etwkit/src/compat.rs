@@ -10,9 +10,9 @@ use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
 use etwkit_query::test_run::Selection;
 
 use crate::cli::{Cli, Command, ExtractArgs};
-use crate::commands::dump::TestSelectionArgs;
 use crate::commands::extract::{Done, run_told};
 use crate::exit::Exit;
+use crate::options::Given;
 use crate::printer::Printer;
 use crate::style::When;
 
@@ -53,8 +53,6 @@ fn run_step(step: &Step, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     }
     let mut parsed = parse(&step.args)?;
     parsed.command.welcome(&step.guest);
-    let line: Vec<OsString> = std::iter::once("etwkit".into()).chain(step.args.iter().cloned()).collect();
-    printer.ask(&line);
     crate::dispatch(&parsed, printer)
 }
 
@@ -62,11 +60,7 @@ impl Command {
     /// Lets the command answer as a guest wants it.
     fn welcome(&mut self, guest: &Guest) {
         match self {
-            Self::Dump(args) => {
-                if let Some(common) = args.dump.common_mut() {
-                    common.guest = Some(guest.clone());
-                }
-            }
+            Self::Dump(args) => args.question.common.guest = Some(guest.clone()),
             Self::Export(args) => args.numbers = guest.numbers,
             Self::Symbols(args) => *args.numbers_mut() = guest.numbers,
             _ => {}
@@ -90,13 +84,13 @@ fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
 #[derive(Debug, Parser)]
 struct ChosenTests {
     #[command(flatten)]
-    tests: TestSelectionArgs,
+    tests: Given<Selection>,
 }
 
 /// Makes extracts, and tells of it in the words of ETWAnalyzer.
 fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let selected =
-        |args: &[OsString]| -> anyhow::Result<Selection> { parsed::<ChosenTests>(args)?.tests.selection() };
+        |args: &[OsString]| -> anyhow::Result<Selection> { Ok(parsed::<ChosenTests>(args)?.tests.read()?) };
     let traces = extraction.traces(&selected)?;
     printer.line(&format!("{} - files found to extract.", traces.len()))?;
     if extraction.only_lists() {

@@ -1,15 +1,99 @@
 //! Arguments to an opened trace.
 
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, Settings, input_options};
+use anyhow::ensure;
+use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, Settings, Wanted, input_options, named};
 use etwkit_extract::{Input, Options};
+use tempfile::TempDir;
 
 use crate::arguments::TraceArgs;
+use crate::report::Advised;
 
-/// Opens what the arguments name.
-pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Input> {
-    open_paths(&args.traces, args)
+/// Opens what the arguments name, as one session.
+pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
+    let files = Files::of(args, Wanted::Session)?;
+    Ok(Opened { input: open_paths(&files.paths, args)?, _files: files })
+}
+
+/// A trace that is open. Its file goes away behind it, if it is a temporary one: not all systems remove what
+/// is mapped.
+pub(crate) struct Opened {
+    input: Input,
+    _files: Files,
+}
+
+impl Deref for Opened {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        &self.input
+    }
+}
+
+/// Files that arguments name.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) paths: Vec<PathBuf>,
+    /// Where the standard input lies, for as long as these are needed.
+    _folder: Option<TempDir>,
+}
+
+impl Files {
+    /// What is named by files, patterns, lists and folders; the standard input, `-`, becomes a file.
+    pub(crate) fn of(args: &TraceArgs, wanted: Wanted) -> anyhow::Result<Self> {
+        let (mut paths, mut folder) = (named(&args.traces, wanted, false)?, None);
+        for path in paths.iter_mut().filter(|path| is_standard_input(path)) {
+            ensure!(folder.is_none(), "the standard input (-) is named twice");
+            let kept = keep_standard_input(args)?;
+            *path = kept.path().join(STANDARD_INPUT);
+            folder = Some(kept);
+        }
+        Ok(Self { paths, _folder: folder })
+    }
+}
+
+/// Name of the file that the standard input becomes, whatever is in it.
+const STANDARD_INPUT: &str = "standard-input.etl";
+
+/// Whether a path means the standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-" && path.symlink_metadata().is_err()
+}
+
+/// Writes the standard input into a file: a trace is read at many places at once.
+fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        return Err(Advised {
+            message: "expected a trace on the standard input (-), found a terminal".to_owned(),
+            hint: "send one through a pipe: curl -s ADDRESS | etwkit info -".to_owned(),
+        }
+        .into());
+    }
+    let place = Settings::from_environment().temp_dir.unwrap_or_else(std::env::temp_dir);
+    let limit = args.max_unpacked.saturating_mul(1 << 30);
+    let kept = || {
+        let folder = tempfile::Builder::new().prefix("etwkit-").tempdir_in(&place)?;
+        let mut file = File::create(folder.path().join(STANDARD_INPUT))?;
+        let bytes = std::io::copy(&mut input.lock().take(limit.saturating_add(1)), &mut file)?;
+        Ok::<_, std::io::Error>((folder, bytes))
+    };
+    let (folder, bytes) = kept().map_err(|error| Advised {
+        message: format!("cannot keep the standard input in {}: {error}", place.display()),
+        hint: "set ETWKIT_TMP to a folder with more space".to_owned(),
+    })?;
+    if bytes > limit {
+        return Err(Advised {
+            message: format!("the standard input has more than {} GiB", args.max_unpacked),
+            hint: "--max-unpacked allows more".to_owned(),
+        }
+        .into());
+    }
+    Ok(folder)
 }
 
 /// Opens some of what the arguments name, as one session.

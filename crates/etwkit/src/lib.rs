@@ -12,12 +12,12 @@ mod compat;
 mod config;
 mod console;
 mod context;
-mod descriptions;
 mod exit;
 mod extracts;
 mod gaps;
 mod input;
 pub mod interrupt;
+mod options;
 mod out_file;
 mod printer;
 mod report;
@@ -39,7 +39,6 @@ pub use style::Colors;
 
 use cli::{Cli, Command};
 use context::Context;
-use descriptions::DescriptionArgs;
 use etwkit_engine::Asking;
 use printer::{Printer, Speech, WriteError};
 use report::Errors;
@@ -152,10 +151,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     printer.choose_colors(style::choice(args));
     let args = &config::with_defaults(args)?;
     match Cli::try_parse_from(args) {
-        Ok(cli) => {
-            printer.ask(args);
-            dispatch(&cli, printer)
-        }
+        Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => {
             let text = usage.render().to_string();
             Err(Usage(cli::with_suggestion(&usage, text)).into())
@@ -172,16 +168,9 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
     printer.choose_colors(cli.color);
     printer.speak(cli.speech());
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
-    let described = cli.command.descriptions().map(DescriptionArgs::read).transpose()?.unwrap_or_default();
-    let asking = Asking { process_names: names, described, ..printer.context().asking };
+    let asking = Asking { process_names: names, ..printer.context().asking };
     let before = printer.ask_with(asking);
-    let answered = run_command(cli, printer).and_then(|exit| {
-        let asks_rows = matches!(cli.command, Command::Dump(_) | Command::CriticalPath(_));
-        if exit == Exit::Nothing && asks_rows {
-            commands::empty::explain(printer)?;
-        }
-        Ok(exit)
-    });
+    let answered = run_command(cli, printer);
     printer.ask_with(before);
     answered
 }
@@ -197,6 +186,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Export(args) => commands::export::run(args, printer),
         Command::Console(_) => anyhow::bail!("this is a console already"),
         Command::Sql(args) => commands::sql::run(args, printer),
+        Command::Strace(args) => commands::strace::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
         Command::Completions(args) => commands::shell::completions(args, printer),

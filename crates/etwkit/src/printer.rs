@@ -1,9 +1,7 @@
 //! All output of a command goes through here, so that nothing can forget to escape it. Colours
 //! ([`crate::style`]) come behind that.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use etwkit_engine::{Asking, Gaps};
 use etwkit_query::numbers::Numbers;
@@ -15,26 +13,15 @@ use crate::sanitize;
 use crate::style::{Colors, Role, When, labelled};
 
 /// The answer could not be written.
-#[derive(Debug)]
-pub(crate) struct WriteError(io::Error);
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the answer")]
+pub(crate) struct WriteError(#[from] io::Error);
 
 impl WriteError {
     /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
         self.0.kind() == io::ErrorKind::BrokenPipe || (cfg!(windows) && self.0.raw_os_error() == Some(233))
-    }
-}
-
-impl std::fmt::Display for WriteError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("cannot write the answer")
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
     }
 }
 
@@ -80,9 +67,8 @@ pub(crate) struct Printer<'w> {
     is_json: bool,
     /// What the command asks extracts with.
     context: Context,
-    /// The command line that is answered, in our own words, and the extracts that answered it without saying
-    /// that they cannot.
-    asked: (Vec<OsString>, Vec<PathBuf>),
+    /// The extracts that answered without saying that they cannot.
+    answered: Vec<String>,
 }
 
 impl<'w> Printer<'w> {
@@ -101,7 +87,7 @@ impl<'w> Printer<'w> {
             json_start: None,
             is_json: false,
             context: Context::default(),
-            asked: (Vec::new(), Vec::new()),
+            answered: Vec::new(),
         }
     }
 
@@ -154,19 +140,9 @@ impl<'w> Printer<'w> {
         std::mem::replace(&mut self.context.asking, asking)
     }
 
-    /// From now on this command line is answered.
-    pub(crate) fn ask(&mut self, line: &[OsString]) {
-        self.asked = (line.to_owned(), Vec::new());
-    }
-
     /// An extract answered, be it without a row.
     pub(crate) fn answered_by(&mut self, extract: &str) {
-        self.asked.1.push(PathBuf::from(extract));
-    }
-
-    /// The command line that is answered, and the extracts that did so.
-    pub(crate) fn asked(&self) -> (Vec<OsString>, Vec<PathBuf>) {
-        self.asked.clone()
+        self.answered.push(extract.to_owned());
     }
 
     /// Keeps a note for the error stream.
@@ -198,8 +174,8 @@ impl<'w> Printer<'w> {
             Speech::Quiet => Vec::new(),
             Speech::Usual => notes,
             Speech::Verbose => {
-                let answered = |path: &PathBuf| format!("answered by {}", path.display());
-                self.asked.1.iter().map(answered).chain(notes).collect()
+                let answered = |extract: &String| format!("answered by {extract}");
+                self.answered.iter().map(answered).chain(notes).collect()
             }
         }
     }
@@ -248,6 +224,12 @@ impl<'w> Printer<'w> {
     pub(crate) fn raw(&mut self, text: &str) -> Result<()> {
         self.started = true;
         self.out.write_all(text.as_bytes()).map_err(WriteError)
+    }
+
+    /// Where bytes go that are no text.
+    pub(crate) fn bytes(&mut self) -> &mut dyn Write {
+        self.started = true;
+        self.out
     }
 
     /// Text of our own that has several lines.

@@ -1,10 +1,11 @@
 //! The option `--range` of commands that read traces: a part of the trace.
 
-use anyhow::Context;
 use etwkit_extract::Input;
-use etwkit_query::range::{Part, Range as Placed};
+use etwkit_query::range::{Part, Range as Placed, RangeError};
 use etwkit_query::time_format::TraceClock;
 use etwkit_trace::import::Range;
+
+use crate::report::Advised;
 
 /// A part of a trace as it was written.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,7 @@ impl<'a> TimeRange<'a> {
     /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both ends
     /// included.
     pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
-        let part = text.map(Part::parse).transpose().context("--range")?;
+        let part = text.map(Part::parse).transpose().map_err(|error| of_range(&error))?;
         let all = Part::Known(Placed::default());
         Ok(Self { text: text.unwrap_or_default(), part: part.unwrap_or(all) })
     }
@@ -30,7 +31,12 @@ impl<'a> TimeRange<'a> {
         let (end, _) = session.ends();
         let length = end.map_or(0, |end| clock.nanoseconds(end));
         let clock = TraceClock { start_filetime: clock.start, bias_minutes: zone };
-        let Placed { min, max } = self.part.place(self.text, clock, length).context("--range")?;
+        let Placed { min, max } = self.part.place(self.text, clock, length).map_err(|e| of_range(&e))?;
         Ok(Range { start_ns: min, end_ns: max })
     }
+}
+
+/// What is wrong with a part of a trace, in one line.
+pub(crate) fn of_range(error: &RangeError) -> Advised {
+    Advised { message: format!("--range: {error}"), hint: error.hint.to_owned() }
 }

@@ -237,6 +237,7 @@ impl Iterator for Switches {
         let has_wait = thread > 0 && random.below(2) == 0;
         let readied_ns = has_wait.then_some(in_ns - ready);
         let readier = random.skewed(3000) as i32;
+        let others = thread > 0 && random.below(4) == 0;
         Some(ContextSwitch {
             thread_key: thread,
             process_key: Some(thread / 12),
@@ -257,6 +258,12 @@ impl Iterator for Switches {
             is_readied_by_dpc: has_wait && random.below(5) == 0,
             is_open_wait: false,
             priority: Some(8 + random.skewed(6) as i32),
+            out_priority: Some(8 + random.skewed(6) as i32),
+            is_user_wait: has_wait.then_some(thread % 4 > 0),
+            adjust_reason: has_wait.then_some(1),
+            instead_thread_key: others.then_some(readier / 2),
+            instead_ns: others.then_some(ready),
+            instead_priority: others.then(|| 8 + random.skewed(6) as i32),
             prev_c_state: random.maybe(30, thread % 3),
         })
     }

@@ -5,20 +5,23 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use etwkit_trace::derive::{self, OnBatch, SummarySink, TableSource};
+use etwkit_trace::derive::{self, SummarySink};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{CpuStack, Frame, Method, Row, Stack, Table};
 use etwkit_trace::tags::{self, TagSet};
 use etwkit_trace::topics;
 
+use crate::code_hash;
 use crate::describe::Described;
+use crate::facts::Facts;
 use crate::foreign::ReadError;
-use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic};
+use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NameFrom, Naming};
 use crate::pictures::Pictures;
+use crate::sealed::Sealed;
 use crate::writer::SYMBOLS;
-use crate::{Input, KeptSymbol, Limits, StoreError, TableFile, Writer, WriterOptions, Written};
+use crate::{Input, KeptSymbol, Limits, StoreError, Writer, WriterOptions, Written};
 
 /// What is extracted, and how.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +40,8 @@ pub struct ConvertOptions<'a> {
     pub names: Option<&'a NameFrom<'a>>,
     /// What files say of events.
     pub described: Option<&'a Described>,
+    /// What is written on the extract, see [`Manifest::labels`].
+    pub labels: Option<&'a BTreeMap<String, String>>,
 }
 
 impl Default for ConvertOptions<'_> {
@@ -49,6 +54,7 @@ impl Default for ConvertOptions<'_> {
             no_overwrite: false,
             names: None,
             described: None,
+            labels: None,
         }
     }
 }
@@ -72,8 +78,8 @@ pub fn is_row_table(name: &str) -> bool {
 
 /// Tables with stacks whose rows a summary keeps.
 fn kept_with_stacks() -> Vec<&'static Table> {
-    let has_stacks = |table: &&Table| table.column("stack_id").is_some() && table.name != Stack::TABLE.name;
-    topics::TABLES.iter().copied().filter(|table| has_stacks(table) && !is_row_table(table.name)).collect()
+    let is_kept = |table: &&Table| derive::names_stacks(table) && !is_row_table(table.name);
+    topics::TABLES.iter().copied().filter(is_kept).collect()
 }
 
 /// Why a trace could not be made an extract.
@@ -166,7 +172,10 @@ pub fn convert_with_tags(
     sets: &[TagSet],
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
-    let mut writer = Writer::create(target, WriterOptions { no_overwrite: options.no_overwrite })?;
+    let source = input.trace_source()?;
+    let writer_options =
+        WriterOptions { no_overwrite: options.no_overwrite, run_id: crate::run_id(&source.hash) };
+    let mut writer = Writer::create(target, writer_options)?;
     let import_options = import::Options {
         range: options.range,
         keep_whole: options.keep_whole,
@@ -197,18 +206,23 @@ pub fn convert_with_tags(
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
+    let facts = Facts::beside(input);
+    imported.diagnostics.extend(facts.diagnostics);
+    import::facts::write(facts.all, &mut writer)?;
     import::write_trace(&imported, &mut writer)?;
     let mut sealed = Sealed(writer.seal()?);
     let naming =
         options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
+    let sealed = code_hash::write(sealed, &mut writer, false)?;
     match options.detail {
         Detail::Full => derive::derive(&sealed, sets, &mut writer)?,
         Detail::Summary => summarise(&sealed, sets, &mut writer)?,
     }
     writer.set_derived(depends_on(sets));
-    let mut manifest = manifest_of(input, &imported, options.detail)?;
+    let mut manifest = manifest_of(source, &imported, options.detail);
     manifest.native_names = naming.as_ref().map(Naming::counts);
     manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
+    manifest.labels = options.labels.cloned().unwrap_or_default();
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }
@@ -291,7 +305,7 @@ pub fn name_again(
     let mut writer = Writer::again(extract, &[Frame::TABLE, Method::TABLE])?;
     writer.write(Frame::TABLE, renamed.frame)?;
     writer.write(Method::TABLE, renamed.method)?;
-    let sealed = Sealed(writer.seal()?);
+    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer, false)?;
     let sets = [TagSet::built_in()];
     derive::derive(&sealed, &sets, &mut writer)?;
     writer.set_derived(depends_on(&sets));
@@ -326,24 +340,6 @@ fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<()
     Ok(())
 }
 
-/// Tables whose files are complete.
-pub(crate) struct Sealed(pub(crate) BTreeMap<String, TableFile>);
-
-impl TableSource for Sealed {
-    fn scan(
-        &self,
-        table: &'static Table,
-        columns: &[&str],
-        on_batch: &mut OnBatch<'_>,
-    ) -> Result<(), SinkError> {
-        let Some(file) = self.0.get(table.name) else { return Ok(()) };
-        for batch in file.batches(Some(columns))? {
-            on_batch(&batch?)?;
-        }
-        Ok(())
-    }
-}
-
 /// Adds or renews the derived tables of an extract that has its rows.
 ///
 /// # Errors
@@ -371,7 +367,7 @@ pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Wri
 /// If the extract is damaged, or the folder cannot be written to.
 pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, ConvertError> {
     let sets = [TagSet::built_in()];
-    let mut writer = crate::DerivedWriter::at(target)?;
+    let mut writer = crate::DerivedWriter::at(target, extract)?;
     derive::derive(&base(extract), &sets, &mut writer)?;
     Ok(writer.finish(depends_on(&sets))?)
 }
@@ -406,8 +402,8 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
         && (has_other_sets || CURRENT.as_deref() == Some(tags))
 }
 
-fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Manifest, ConvertError> {
-    let mut manifest = Manifest::of_trace(detail, input.trace_source()?, &imported.trace);
+fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Manifest {
+    let mut manifest = Manifest::of_trace(detail, source, &imported.trace);
     manifest.topics = imported
         .recorded
         .iter()
@@ -419,7 +415,7 @@ fn manifest_of(input: &Input, imported: &Imported, detail: Detail) -> Result<Man
         })
         .collect();
     manifest.diagnostics = imported.diagnostics.iter().map(Diagnostic::from).collect();
-    Ok(manifest)
+    manifest
 }
 
 /// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the

@@ -14,8 +14,10 @@ use etwkit_trace::derive;
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{self, Table, Trace};
 
-use crate::convert::{ConvertError, STACK_TAGS, Sealed};
+use crate::code_hash;
+use crate::convert::{ConvertError, STACK_TAGS};
 use crate::manifest::{Detail, Diagnostic, ImportedFrom, Manifest, Topic, TraceSource};
+use crate::sealed::Sealed;
 use crate::{Writer, WriterOptions, Written};
 
 /// What a reader found, besides rows.
@@ -33,6 +35,8 @@ pub struct Foreign {
     pub computed: Vec<&'static str>,
     /// Who gave stacks their tags.
     pub tagged_by: &'static str,
+    /// What is written on the extract.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// What became of them.
@@ -89,13 +93,15 @@ pub fn import_rows(
     source: TraceSource,
     read: impl FnOnce(&mut dyn Sink) -> Result<Foreign, ConvertError>,
 ) -> Result<FromForeign, ConvertError> {
-    let mut writer = Writer::create(target, WriterOptions { no_overwrite })?;
+    let run_id = crate::run_id(&source.hash);
+    let mut writer = Writer::create(target, WriterOptions { no_overwrite, run_id })?;
     let found = read(&mut writer)?;
-    let sealed = Sealed(writer.seal()?);
+    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer, true)?;
     derive::derive(&sealed, &[], &mut Only { tables: &found.computed, sink: &mut writer })?;
     writer.set_derived(BTreeMap::from([(STACK_TAGS.to_owned(), found.tagged_by.to_owned())]));
     let mut manifest = Manifest::of_trace(Detail::Summary, source, &found.trace);
     manifest.imported_from = Some(found.imported_from);
+    manifest.labels = found.labels;
     let topic = |name: &&str| Topic { topic: (*name).to_owned(), recorded: true, events: None, hint: None };
     manifest.topics = found.topics.iter().map(topic).collect();
     manifest.diagnostics = found.diagnostics.iter().map(Diagnostic::from).collect();

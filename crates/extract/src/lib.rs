@@ -19,11 +19,14 @@
 
 #![deny(unsafe_code)]
 
+mod about;
 mod archive;
 mod checksum;
+mod code_hash;
 mod convert;
 mod describe;
 mod error;
+mod facts;
 mod foreign;
 mod hash;
 mod kind;
@@ -38,12 +41,14 @@ mod pictures;
 mod precious;
 pub mod quiet;
 pub mod reader;
+mod sealed;
 mod source;
 mod spool;
 mod store_error;
 mod symbols;
 pub mod writer;
 
+pub use about::{extract_row, run_id, topic_rows};
 pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{

@@ -15,7 +15,7 @@ pub const FORMAT: &str = "etwkit-extract";
 /// Value of the field `format` of derived tables.
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
 /// Format that this version writes. A reader takes every minor version of its own major one.
-pub const VERSION: Version = Version { major: 1, minor: 4 };
+pub const VERSION: Version = Version { major: 2, minor: 0 };
 /// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
 pub const DERIVED_VERSION: u32 = 5;
 
@@ -94,7 +94,10 @@ pub struct Manifest {
     /// How much of the native code has names; `None` where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_names: Option<NativeNames>,
-    /// Tables with rows, by name; derived ones have their own manifest.
+    /// What its maker wrote on it: names, and what each stands for here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
     pub tables: BTreeMap<String, TableEntry>,
 }
 
@@ -115,6 +118,7 @@ impl Manifest {
             topics: Vec::new(),
             diagnostics: Vec::new(),
             native_names: None,
+            labels: BTreeMap::new(),
             tables: BTreeMap::new(),
         }
     }
@@ -145,6 +149,17 @@ pub enum Detail {
     Full,
     /// Sums instead of the tables with a row for each event.
     Summary,
+}
+
+impl Detail {
+    /// The word for it, in manifests, tables and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Summary => "summary",
+        }
+    }
 }
 
 /// The trace.
@@ -272,8 +287,7 @@ pub struct TableEntry {
     /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_by: Vec<String>,
-    /// Checksums of its file, by which damage is noticed when it is read; none in extracts of format 1.3 and
-    /// older.
+    /// Checksums of its file, by which damage is noticed when it is read.
     #[serde(default, skip_serializing_if = "Checksums::is_empty")]
     pub crc32: Checksums,
 }
@@ -338,9 +352,42 @@ fn parse<T: for<'a> Deserialize<'a>>(
     }
     if found.major < VERSION.major {
         let (found, supported) = (found.to_string(), format!("{}.0", VERSION.major));
-        return Err(StoreError::Older { path: path.to_owned(), found, supported });
+        let again = again(path, bytes);
+        return Err(StoreError::Older { path: path.to_owned(), found, supported, again });
     }
     serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))
+}
+
+/// The part of an older manifest that says what it was made of.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Origin {
+    detail: String,
+    source: TraceSource,
+}
+
+/// The command that makes an extract of another version anew, with the traces as its manifest names them.
+fn again(path: &Path, manifest: &[u8]) -> String {
+    let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
+    let detail = if detail == Detail::Summary.name() { "--detail summary " } else { "" };
+    let name = |file: SourceFile| file.archive.unwrap_or(file.name);
+    let mut names: Vec<String> = source.files.into_iter().map(name).collect();
+    names.dedup();
+    if names.is_empty() {
+        names.push("TRACE".to_owned());
+    }
+    let several = if names.len() > 1 { "--one-session " } else { "" };
+    // Lines are copied into shells, to which other characters could mean anything.
+    let is_plain = |c: char| c.is_alphanumeric() || " ._-".contains(c);
+    for name in &mut names {
+        if name.starts_with('-') || !name.chars().all(is_plain) {
+            *name = "TRACE".to_owned();
+        }
+    }
+    let quoted = |name: &str| if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() };
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    let target = quoted(&path.display().to_string());
+    format!("etwkit extract {detail}{several}--out {target} {}", names.join(" "))
 }
 
 /// Table names become file names, so they are words.

@@ -93,7 +93,10 @@ pub enum StoreError {
         supported: String,
     },
     /// Written by a version that is not read any more.
-    #[error("{} has the old format version {found}, and this program reads from {supported} on", path.display())]
+    #[error(
+        "{} has the old format version {found}, and this program reads from {supported} on; `{again}` makes it anew",
+        path.display()
+    )]
     Older {
         /// The extract.
         path: PathBuf,
@@ -101,6 +104,8 @@ pub enum StoreError {
         found: String,
         /// The oldest version that is read.
         supported: String,
+        /// The command that makes it anew, with the trace as the manifest names it.
+        again: String,
     },
     /// A table is not what the manifest says.
     #[error("damaged extract: {file} of {}: expected {expected}", path.display())]
@@ -185,7 +190,8 @@ impl StoreError {
             Self::NoParent { .. } => "create it, or give another folder with --out",
             Self::NotOurs { .. } => "remove it, or give another name with --out",
             Self::NotAnExtract { .. } => "`etwkit extract` makes an extract of a trace",
-            Self::Manifest { .. } | Self::Table { .. } | Self::Older { .. } => "extract the trace again",
+            Self::Manifest { .. } | Self::Table { .. } => "extract the trace again",
+            Self::Older { .. } => "extract the trace again, by the name under which it lies now",
             Self::Newer { .. } => "use a newer etwkit, or extract the trace again with this one",
             Self::Replaced { .. } => "ask again: the new extract is there",
             Self::Compressed { .. } => "unpack it and name the folder, or pack it again without compression",

@@ -32,7 +32,7 @@ mod tags;
 mod times;
 mod trace_log;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use etwkit_extract::manifest::{self, ImportedFrom};
@@ -54,7 +54,7 @@ use import::Import;
 use reader::Reader;
 use rows::write_all;
 
-/// Makes the extract `target` of an extract of ETWAnalyzer.
+/// Makes the extract `target` of an extract of ETWAnalyzer, with these labels.
 ///
 /// # Errors
 /// The JSON is broken or another than expected; the extract cannot be written. Nothing is changed at the
@@ -63,8 +63,10 @@ pub fn import_json(
     input: &JsonInput,
     target: &Path,
     no_overwrite: bool,
+    labels: BTreeMap<String, String>,
 ) -> std::result::Result<FromForeign, ConvertError> {
-    import_rows(target, no_overwrite, input.trace_source()?, |sink| read_json(input, sink))
+    let source = input.trace_source()?;
+    import_rows(target, no_overwrite, source, |sink| Ok(Foreign { labels, ..read_json(input, sink)? }))
 }
 
 /// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
@@ -91,6 +93,7 @@ pub fn read_json(input: &JsonInput, sink: &mut dyn Sink) -> std::result::Result<
         diagnostics: read.diagnostics,
         computed,
         tagged_by: "ETWAnalyzer",
+        labels: BTreeMap::new(),
     })
 }
 

@@ -156,8 +156,7 @@ impl Processes {
                 start_ns,
                 stop_ns,
                 exit_code: told.exit_code,
-                package: None,
-                is_defunct: false,
+                ..Process::default()
             }
         })
     }

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::{MemTable, provider_as_source};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableSource;
-use etwkit_extract::manifest::{Manifest, Topic};
-use etwkit_extract::{StoreError, TableFile};
-use etwkit_trace::table::{DERIVED, Kind, Process, Row};
+use etwkit_extract::manifest::Manifest;
+use etwkit_extract::{StoreError, TableFile, topic_rows};
+use etwkit_trace::table::{Columns, DERIVED, ExtractInfo, Kind, Process, Row, TopicInfo};
 use etwkit_trace::topics;
 
 use crate::frames::Loader;
@@ -20,7 +20,7 @@ use crate::rename::RenameRules;
 use crate::renamed::RenamedProcesses;
 use crate::source::{Rows, Source};
 use crate::stacks::{StackTable, Unrolled};
-use crate::views::{EXTRACT, PROCESS_RECORDED, TOPIC, tables};
+use crate::views::{EXTRACT, PROCESS_RECORDED, tables};
 
 /// Name of the catalog, as `SHOW TABLES` prints it.
 pub(crate) const CATALOG: &str = "etwkit";
@@ -125,7 +125,7 @@ impl Tables {
 
     /// A declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
-        if name == TOPIC.name {
+        if name == TopicInfo::TABLE.name {
             return self.topics().ok().map(|table| Arc::new(table) as _);
         }
         let is_process = name == Process::TABLE.name;
@@ -148,36 +148,38 @@ impl Tables {
     }
 
     fn unrolled(&self, unrolled: Unrolled) -> Arc<dyn TableProvider> {
-        Arc::new(StackTable::new(unrolled, self.has_trace_id(), self.loader.clone()))
+        Arc::new(StackTable::new(unrolled, self.has_trace_id(), self.loader.clone(), self.run_ids()))
     }
 
-    /// The table `topic`, by the manifests.
+    /// The traces of the extracts.
+    fn run_ids(&self) -> Vec<i64> {
+        self.sources.iter().map(|source| source.run_id()).collect()
+    }
+
+    /// Whether no two extracts are of the same trace, so that `run_id` tells them apart.
+    pub(crate) fn has_distinct_runs(&self) -> bool {
+        let distinct: BTreeSet<i64> = self.sources.iter().map(|source| source.run_id()).collect();
+        distinct.len() == self.sources.len()
+    }
+
+    /// The table `topic`, by the manifests: hundreds of files with the same rows need not be opened.
     fn topics(&self) -> Result<MemTable> {
-        let schema = schema_of(&TOPIC, self.has_trace_id());
-        let mut all: Vec<(i32, &Source, &Topic)> = Vec::new();
+        let schema = schema_of(TopicInfo::TABLE, self.has_trace_id());
+        let mut rows = <TopicInfo as Row>::Columns::default();
+        let (mut ids, mut runs) = (Vec::new(), Vec::new());
         for (id, source) in (0..).zip(self.sources.iter()) {
-            let topics = source.manifest().map_or(&[][..], |manifest| manifest.topics.as_slice());
-            all.extend(topics.iter().map(|topic| (id, &**source, topic)));
+            let Some(manifest) = source.manifest() else { continue };
+            for row in topic_rows(manifest, |table| source.row_count(table)) {
+                rows.push(&row);
+                ids.push(id);
+                runs.push(source.run_id());
+            }
         }
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let rows = |source: &Source, topic: &Topic| {
-            let tables = topics::tables_of(&topic.topic).into_iter();
-            number(tables.map(|table| source.row_count(table)).fold(0, u64::saturating_add))
-        };
-        let text = |text: fn(&Topic) -> Option<String>| {
-            StringArray::from_iter(all.iter().map(|(.., topic)| text(topic)))
-        };
-        let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(all.iter().map(|(id, ..)| *id)));
-        let columns: [ArrayRef; 6] = [
-            Arc::new(text(|topic| Some(topic.topic.clone()))),
-            Arc::new(BooleanArray::from_iter(all.iter().map(|(.., topic)| Some(topic.recorded)))),
-            Arc::new(Int64Array::from_iter(all.iter().map(|(.., topic)| topic.events.map(number)))),
-            Arc::new(Int64Array::from_iter_values(all.iter().map(|(_, source, topic)| rows(source, topic)))),
-            Arc::new(text(|topic| Some(topics::tables_of(&topic.topic).join(";")))),
-            Arc::new(text(|topic| topic.hint.clone())),
-        ];
-        let ids = self.has_trace_id().then_some(ids);
-        let batch = RecordBatch::try_new(schema.clone(), ids.into_iter().chain(columns).collect())?;
+        let rows = rows.take().map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let leading: [ArrayRef; 2] = [Arc::new(Int32Array::from(ids)), Arc::new(Int64Array::from(runs))];
+        let leading = leading.into_iter().filter(|_| self.has_trace_id());
+        let columns = leading.chain(rows.columns().iter().cloned()).collect();
+        let batch = RecordBatch::try_new(schema.clone(), columns)?;
         MemTable::try_new(schema, vec![vec![batch]])
     }
 
@@ -187,14 +189,17 @@ impl Tables {
         let texts = |text: fn(&Source) -> &str| {
             StringArray::from_iter_values(self.sources.iter().map(|source| text(source)))
         };
-        let batch = RecordBatch::try_new(
-            schema.clone(),
-            vec![
-                Arc::new(Int32Array::from_iter_values((0..).zip(self.sources.iter()).map(|(id, _)| id))),
-                Arc::new(texts(|source| &source.name)),
-                Arc::new(texts(|source| &source.path)),
-            ],
-        )?;
+        let mut about = <ExtractInfo as Row>::Columns::default();
+        self.sources.iter().for_each(|source| about.push(&source.about()));
+        let about = about.take().map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let own: [ArrayRef; 4] = [
+            Arc::new(Int32Array::from_iter_values((0..).zip(self.sources.iter()).map(|(id, _)| id))),
+            Arc::new(Int64Array::from(self.run_ids())),
+            Arc::new(texts(|source| &source.name)),
+            Arc::new(texts(|source| &source.path)),
+        ];
+        let columns = own.into_iter().chain(about.columns().iter().cloned()).collect();
+        let batch = RecordBatch::try_new(schema.clone(), columns)?;
         MemTable::try_new(schema, vec![vec![batch]])
     }
 }

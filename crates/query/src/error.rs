@@ -62,11 +62,11 @@ pub enum Error {
         /// What to try.
         hint: Option<String>,
     },
-    /// A parameter of a question of the library.
-    #[error("@{query}: expected {expected}, found {found:?}")]
+    /// A parameter of a question.
+    #[error("{}expected {expected}, found {found:?}", of_question(question))]
     Parameter {
-        /// The question.
-        query: &'static str,
+        /// The question; empty for SQL that was written.
+        question: String,
         /// Which parameter, or which ones there are.
         expected: String,
         /// What was given.
@@ -84,6 +84,9 @@ pub enum Error {
         /// Bytes that they may take.
         limit: usize,
     },
+    /// The rows cannot be written.
+    #[error("cannot write the rows")]
+    Write(#[source] io::Error),
     /// Whoever asked has given the question up, see [`Cancel`](crate::Cancel).
     #[error("the question was given up")]
     Cancelled,
@@ -116,21 +119,25 @@ impl Error {
                 Some("this is a defect of etwkit: please report it with the question and the version")
             }
             Self::Parameter { .. } => {
-                Some("`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters")
+                Some("`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters of the library")
             }
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
             ),
+            // The hint is that of the system.
+            Self::Write(_) => None,
             Self::Cancelled => Some("ask again"),
-            Self::Failed { .. } => Some(
-                "try_cast and nullif give NULL where a value cannot be computed; `etwkit sql --show-schema` shows the types",
-            ),
+            Self::Failed { message } => Some(hints::of_execution(message)),
         }
     }
 }
 
 /// What is said about SQL that nothing better is known of.
 const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
+
+fn of_question(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!("@{name}: ") }
+}
 
 fn behind(said: Option<&str>) -> String {
     said.map(|said| format!(": {said}")).unwrap_or_default()
@@ -182,8 +189,15 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
         }
         DataFusionError::SchemaError(schema, _) => hints::of_schema(schema),
         DataFusionError::Plan(message) => hints::of_plan(message),
+        DataFusionError::NotImplemented(message) => hints::of_missing(message),
         DataFusionError::ResourcesExhausted(message) => return Error::Memory { message: message.clone() },
-        other => (plain(other), None),
+        // Values of a statement are computed while it is planned.
+        DataFusionError::ArrowError(..) => {
+            let message = plain(error);
+            let hint = hints::of_execution(&message).to_owned();
+            (message, Some(hint))
+        }
+        other => hints::of_plan(&plain(other)),
     };
     Error::Sql { message, position, hint }
 }
@@ -208,8 +222,14 @@ fn plain(error: &DataFusionError) -> String {
         "External error: ",
         "Arrow error: ",
         "Parquet error: ",
+        "Internal error: ",
+        "Cast error: ",
+        "Compute error: ",
+        "Parser error: ",
     ];
-    kinds.iter().fold(text.as_str(), |text, kind| text.trim_start_matches(kind)).to_owned()
+    let text = kinds.iter().fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
+    // Whoever asks is not asked to report the words of the question to somebody else.
+    text.split("\nThis issue was likely caused by").next().unwrap_or(text).to_owned()
 }
 
 /// The error inside wrappers, and the position that one of them knows.

@@ -1,7 +1,9 @@
-//! Answers as Parquet files.
+//! Answers as Parquet files and as streams of Arrow.
 
-use std::io::Write;
+use std::io::{self, Write};
 
+use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::errors::ParquetError;
@@ -28,6 +30,32 @@ impl Answer {
         writer.close().map_err(|e| failed(&e))?;
         Ok(rows)
     }
+
+    /// Writes all rows as a stream of Arrow messages (the IPC format, without compression, which every reader
+    /// knows), as they come. Returns how many there were.
+    ///
+    /// # Errors
+    /// An error of the answer, or one of `out`. What was written has no end then, so that nobody takes it for
+    /// the answer.
+    pub fn write_arrow(self, out: impl Write) -> Result<usize> {
+        let mut writer = StreamWriter::try_new(out, self.schema()).map_err(of_stream)?;
+        let mut rows = 0;
+        for batch in self {
+            let batch = batch?;
+            rows += batch.num_rows();
+            writer.write(&batch).map_err(of_stream)?;
+        }
+        writer.finish().map_err(of_stream)?;
+        Ok(rows)
+    }
+}
+
+/// Why a stream cannot be written.
+fn of_stream(error: ArrowError) -> Error {
+    Error::Write(match error {
+        ArrowError::IoError(_, error) => error,
+        other => io::Error::other(other),
+    })
 }
 
 fn failed(error: &ParquetError) -> Error {

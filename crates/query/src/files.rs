@@ -48,20 +48,20 @@ impl OpenFile {
     }
 }
 
-/// Describes a file to the scan: its rows, and the number of its extract as the value of the column behind
-/// its own.
+/// Describes a file to the scan: its rows, and the numbers of its extract and its trace as the values of the
+/// columns behind its own.
 pub(crate) fn describe(
     file: &TableFile,
     open: Arc<OpenFile>,
-    trace_id: Option<i32>,
+    ids: Option<(i32, i64)>,
     schema: &SchemaRef,
 ) -> PartitionedFile {
-    let trace_id: Vec<ScalarValue> = trace_id.map(|id| ScalarValue::Int32(Some(id))).into_iter().collect();
+    let of = |(trace_id, run_id)| vec![ScalarValue::Int32(Some(trace_id)), ScalarValue::Int64(Some(run_id))];
     let mut statistics = Statistics::new_unknown(schema);
     statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
     // The name tells files apart in plans; the bytes come from the extension.
     PartitionedFile::new(file.path.to_string_lossy(), file.length)
-        .with_partition_values(trace_id)
+        .with_partition_values(ids.map(of).unwrap_or_default())
         .with_statistics(Arc::new(statistics))
         .with_extension(Opened(open))
 }

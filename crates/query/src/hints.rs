@@ -21,6 +21,9 @@ pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
         let known: Vec<&str> = tables().map(|table| table.name).collect();
         return (format!("there is no table {name}"), Some(offer(name, &known, "tables")));
     }
+    if let Some(named) = of_arguments(message) {
+        return named;
+    }
     // "Invalid function 'x'.\nDid you mean 'y'?"
     if let Some((name, rest)) =
         message.strip_prefix("Invalid function '").and_then(|rest| rest.split_once("'."))
@@ -28,7 +31,84 @@ pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
         let meant = rest.trim().strip_prefix("Did you mean '").and_then(|rest| rest.strip_suffix("'?"));
         return (format!("there is no function {name}"), meant.map(|meant| format!("did you mean {meant}?")));
     }
-    (message.to_owned(), None)
+    let hint = PLANNING.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| (*hint).to_owned());
+    (message.to_owned(), hint)
+}
+
+/// Message and hint where the arguments of a function are of types that it does not take.
+fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
+    let (_, call) = message.split_once("No function matches the given name and argument types '")?;
+    let (call, rest) = call.split_once("'.")?;
+    let (name, _) = call.split_once('(')?;
+    // Functions of ours say what they expect.
+    if let Some((_, own)) = message.split_once("coercion failed with: Error during planning: ") {
+        let own = own.split(". No function matches").next().unwrap_or(own);
+        let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
+        return Some((own.to_owned(), Some(hint)));
+    }
+    let known = rest.split("Candidate functions:").nth(1).unwrap_or_default();
+    let known: Vec<&str> = known.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let known: Vec<&str> = known.into_iter().filter(|known| !known.contains("UserDefined")).collect();
+    let takes = if known.is_empty() { String::new() } else { format!("; there are: {}", known.join(", ")) };
+    Some((format!("{name} cannot be called as {call}"), Some(format!("cast(VALUE AS TYPE) converts{takes}"))))
+}
+
+/// What helps where messages of the planner have these words.
+const PLANNING: [(&str, &str); 4] = [
+    (
+        "must appear in the GROUP BY clause",
+        "name it in GROUP BY, write GROUP BY ALL, or take any_value of it, which is one of its values",
+    ),
+    (
+        "Cannot coerce arithmetic",
+        "cast(VALUE AS bigint) or AS double makes a number of a text; || joins texts",
+    ),
+    ("There isn't a common type", "cast(VALUE AS TYPE) converts: text, bigint, double, boolean"),
+    ("can only be applied to array", "make_array(a, b) or array_agg(x) makes a list; a text is none"),
+];
+
+/// What SQL has and the engine does not: how its message begins, how it is called, and what to write instead.
+const MISSING: [(&str, &str, &str); 6] = [
+    (
+        "Unsupported ast node Pivot",
+        "PIVOT",
+        "write a column for each value: sum(x) FILTER (WHERE name = 'a') AS a, sum(x) FILTER (WHERE name = 'b') AS b",
+    ),
+    ("Unsupported ast node Unpivot", "UNPIVOT", "write a SELECT for each column, with UNION ALL between"),
+    (
+        "Unsupported ast node MatchRecognize",
+        "MATCH_RECOGNIZE",
+        "lag(x) and lead(x) OVER (ORDER BY …) compare rows with others",
+    ),
+    ("LATERAL VIEWS", "LATERAL VIEW", "unnest(list) in a SELECT makes rows of a list"),
+    ("TOP", "TOP", "LIMIT stands at the end of the statement"),
+    (
+        "Unsupported SQL type",
+        "this type",
+        "there are text, int, bigint, double, boolean, timestamp, interval",
+    ),
+];
+
+/// Longest part of a message of the engine that is shown of what it cannot do.
+const SHOWN: usize = 200;
+
+/// Message and hint for what the engine does not know. Its own message is a dump of the syntax tree.
+pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
+    if let Some((part, name, hint)) = MISSING.iter().find(|(part, ..)| message.starts_with(part)) {
+        let kind = message.split_once("Unsupported SQL type ").map(|(_, kind)| format!("the type {kind}"));
+        let name = kind.filter(|_| part.ends_with("type")).unwrap_or_else(|| (*name).to_owned());
+        return (format!("{name} is not supported"), Some((*hint).to_owned()));
+    }
+    let words = message.split_once(" {").map_or(message, |(words, _)| words);
+    (format!("not supported: {}", words.chars().take(SHOWN).collect::<String>()), None)
+}
+
+/// What helps where a value cannot be computed.
+pub(crate) fn of_execution(message: &str) -> &'static str {
+    if message.contains("subquery returned more than one row") {
+        return "LIMIT 1, or an aggregate such as max, makes one row of it; IN (SELECT …) compares with several";
+    }
+    "try_cast and nullif give NULL where a value cannot be computed; `etwkit sql --show-schema` shows the types"
 }
 
 /// Message and hint for a column that does not exist or that several tables have.

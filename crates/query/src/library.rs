@@ -3,15 +3,17 @@
 //! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
 //! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
 //! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
-//! for one extract it is a comment.
+//! for one extract it is a comment. Files of users have the same form, of which nothing is required: what
+//! they do not declare has the type that the statement gives it.
 
-use datafusion::common::ScalarValue;
+use std::borrow::Cow;
 
+use crate::parameters::{self, Parameter, Values};
 use crate::{Error, Result};
 
 macro_rules! library {
     ($($name:literal),+ $(,)?) => {
-        &[$(Query { name: $name, text: include_str!(concat!("../sql/", $name, ".sql")) }),+]
+        &[$(Query::built_in($name, include_str!(concat!("../sql/", $name, ".sql")))),+]
     };
 }
 
@@ -49,42 +51,56 @@ pub fn find(name: &str) -> Option<&'static Query> {
 const LIMIT: &str = "LIMIT $top";
 
 /// A question of the library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Area and name: `cpu/processes`.
-    pub name: &'static str,
-    text: &'static str,
+    /// Area and name: `cpu/processes`. Of SQL that stands on a command line it is empty.
+    pub name: Cow<'static, str>,
+    text: Cow<'static, str>,
+    /// It comes with the program.
+    is_built_in: bool,
 }
 
 /// A parameter of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Param {
+pub struct Param<'q> {
     /// Name; the SQL says `$name`.
-    pub name: &'static str,
-    /// `text` or `int`.
-    pub kind: &'static str,
-    /// Value if none is given, as it is given.
-    pub default: &'static str,
+    pub name: &'q str,
+    /// `text`, `int`, `float` or `bool`.
+    pub kind: &'q str,
+    /// Value if none is given, as it is given; without one a value has to be given.
+    pub default: Option<&'q str>,
     /// What it does.
-    pub doc: &'static str,
+    pub doc: &'q str,
 }
 
 impl Query {
+    const fn built_in(name: &'static str, text: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), text: Cow::Borrowed(text), is_built_in: true }
+    }
+
+    /// A question of a user, with a name for messages.
+    #[must_use]
+    pub fn own(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: Cow::Owned(name.into()), text: Cow::Owned(text.into()), is_built_in: false }
+    }
+
     /// What it answers, as one sentence.
     #[must_use]
-    pub fn doc(&self) -> &'static str {
+    pub fn doc(&self) -> &str {
         self.text.lines().next().map(|line| line.trim_start_matches("-- ")).unwrap_or_default()
     }
 
-    /// Its parameters.
-    pub fn params(&self) -> impl Iterator<Item = Param> + use<> {
+    /// The parameters that it declares.
+    pub fn params(&self) -> impl Iterator<Item = Param<'_>> {
         self.text.lines().filter_map(|line| param(line.strip_prefix("-- param ")?))
     }
 
-    /// The SQL without its comments at the top, for a session over one or over several extracts.
+    /// The SQL for a session over one or over several extracts, without the comments at the top of a question
+    /// that comes with the program: lines that messages about own SQL name are lines of its file.
     #[must_use]
     pub fn sql(&self, several: bool) -> String {
-        let lines: Vec<&str> = self.text.lines().skip_while(|line| line.starts_with("--")).collect();
+        let is_left_out = |line: &&str| self.is_built_in && line.starts_with("--");
+        let lines: Vec<&str> = self.text.lines().skip_while(is_left_out).collect();
         let mut rest = lines.join("\n");
         let mut sql = String::with_capacity(rest.len());
         while let Some((before, marked)) = rest.split_once("/*+ ") {
@@ -108,54 +124,73 @@ impl Query {
 
     /// The most rows that it gives with these parameters; none where it has no limit.
     #[must_use]
-    pub fn limit(&self, given: &[(String, String)]) -> Option<usize> {
+    pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
-        let given = given.iter().rev().find(|(name, _)| name == top.name);
-        given.map_or(top.default, |(_, value)| value).parse().ok()
+        let given = given.iter().rev().find(|given| given.name == top.name);
+        let given = given.map(|given| given.text.as_str()).or(top.default);
+        given?.parse().ok()
     }
 
-    /// The values of its parameters: those that are given, as text, and the defaults of the others.
-    pub(crate) fn bind(&self, given: &[(String, String)]) -> Result<Vec<(String, ScalarValue)>> {
-        if let Some((name, _)) = given.iter().find(|(name, _)| self.params().all(|param| param.name != name))
-        {
+    /// The values of its parameters: those that are given, and the defaults of the others. Types of those
+    /// that own SQL does not declare are told by its plan.
+    pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
+        let is_declared = |name: &str| self.params().any(|param| param.name == name);
+        let other: Vec<&Parameter> = given.iter().filter(|given| !is_declared(&given.name)).collect();
+        if let Some(wrong) = other.first().filter(|_| self.is_built_in) {
             let names: Vec<&str> = self.params().map(|param| param.name).collect();
             return Err(Error::Parameter {
                 expected: if names.is_empty() { "no parameter".into() } else { names.join(", ") },
-                found: name.clone(),
-                query: self.name,
+                found: wrong.name.clone(),
+                question: self.name.to_string(),
             });
         }
-        let value = |param: Param| {
-            let given = given.iter().rev().find(|(name, _)| name == param.name);
-            let text = given.map_or(param.default, |(_, value)| value);
-            Ok((param.name.to_owned(), typed(&param, text, self.name)?))
-        };
-        self.params().map(value).collect()
+        let mut values = Values { question: self.name.to_string(), ..Values::default() };
+        for param in self.params() {
+            let given = given.iter().rev().find(|given| given.name == param.name);
+            let Some(text) = given.map(|given| given.text.as_str()).or(param.default) else { continue };
+            let wrong = |expected, found: &str| Error::Parameter {
+                expected,
+                found: found.to_owned(),
+                question: self.name.to_string(),
+            };
+            let kind = given.and_then(|given| given.kind.clone()).or_else(|| parameters::kind(param.kind));
+            let Some(kind) = kind else {
+                return Err(wrong(
+                    format!("{} as one of the types text, int, float, bool", param.name),
+                    param.kind,
+                ));
+            };
+            let words = if kind.is_numeric() { "a number".to_owned() } else { kind.to_string() };
+            let value = parameters::value(text, Some(&kind))
+                .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
+            values.typed.push((param.name.to_owned(), value));
+        }
+        // Of what is given twice the last one counts, as for declared ones.
+        for one in other.into_iter().rev() {
+            if values.open.iter().all(|known| known.name != one.name) {
+                values.open.push(one.clone());
+            }
+        }
+        Ok(values)
     }
 }
 
-fn typed(param: &Param, text: &str, query: &'static str) -> Result<ScalarValue> {
-    if param.kind == "text" {
-        return Ok(ScalarValue::Utf8(Some(text.to_owned())));
-    }
-    let wrong = |_| Error::Parameter {
-        expected: format!("{} as a number", param.name),
-        found: text.to_owned(),
-        query,
-    };
-    text.parse().map(|number| ScalarValue::Int64(Some(number))).map_err(wrong)
-}
-
-/// Reads `name: type = default – meaning`.
-fn param(line: &'static str) -> Option<Param> {
+/// Reads `name: type = default – meaning`; a question of a user may leave the default and the meaning out,
+/// and write a plain dash.
+fn param(line: &str) -> Option<Param<'_>> {
     let (name, rest) = line.split_once(": ")?;
-    let (kind, rest) = rest.split_once(" = ")?;
-    let (default, doc) = rest.split_once(" – ")?;
-    Some(Param { name, kind, default: default.trim_matches('\''), doc })
+    let (value, doc) = [" – ", " - "].iter().find_map(|dash| rest.split_once(dash)).unwrap_or((rest, ""));
+    let (kind, default) = match value.split_once(" = ") {
+        Some((kind, default)) => (kind, Some(default.trim().trim_matches('\''))),
+        None => (value, None),
+    };
+    Some(Param { name: name.trim(), kind: kind.trim(), default, doc })
 }
 
 #[cfg(test)]
 mod tests {
+    use datafusion::common::ScalarValue;
+
     use super::*;
 
     #[test]
@@ -187,7 +222,7 @@ mod tests {
 
     #[test]
     fn marked_parts_are_for_several_extracts() {
-        let query = Query { name: "x", text: "-- Doc.\nSELECT /*+ a.trace_id, */ b\nFROM c /*+ , d */" };
+        let query = Query::built_in("x", "-- Doc.\nSELECT /*+ a.trace_id, */ b\nFROM c /*+ , d */");
         assert_eq!(query.sql(false), "SELECT b\nFROM c ");
         assert_eq!(query.sql(true), "SELECT a.trace_id, b\nFROM c , d");
     }
@@ -195,12 +230,30 @@ mod tests {
     #[test]
     fn values_are_typed() {
         let query = find("cpu/processes").unwrap();
-        let bound = query.bind(&[("process".into(), "'; DROP".into())]).unwrap();
+        let bound = query.bind(&[Parameter::new("process", "'; DROP")]).unwrap().typed;
         assert_eq!(bound[0], ("process".into(), ScalarValue::from("'; DROP")));
         assert_eq!(bound[1], ("top".into(), ScalarValue::from(1000_i64)));
-        let wrong = query.bind(&[("top".into(), "x".into())]).unwrap_err().to_string();
+        let wrong = query.bind(&[Parameter::new("top", "x")]).unwrap_err().to_string();
         assert_eq!(wrong, "@cpu/processes: expected top as a number, found \"x\"");
-        let wrong = query.bind(&[("tpo".into(), "1".into())]).unwrap_err().to_string();
+        let wrong = query.bind(&[Parameter::new("tpo", "1")]).unwrap_err().to_string();
         assert_eq!(wrong, "@cpu/processes: expected process, top, found \"tpo\"");
+    }
+
+    #[test]
+    fn questions_of_users_declare_what_they_want_to() {
+        let text =
+            "-- Mine.\n-- param a: int = 5 – five\n-- param b: float\n-- param c: what = 1\nSELECT $a, $d";
+        let query = Query::own("mine", text);
+        let params: Vec<Param<'_>> = query.params().collect();
+        assert_eq!(params[0], Param { name: "a", kind: "int", default: Some("5"), doc: "five" });
+        assert_eq!(params[1], Param { name: "b", kind: "float", default: None, doc: "" });
+        let wrong = query.bind(&[]).unwrap_err().to_string();
+        assert_eq!(wrong, "@mine: expected c as one of the types text, int, float, bool, found \"what\"");
+        // Its lines are those of the file, and what it does not declare is left to the statement.
+        assert_eq!(query.sql(false), text);
+        let query = Query::own("mine", "-- param a: int = 5\nSELECT $a, $d");
+        let bound = query.bind(&[Parameter::new("d", "1"), Parameter::new("d", "2")]).unwrap();
+        assert_eq!(bound.typed, [("a".to_owned(), ScalarValue::from(5_i64))]);
+        assert_eq!(bound.open, [Parameter::new("d", "2")]);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
@@ -21,7 +21,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
-use etwkit_trace::table::{Kind, Table};
+use etwkit_trace::table::{Kind, RUN_ID as RUN, Table};
 
 use crate::files::{self, OpenFile, Readers};
 use crate::source::{Rows, Source};
@@ -29,16 +29,28 @@ use crate::source::{Rows, Source};
 /// Name of the column that tells the extracts of a session apart.
 pub(crate) const TRACE_ID: &str = "trace_id";
 
-/// The schema of the table in a session, where `trace_id` may lead.
+/// Name of the column that tells traces apart, whatever session they are asked in.
+pub(crate) const RUN_ID: &str = RUN.name;
+
+/// The columns that lead in a session where extracts are told apart.
+fn leading() -> [Arc<Field>; 2] {
+    let field = |name, kind| Arc::new(Field::new(name, kind, false));
+    [field(TRACE_ID, DataType::Int32), field(RUN_ID, DataType::Int64)]
+}
+
+/// The values of these columns for rows of one extract.
+pub(crate) fn leading_values((trace_id, run_id): (i32, i64), rows: usize) -> [ArrayRef; 2] {
+    [Arc::new(Int32Array::from_value(trace_id, rows)), Arc::new(Int64Array::from_value(run_id, rows))]
+}
+
+/// The schema of the table in a session, where `trace_id` and `run_id` may lead.
 pub(crate) fn schema_of(table: &Table, has_trace_id: bool) -> SchemaRef {
     let schema = table.schema();
     if !has_trace_id {
         return schema;
     }
-    let trace_id = Arc::new(Field::new(TRACE_ID, DataType::Int32, false));
-    Arc::new(Schema::new(
-        std::iter::once(trace_id).chain(schema.fields().iter().cloned()).collect::<Vec<_>>(),
-    ))
+    let all = leading().into_iter().chain(schema.fields().iter().cloned());
+    Arc::new(Schema::new(all.collect::<Vec<_>>()))
 }
 
 /// A declared table.
@@ -82,8 +94,8 @@ impl DeclaredTable {
             for batch in rows.get(self.table.name).into_iter().flatten() {
                 let mut columns = batch.columns().to_vec();
                 if self.has_trace_id() {
-                    let trace_ids: ArrayRef = Arc::new(Int32Array::from_value(trace_id, batch.num_rows()));
-                    columns.insert(0, trace_ids);
+                    let ids = leading_values((trace_id, source.run_id()), batch.num_rows());
+                    columns.splice(0..0, ids);
                 }
                 all.push(RecordBatch::try_new(self.schema.clone(), columns)?);
             }
@@ -101,8 +113,8 @@ impl DeclaredTable {
         for (trace_id, source) in (0..).zip(self.sources.iter()) {
             let Rows::Extract(extract) = &source.rows else { continue };
             let Some(file) = extract.table(self.table.name) else { continue };
-            let trace_id = self.has_trace_id().then_some(trace_id);
-            all.push(files::describe(file, OpenFile::open(file)?, trace_id, schema.table_schema()));
+            let ids = self.has_trace_id().then(|| (trace_id, source.run_id()));
+            all.push(files::describe(file, OpenFile::open(file)?, ids, schema.table_schema()));
         }
         *opened = Some(all.clone());
         Ok(all)
@@ -136,17 +148,17 @@ impl DeclaredTable {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        // The number of the extract is no column of the files: the scan puts it behind them.
-        let trace_id = Arc::new(Field::new(TRACE_ID, DataType::Int32, false));
-        let behind: Vec<Arc<Field>> = if self.has_trace_id() { vec![trace_id] } else { Vec::new() };
+        // The number of the extract is no column of the files, and that of the trace is the same in all rows
+        // of one: the scan puts both behind the columns that it reads.
+        let behind = if self.has_trace_id() { leading().to_vec() } else { Vec::new() };
+        let leading = behind.len();
         let schema = TableSchema::builder(self.table.schema()).with_table_partition_cols(behind).build();
         let files = self.files(&schema)?;
         if files.is_empty() {
             return Ok(None);
         }
         let last = self.table.columns.len();
-        let index =
-            |column: usize| if self.has_trace_id() { column.checked_sub(1).unwrap_or(last) } else { column };
+        let index = |column: usize| column.checked_sub(leading).unwrap_or(last + column);
         let columns = match projection {
             Some(columns) => columns.iter().copied().map(index).collect(),
             None => (0..self.schema.fields().len()).map(index).collect(),

@@ -114,13 +114,18 @@ bit patterns of signed numbers: `hex(address)` writes them. A table that an extr
 id 0 has only DPCs and interrupts in the computed tables, and its samples have `is_idle`.
 
 Each table has a column `trace_id` in front, the number of the extract: 0 if there is only one. The table `extract` says
-which number is which extract. Keys such as `process_key` or `stack_id` count anew in each extract, so with several of
+which number is which extract. Behind it stands `run_id`, a number made of the content of the trace: it is in the files of
+an extract, too, so that it is the same in every session and in other programs, and tells extracts apart as `trace_id` does
+where no two of them are of one trace. Keys such as `process_key` or `stack_id` count anew in each extract, so with several of
 them joins and groups need it: `JOIN process USING (trace_id, process_key)`, `GROUP BY trace_id, process_key`. A question
 that would mix extracts is refused; joins on anything else, as on names, are not. The same extract cannot be named twice,
 and extracts of one trace, as a full one and a summary, are noted: what is in both counts twice.
 
+[sql-use.md](sql-use.md) says where SQL can come from, what parameters it has, what the engine does where others do
+something else, and how other engines ask many extracts; [files.md](files.md) says how extracts are named.
+
 Rows that go to a file or a pipe keep all characters; on a terminal controls are escaped. `--out FILE` writes CSV, JSON
-lines or Parquet by the ending of the file. What does not fit into memory goes to temporary files without a name, in
+lines, Parquet or Arrow by the ending of the file. What does not fit into memory goes to temporary files without a name, in
 `ETWKIT_TMP` or the system's folder. A function may make 256 MiB for the rows of a batch.
 ";
 
@@ -128,7 +133,7 @@ const LIBRARY: &str = "
 ## Library
 
 `etwkit sql EXTRACT @NAME` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. All of them also work with
-several extracts. They are in `crates/query/sql`, to be read and copied.
+several extracts. They are in `crates/query/sql`, to be read and copied; `--library FOLDER` adds questions of your own.
 
 ";
 
@@ -144,7 +149,7 @@ fn write_function(page: &mut String, function: &Reference) {
 fn write_query(page: &mut String, query: &Query) {
     let _ = writeln!(page, "* `@{}` {}", query.name, query.doc());
     for param in query.params() {
-        let default = if param.default.is_empty() { "empty" } else { param.default };
+        let default = param.default.filter(|default| !default.is_empty()).unwrap_or("empty");
         let _ =
             writeln!(page, "  * `{}` ({}, {default} if not given): {}.", param.name, param.kind, param.doc);
     }
@@ -172,6 +177,7 @@ pub fn type_text(column: &Column) -> String {
         Kind::Boolean => "Boolean",
         Kind::Text => "Utf8",
         Kind::Binary => "Binary",
+        Kind::Timestamp => "Timestamp",
     };
     format!("{kind}{}", if column.nullable { "?" } else { "" })
 }

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::SessionStateBuilder;
@@ -27,6 +26,7 @@ use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
+use crate::parameters::{Parameter, Values};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
@@ -81,7 +81,8 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session over sources. Each table has a leading column `trace_id`, which counts them from 0.
+    /// A session over sources. Each table has two leading columns: `trace_id`, which counts them from 0, and
+    /// `run_id`.
     ///
     /// # Errors
     /// No source; the engine cannot be set up.
@@ -197,21 +198,24 @@ impl Session {
         if METHODS.iter().any(|table| sql.contains(table)) {
             self.asked_methods.store(true, Ordering::Relaxed);
         }
-        let Some(member) = &self.batch else { return self.engine.run(self.engine.plan(sql, Vec::new())?) };
+        let Some(member) = &self.batch else {
+            return self.engine.run(self.engine.plan(sql, Values::default())?);
+        };
         if let Some((schema, batches)) = member.answer(sql) {
             return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
-        let plan = self.engine.plan(sql, Vec::new())?;
+        let plan = self.engine.plan(sql, Values::default())?;
         member.learn(sql, &plan, plan_needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
 
-    /// Answers a question of the library. Parameters are given by name, their values as text; others have
+    /// Answers a question of the library, or one of the user with parameters. Those that are not given have
     /// their defaults.
     ///
     /// # Errors
-    /// A parameter that the question does not have, or a value of the wrong type.
-    pub fn ask(&self, query: &Query, parameters: &[(String, String)]) -> Result<Answer> {
+    /// A parameter that the question does not have, one without a value, or a value of the wrong type; see
+    /// also [`Session::sql`].
+    pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         self.engine.run(self.engine.plan(&sql, query.bind(parameters)?)?)
     }
@@ -220,12 +224,14 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::ask`].
-    pub fn count(&self, query: &Query, parameters: &[(String, String)]) -> Result<Option<i64>> {
+    pub fn count(&self, query: &Query, parameters: &[Parameter]) -> Result<Option<i64>> {
         let Some(sql) = query.count_sql(self.engine.tables().is_several()) else { return Ok(None) };
-        let values =
-            query.bind(parameters)?.into_iter().filter(|(name, _)| sql.contains(&format!("${name}")));
+        let mut values = query.bind(parameters)?;
+        let is_named = |name: &str| sql.contains(&format!("${name}"));
+        values.typed.retain(|(name, _)| is_named(name));
+        values.open.retain(|given| is_named(&given.name));
         let mut rows = None;
-        for batch in self.engine.run(self.engine.plan(&sql, values.collect())?)? {
+        for batch in self.engine.run(self.engine.plan(&sql, values)?)? {
             let batch = batch?;
             let counts =
                 batch.column_by_name("rows").and_then(|column| column.as_primitive_opt::<Int64Type>());
@@ -296,25 +302,20 @@ impl Engine {
     }
 
     /// The plan of one statement.
-    fn plan(&self, sql: &str, values: Vec<(String, ScalarValue)>) -> Result<LogicalPlan> {
+    fn plan(&self, sql: &str, values: Values) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
         let is_several = self.tables.is_several();
+        let runs_differ = is_several && self.tables.has_distinct_runs();
         self.threads()?.wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
-            let planning = async {
-                let plan = context.state().statement_to_plan(statement).await?;
-                let plan = if values.is_empty() { plan } else { plan.with_param_values(values)? };
-                let asks = SQLOptions::new()
-                    .with_allow_ddl(false)
-                    .with_allow_dml(false)
-                    .with_allow_statements(false);
-                asks.verify_plan(&plan)?;
-                Ok(plan)
-            };
-            let plan = planning.await.map_err(|e| error::from_planning(&e))?;
+            let planned = context.state().statement_to_plan(statement).await;
+            let plan = values.bind(planned.map_err(|e| error::from_planning(&e))?)?;
+            let asks =
+                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+            asks.verify_plan(&plan).map_err(|e| error::from_planning(&e))?;
             // Keys of one extract always are of the same trace.
             if is_several {
-                trace_keys::check(&plan)?;
+                trace_keys::check(&plan, runs_differ)?;
             }
             Ok(plan)
         })

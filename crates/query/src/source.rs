@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
-use etwkit_extract::Extract;
 use etwkit_extract::manifest::Manifest;
-use etwkit_trace::table::Table;
+use etwkit_extract::{Extract, extract_row, run_id};
+use etwkit_trace::table::{ExtractInfo, Table};
 
 use crate::Result;
 
@@ -73,6 +73,22 @@ impl Source {
         match &self.rows {
             Rows::Batches(_) => None,
             Rows::Extract(extract) => Some(extract.manifest()),
+        }
+    }
+
+    /// The number of its trace; 0 for rows in memory.
+    pub(crate) fn run_id(&self) -> i64 {
+        self.manifest().map_or(0, |manifest| run_id(&manifest.source.hash))
+    }
+
+    /// The row that the table `extract` has for it, but for what only the session knows.
+    pub(crate) fn about(&self) -> ExtractInfo {
+        match &self.rows {
+            Rows::Batches(_) => ExtractInfo::default(),
+            Rows::Extract(extract) => {
+                let derived = extract.derived().map(|derived| derived.derived_version);
+                extract_row(extract.manifest(), derived)
+            }
         }
     }
 

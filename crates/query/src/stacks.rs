@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, StringBuilder};
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, project_schema};
 use datafusion::error::Result;
@@ -22,7 +22,7 @@ use etwkit_trace::table::Table;
 use futures::stream;
 
 use crate::frames::{Frames, Loader, TraceFrames};
-use crate::provider::{TRACE_ID, schema_of};
+use crate::provider::{RUN_ID, TRACE_ID, leading_values, schema_of};
 use crate::views::{STACK_FRAME, STACK_TEXT};
 
 /// Rows of a batch, except where one stack alone has more.
@@ -59,17 +59,28 @@ impl Unrolled {
 pub(crate) struct StackTable {
     unrolled: Unrolled,
     schema: SchemaRef,
-    /// `trace_id`, if there are several extracts, and `stack_id`.
+    /// `trace_id` and `run_id`, if extracts are told apart, and `stack_id`.
     ids: SchemaRef,
     loader: Arc<Loader>,
+    /// The traces of the extracts.
+    run_ids: Vec<i64>,
+}
+
+/// Columns that filters can choose by.
+fn is_id(name: &str) -> bool {
+    [TRACE_ID, RUN_ID, STACK_ID].contains(&name)
 }
 
 impl StackTable {
-    pub(crate) fn new(unrolled: Unrolled, has_trace_id: bool, loader: Arc<Loader>) -> Self {
+    pub(crate) fn new(
+        unrolled: Unrolled,
+        has_trace_id: bool,
+        loader: Arc<Loader>,
+        run_ids: Vec<i64>,
+    ) -> Self {
         let schema = schema_of(unrolled.table(), has_trace_id);
-        let is_id = |field: &&Arc<Field>| [TRACE_ID, STACK_ID].contains(&field.name().as_str());
-        let ids: Vec<_> = schema.fields().iter().filter(is_id).cloned().collect();
-        Self { unrolled, schema, ids: Arc::new(Schema::new(ids)), loader }
+        let ids: Vec<_> = schema.fields().iter().filter(|field| is_id(field.name())).cloned().collect();
+        Self { unrolled, schema, ids: Arc::new(Schema::new(ids)), loader, run_ids }
     }
 
     /// The stacks of a trace that the filters let through, in their order.
@@ -77,7 +88,7 @@ impl StackTable {
         &self,
         session: &dyn Session,
         filters: &[Expr],
-        trace_id: i32,
+        ids: (i32, i64),
         trace: &TraceFrames,
     ) -> Result<Int32Array> {
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
@@ -85,7 +96,7 @@ impl StackTable {
         let filter = session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
         let mut columns: Vec<ArrayRef> = vec![Arc::new(all)];
         if self.ids.fields().len() > 1 {
-            columns.insert(0, Arc::new(Int32Array::from_value(trace_id, trace.stacks())));
+            columns.splice(0..0, leading_values(ids, trace.stacks()));
         }
         let ids = RecordBatch::try_new(self.ids.clone(), columns)?;
         let passes = filter.evaluate(&ids)?.into_array(ids.num_rows())?;
@@ -108,7 +119,6 @@ impl TableProvider for StackTable {
     /// Conditions on the numbers of stacks choose before anything is unrolled.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         let by_ids = |filter: &Expr| {
-            let is_id = |name: &str| name == STACK_ID || name == TRACE_ID;
             !filter.is_volatile() && filter.column_refs().iter().all(|column| is_id(&column.name))
         };
         let support = |filter: &&Expr| {
@@ -131,14 +141,16 @@ impl TableProvider for StackTable {
         let frames = self.loader.frames(session).await?;
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
         for (trace_id, trace) in (0..).zip(frames.traces()) {
-            let stacks = self.select(session, filters, trace_id, trace)?;
+            let run_id = usize::try_from(trace_id).ok().and_then(|index| self.run_ids.get(index));
+            let ids = (trace_id, run_id.copied().unwrap_or_default());
+            let stacks = self.select(session, filters, ids, trace)?;
             let size = stacks.len().div_ceil(session.config().target_partitions()).max(BATCH_ROWS);
             for from in (0..stacks.len()).step_by(size) {
                 parts.push(Arc::new(Part {
                     unrolled: self.unrolled,
                     schema: self.schema.clone(),
                     frames: frames.clone(),
-                    trace_id,
+                    ids,
                     stacks: stacks.slice(from, size.min(stacks.len() - from)),
                 }));
             }
@@ -156,7 +168,8 @@ struct Part {
     unrolled: Unrolled,
     schema: SchemaRef,
     frames: Arc<Frames>,
-    trace_id: i32,
+    /// The extract and its trace.
+    ids: (i32, i64),
     stacks: Int32Array,
 }
 
@@ -199,7 +212,7 @@ impl Part {
     /// The next stacks, as many as fill a batch.
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
-        let trace = self.frames.trace(self.trace_id);
+        let trace = self.frames.trace(self.ids.0);
         while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {
             let stack_id = self.stacks.value(*next);
             *next += 1;
@@ -214,7 +227,7 @@ impl Part {
         let mut all: Vec<ArrayRef> = Vec::new();
         // As many columns lead as the schema has in front of the table's own ones.
         if self.schema.index_of(TRACE_ID).is_ok() {
-            all.push(Arc::new(Int32Array::from_value(self.trace_id, rows)));
+            all.extend(leading_values(self.ids, rows));
         }
         all.push(Arc::new(stacks.finish()));
         match self.unrolled {

@@ -1,7 +1,9 @@
 //! Which statements are answered: those that ask, and none that changes something or touches a file.
 
+use std::ops::ControlFlow;
+
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser::ast::Statement as Sql;
+use datafusion::sql::sqlparser::ast::{Statement as Sql, TableFactor, Visit, Visitor};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -75,6 +77,11 @@ fn steps(tokens: &[Token]) -> usize {
 fn check(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Explain(explain) => check(&explain.statement),
+        Statement::Statement(sql) if sql.visit(&mut Sampled).is_break() => Err(Error::Sql {
+            message: "TABLESAMPLE is not supported".to_owned(),
+            position: None,
+            hint: Some("WHERE random() < 0.1 takes about every tenth row".to_owned()),
+        }),
         Statement::Statement(sql) if asks(sql) => Ok(()),
         other => {
             let text = other.to_string();
@@ -94,5 +101,21 @@ fn asks(sql: &Sql) -> bool {
         | Sql::ShowFunctions { .. }
         | Sql::ShowVariable { .. } => true,
         _ => false,
+    }
+}
+
+/// Finds samples of tables, which the engine reads over: the answer would be of all rows.
+struct Sampled;
+
+impl Visitor for Sampled {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        match table {
+            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 }

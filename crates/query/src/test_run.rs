@@ -6,9 +6,11 @@
 //! the wall.
 
 mod name;
+mod question;
 mod rows;
 mod select;
 
 pub use name::{GeneratedAt, TestName, TestStatus, stem};
+pub use question::TestRunRequest;
 pub use rows::{RunSums, TestRow};
 pub use select::{Selection, Test, TestFile, TestRun, runs, wall_clock};

@@ -12,7 +12,7 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Join, JoinType, LogicalPlan, Operator, Subquery};
 
-use crate::provider::TRACE_ID;
+use crate::provider::{RUN_ID, TRACE_ID};
 use crate::views::{EXTRACT, tables};
 use crate::{Error, Result};
 
@@ -26,9 +26,10 @@ const KEEPING: [&str; 8] =
 /// Refuses the plan of a question to several extracts if it mixes them.
 ///
 /// # Errors
-/// A join, a group, a window or an inner question that tells keys of different extracts not apart.
-pub(crate) fn check(plan: &LogicalPlan) -> Result<()> {
-    visit(plan, &Facts::default())
+/// A join, a group, a window or an inner question that tells keys of different extracts not apart. `run_id`
+/// does so only where all extracts are of different traces (`runs_differ`).
+pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
+    visit(plan, &Facts { conditions: Vec::new(), runs_differ })
 }
 
 /// What values of a column are.
@@ -36,6 +37,8 @@ pub(crate) fn check(plan: &LogicalPlan) -> Result<()> {
 enum Origin {
     /// Numbers of extracts.
     Trace,
+    /// Numbers of traces.
+    Run,
     /// Keys, by the name of their column.
     Key(String),
     /// Anything else.
@@ -43,24 +46,43 @@ enum Origin {
 }
 
 /// Conditions above a step of the plan that hold for its rows.
-#[derive(Debug, Clone, Default)]
-struct Facts<'p>(Vec<&'p Expr>);
+#[derive(Debug, Clone)]
+struct Facts<'p> {
+    conditions: Vec<&'p Expr>,
+    /// Whether no two extracts are of the same trace; this holds everywhere.
+    runs_differ: bool,
+}
 
 impl<'p> Facts<'p> {
     fn and(&self, condition: &'p Expr) -> Self {
-        let mut all = self.0.clone();
+        let mut all = self.conditions.clone();
         all.extend(split_conjunction(condition));
-        Self(all)
+        Self { conditions: all, runs_differ: self.runs_differ }
+    }
+
+    /// Where no condition holds.
+    const fn none<'q>(&self) -> Facts<'q> {
+        Facts { conditions: Vec::new(), runs_differ: self.runs_differ }
+    }
+
+    /// Whether values tell extracts apart.
+    fn tell(&self, origin: &Origin) -> bool {
+        *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
+    }
+
+    /// Whether a pair of equal values is of one extract.
+    fn tell_both(&self, (left, right): &(Origin, Origin)) -> bool {
+        left == right && self.tell(left)
     }
 }
 
 fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
-    inner_questions(plan)?;
+    inner_questions(plan, facts)?;
     match plan {
         LogicalPlan::Filter(filter) => return visit(&filter.input, &facts.and(&filter.predicate)),
         LogicalPlan::Sort(sort) => return visit(&sort.input, facts),
         LogicalPlan::Limit(limit) => return visit(&limit.input, facts),
-        LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &Facts::default()),
+        LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &facts.none()),
         LogicalPlan::Join(join) => {
             let facts = match &join.filter {
                 Some(filter) => facts.and(filter),
@@ -71,26 +93,26 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
             return visit(&join.right, &facts);
         }
         LogicalPlan::Aggregate(aggregate) => {
-            check_groups(&aggregate.input, &aggregate.group_expr, "GROUP BY")?;
+            check_groups(&aggregate.input, &aggregate.group_expr, "GROUP BY", facts)?;
         }
         LogicalPlan::Window(window) => {
             for expr in &window.window_expr {
                 if let Expr::WindowFunction(function) = unaliased(expr)
                     && !function.params.partition_by.is_empty()
                 {
-                    check_groups(&window.input, &function.params.partition_by, "PARTITION BY")?;
+                    check_groups(&window.input, &function.params.partition_by, "PARTITION BY", facts)?;
                 }
             }
         }
         _ => {}
     }
-    plan.inputs().into_iter().try_for_each(|input| visit(input, &Facts::default()))
+    plan.inputs().into_iter().try_for_each(|input| visit(input, &facts.none()))
 }
 
 fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     let (left, right) = (&*join.left, &*join.right);
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
-    pairs.extend(facts.0.iter().filter_map(|condition| equal(condition)).filter_map(|(a, b)| {
+    pairs.extend(facts.conditions.iter().filter_map(|condition| equal(condition)).filter_map(|(a, b)| {
         if is_of(a, left) && is_of(b, right) {
             Some((a, b))
         } else {
@@ -99,7 +121,7 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     }));
     let origins: Vec<(Origin, Origin)> =
         pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
-    if origins.contains(&(Origin::Trace, Origin::Trace)) || is_of_one_trace(left, right, facts) {
+    if origins.iter().any(|pair| facts.tell_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
     let key = origins.iter().find_map(|pair| match pair {
@@ -112,18 +134,21 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     // Rows that are paired by nothing that they share: of each trace with each other one, unless the
     // condition speaks of both numbers.
     let speaks = join.on.iter().any(|(a, b)| speaks_of_both(&[a, b], left, right))
-        || facts.0.iter().any(|condition| speaks_of_both(&[condition], left, right));
+        || facts.conditions.iter().any(|condition| speaks_of_both(&[condition], left, right));
     if pairs.is_empty() && !speaks && has_rows_of_traces(left) && has_rows_of_traces(right) {
         return Err(mixed("a join without a common column", &format!("ON a.{TRACE_ID} = b.{TRACE_ID}")));
     }
     Ok(())
 }
 
-fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str) -> Result<()> {
+fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<'_>) -> Result<()> {
     let origins: Vec<Origin> = groups.iter().map(|expr| origin_of(expr, input)).collect();
     let key = origins.iter().find_map(|origin| if let Origin::Key(key) = origin { Some(key) } else { None });
     match key {
-        Some(key) if !origins.contains(&Origin::Trace) && trace_of(input, &Facts::default()).is_none() => {
+        Some(key)
+            if !origins.iter().any(|origin| facts.tell(origin))
+                && trace_of(input, &facts.none()).is_none() =>
+        {
             Err(mixed(&format!("{what} {key}"), &format!("{what} {TRACE_ID}, {key}")))
         }
         _ => Ok(()),
@@ -131,7 +156,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str) -> Result<()> 
 }
 
 /// Questions inside of expressions.
-fn inner_questions(plan: &LogicalPlan) -> Result<()> {
+fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
     let mut found = Ok(());
     let walk = plan.apply_expressions(|expr| {
         expr.apply(|part| {
@@ -139,10 +164,10 @@ fn inner_questions(plan: &LogicalPlan) -> Result<()> {
                 Expr::InSubquery(question) => {
                     let all: Vec<&LogicalPlan> = plan.inputs();
                     let key = all.iter().map(|input| origin_of(&question.expr, input)).find(Origin::is_key);
-                    check_inner(&question.subquery, key)
+                    check_inner(&question.subquery, key, facts)
                 }
-                Expr::Exists(question) => check_inner(&question.subquery, None),
-                Expr::ScalarSubquery(question) => check_inner(question, None),
+                Expr::Exists(question) => check_inner(&question.subquery, None, facts),
+                Expr::ScalarSubquery(question) => check_inner(question, None, facts),
                 _ => Ok(()),
             };
             let goes_on = checked.is_ok();
@@ -158,14 +183,15 @@ fn inner_questions(plan: &LogicalPlan) -> Result<()> {
 }
 
 /// An inner question; `key` is what its rows are compared with, if that is a key.
-fn check_inner(question: &Subquery, key: Option<Origin>) -> Result<()> {
+fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> Result<()> {
     let outer: Vec<&Column> = question
         .outer_ref_columns
         .iter()
         .filter_map(|expr| if let Expr::OuterReferenceColumn(_, column) = expr { Some(column) } else { None })
         .collect();
-    if !outer.iter().any(|column| column.name == TRACE_ID)
-        && trace_of(&question.subquery, &Facts::default()).is_none()
+    let tells = |name: &str| name == TRACE_ID || (facts.runs_differ && name == RUN_ID);
+    if !outer.iter().any(|column| tells(&column.name))
+        && trace_of(&question.subquery, &facts.none()).is_none()
     {
         let keys: HashSet<&str> = all_keys().collect();
         let outer_key = outer.iter().find(|column| keys.contains(column.name.as_str()));
@@ -180,7 +206,7 @@ fn check_inner(question: &Subquery, key: Option<Origin>) -> Result<()> {
             return Err(mixed(&format!("an inner question by {key}"), &how));
         }
     }
-    check(&question.subquery)
+    check(&question.subquery, facts.runs_differ)
 }
 
 fn mixed(what: &str, how: &str) -> Error {
@@ -194,6 +220,11 @@ fn mixed(what: &str, how: &str) -> Error {
 }
 
 impl Origin {
+    /// Whether values are numbers of extracts or of traces.
+    const fn is_number(&self) -> bool {
+        matches!(self, Self::Trace | Self::Run)
+    }
+
     const fn is_key(&self) -> bool {
         matches!(self, Self::Key(_))
     }
@@ -234,7 +265,7 @@ fn speaks_of_both(exprs: &[&Expr], left: &LogicalPlan, right: &LogicalPlan) -> b
         exprs
             .iter()
             .flat_map(|expr| expr.column_refs())
-            .any(|column| plan.schema().has_column(column) && origin(plan, column) == Origin::Trace)
+            .any(|column| plan.schema().has_column(column) && origin(plan, column).is_number())
     };
     of(left) && of(right)
 }
@@ -246,15 +277,17 @@ fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -
 }
 
 /// The only trace whose rows a plan has, as far as conditions say so.
-fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<&'p ScalarValue> {
-    let said = facts.0.iter().find_map(|condition| {
+fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p ScalarValue)> {
+    let said = facts.conditions.iter().find_map(|condition| {
         let (a, b) = equal(condition)?;
         let ((Expr::Column(column), Expr::Literal(value, _))
         | (Expr::Literal(value, _), Expr::Column(column))) = (a, b)
         else {
             return None;
         };
-        (plan.schema().has_column(column) && origin(plan, column) == Origin::Trace).then_some(value)
+        let of_plan = Some(column).filter(|column| plan.schema().has_column(column))?;
+        let origin = Some(origin(plan, of_plan)).filter(|origin| facts.tell(origin))?;
+        Some((origin, value))
     });
     if said.is_some() {
         return said;
@@ -265,9 +298,10 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<&'p ScalarVa
         LogicalPlan::Limit(limit) => trace_of(&limit.input, facts),
         LogicalPlan::Join(join) => {
             let (left, right) = (trace_of(&join.left, facts), trace_of(&join.right, facts));
-            let is_with_trace = join.on.iter().any(|(a, b)| {
-                (origin_of(a, &join.left), origin_of(b, &join.right)) == (Origin::Trace, Origin::Trace)
-            });
+            let is_with_trace = join
+                .on
+                .iter()
+                .any(|(a, b)| facts.tell_both(&(origin_of(a, &join.left), origin_of(b, &join.right))));
             match (left, right) {
                 (Some(left), Some(right)) => (left == right).then_some(left),
                 (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),
@@ -275,16 +309,16 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<&'p ScalarVa
             }
         }
         LogicalPlan::Union(union) => {
-            let mut all = union.inputs.iter().map(|input| trace_of(input, &Facts::default()));
+            let mut all = union.inputs.iter().map(|input| trace_of(input, &facts.none()));
             let first = all.next()??;
-            all.all(|other| other == Some(first)).then_some(first)
+            all.all(|other| other.as_ref() == Some(&first)).then_some(first)
         }
         LogicalPlan::SubqueryAlias(_)
         | LogicalPlan::Projection(_)
         | LogicalPlan::Aggregate(_)
         | LogicalPlan::Window(_)
         | LogicalPlan::Distinct(_) => {
-            plan.inputs().into_iter().next().and_then(|input| trace_of(input, &Facts::default()))
+            plan.inputs().into_iter().next().and_then(|input| trace_of(input, &facts.none()))
         }
         _ => None,
     }
@@ -356,8 +390,10 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
 }
 
 fn of_table(table: &str, column: &str) -> Origin {
-    if column == TRACE_ID {
-        return Origin::Trace;
+    match column {
+        TRACE_ID => return Origin::Trace,
+        RUN_ID => return Origin::Run,
+        _ => {}
     }
     let declared = tables().find(|declared| declared.name == table && declared.name != EXTRACT.name);
     let is_key = declared.and_then(|table| table.column(column)).is_some_and(|column| column.unit == KEY);

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, JoinConstraint, JoinOperator, ObjectName, Query, Select, TableFactor, VisitMut, VisitorMut,
 };
 
-use crate::provider::TRACE_ID;
+use crate::provider::{RUN_ID, TRACE_ID};
 use crate::tables;
 
 /// Writes the table in front of columns of `USING`.
@@ -134,5 +134,6 @@ fn named(table: &TableFactor) -> Option<Ident> {
 fn is_declared_with(table: &TableFactor, column: &str) -> bool {
     let TableFactor::Table { name, .. } = table else { return false };
     let Some(name) = single(name).map(|name| name.value.to_lowercase()) else { return false };
-    tables().any(|table| table.name == name && (column == TRACE_ID || table.column(column).is_some()))
+    let is_leading = [TRACE_ID, RUN_ID].contains(&column);
+    tables().any(|table| table.name == name && (is_leading || table.column(column).is_some()))
 }

@@ -1,49 +1,40 @@
 //! Tables that a session adds to those of an extract.
 
-use etwkit_trace::table::{Column, DERIVED, Kind, Process, Row, Table};
+use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo};
 use etwkit_trace::topics::TABLES;
+
+/// Columns of [`EXTRACT`] that only a session knows, in front of those that each extract has.
+const OF_SESSION: [Column; 4] = [
+    column(
+        "trace_id",
+        Kind::Int32,
+        "key",
+        "Number of the extract, from 0; each table has this column in front.",
+    ),
+    RUN_ID,
+    column("name", Kind::Text, "", "File name without `.etwx`."),
+    column("path", Kind::Text, "", "Path, as it was named."),
+];
+
+#[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()] = {
+    let (mut all, mut at) = ([RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()], 0);
+    while at < all.len() {
+        let (own, of_extract) = (OF_SESSION.len(), ExtractInfo::TABLE.columns);
+        all[at] = if at < own { OF_SESSION[at] } else { of_extract[at - own] };
+        at += 1;
+    }
+    all
+};
 
 /// The extracts of the session.
 pub(crate) static EXTRACT: Table = Table {
-    name: "extract",
-    doc: "The extracts of the session, in the order in which they were named.",
+    name: ExtractInfo::TABLE.name,
+    doc: "The extracts of the session, in the order in which they were named: what each is called here, \
+          which trace it is of, when and where that was recorded, and what made it. The file of the table \
+          has `run_id` and the columns from `computer` on.",
     order: &["trace_id"],
-    columns: &[
-        column(
-            "trace_id",
-            Kind::Int32,
-            "key",
-            "Number of the extract, from 0; each table has this column in front.",
-        ),
-        column("name", Kind::Text, "", "File name without `.etwx`."),
-        column("path", Kind::Text, "", "Path, as it was named."),
-    ],
-};
-
-/// What the traces recorded.
-pub(crate) static TOPIC: Table = Table {
-    name: "topic",
-    doc: "A kind of information, and whether the trace recorded it: a table without rows is empty because \
-          nothing happened only if its topic was recorded.",
-    order: &[],
-    columns: &[
-        column("topic", Kind::Text, "", "What is recorded, as `etwkit info` names it."),
-        column("is_recorded", Kind::Boolean, "", "Whether the trace has any of it."),
-        nullable("events", Kind::Int64, "", "Events in the trace; null where that is not known."),
-        column("rows", Kind::Int64, "", "Rows in the tables of the topic, as far as the extract keeps them."),
-        column(
-            "tables",
-            Kind::Text,
-            "",
-            "Tables that the topic fills, with `;` between them; empty if it only adds columns to others.",
-        ),
-        nullable(
-            "recorded_by",
-            Kind::Text,
-            "",
-            "What records it: keywords of the kernel logger, or a provider; null if it was recorded.",
-        ),
-    ],
+    columns: &OF_EXTRACT,
 };
 
 /// Processes with the names of their executables.
@@ -97,16 +88,12 @@ const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'stati
     Column { name, kind, nullable: false, unit, doc }
 }
 
-const fn nullable(name: &'static str, kind: Kind, unit: &'static str, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, unit, doc }
-}
-
 /// All tables that can be named: those of an extract, those that are computed from them, those of the
 /// session.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().chain(DERIVED).copied().chain([
         &EXTRACT,
-        &TOPIC,
+        TopicInfo::TABLE,
         &PROCESS_RECORDED,
         &STACK_FRAME,
         &STACK_TEXT,

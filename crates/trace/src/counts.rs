@@ -112,14 +112,7 @@ impl Counts {
     pub fn provider(&self) -> BTreeMap<(String, u16, u16, u8), u64> {
         let mut out = BTreeMap::new();
         for (identity, count) in &self.by_identity {
-            let key = match *identity {
-                Identity::Kernel { .. } => continue,
-                Identity::Classic { class, opcode, version } => (class.to_string(), 0, version, opcode),
-                Identity::Manifest { provider, id, version, opcode } => {
-                    (provider.to_string(), id, u16::from(version), opcode)
-                }
-                Identity::Message { guid, number } => (guid.to_string(), number, 0, 0),
-            };
+            let Some(key) = provider_key(*identity) else { continue };
             // A class and a provider may share a GUID.
             *out.entry(key).or_default() += count;
         }
@@ -139,6 +132,18 @@ impl Counts {
         // A broken header can name processor 65535, behind which an open range would overflow.
         self.by_cpu.iter().zip(0..=u16::MAX).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
     }
+}
+
+/// The key of [`Counts::provider`]; `None` for kernel events.
+pub(crate) fn provider_key(identity: Identity) -> Option<(String, u16, u16, u8)> {
+    Some(match identity {
+        Identity::Kernel { .. } => return None,
+        Identity::Classic { class, opcode, version } => (class.to_string(), 0, version, opcode),
+        Identity::Manifest { provider, id, version, opcode } => {
+            (provider.to_string(), id, u16::from(version), opcode)
+        }
+        Identity::Message { guid, number } => (guid.to_string(), number, 0, 0),
+    })
 }
 
 /// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later

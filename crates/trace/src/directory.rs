@@ -3,7 +3,7 @@
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
 
-use etwkit_decode::kernel::image::{self, Image};
+use etwkit_decode::kernel::image::{self, Image, NewDll};
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::{self, Process};
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
@@ -29,8 +29,10 @@ use crate::tracker::volume::PathMapper;
 /// Kernel events that trackers follow.
 pub(crate) const LEARNS: &[Events] = &[
     Events::Kernel(group::PROCESS, process::LIFETIME),
+    Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]),
     Events::Kernel(group::THREAD, thread::LIFETIME),
     Events::Kernel(group::IMAGE, image::LIFETIME),
+    Events::Kernel(group::IMAGE, &[image::opcode::NEW_DLL]),
     Events::Kernel(group::FILE, file_name::NAMES),
     Events::Kernel(group::REGISTRY, registry::BLOCKS),
     Events::Kernel(group::STACK, &[stack::opcode::KEY_DELETE, stack::opcode::KEY_RUNDOWN]),
@@ -203,8 +205,19 @@ impl DirectoryBuilder {
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match hook.group {
             group::PROCESS if process::is_lifetime(hook.opcode) => self.process(hook, event),
+            group::PROCESS if hook.opcode == process::opcode::TERMINATE => {
+                if let Some(pid) = process::terminated(event.payload()) {
+                    self.processes.terminate(event.timestamp, pid);
+                }
+            }
             group::THREAD if thread::is_lifetime(hook.opcode) => self.thread(hook, event),
             group::IMAGE if image::is_lifetime(hook.opcode) => self.image(hook, event),
+            group::IMAGE if hook.opcode == image::opcode::NEW_DLL => {
+                let read = NewDll::parse(event.payload(), event.pointer_size());
+                if let Some((pid, read)) = event.process_id().zip(read) {
+                    self.images.add_reason(pid, read);
+                }
+            }
             group::FILE if file_name::is_name(hook.opcode) => {
                 if let Some((key, path)) = file_name::parse(event.payload(), event.pointer_size()) {
                     self.file_names.add(hook.opcode, event.timestamp, key, &path);

@@ -18,10 +18,15 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 /// Rows of the list `top_methods`.
 const TOP_METHODS: usize = 30;
 
+/// Exceptions in the list of them, and bytes of their texts; the others are only counted. A file that holds
+/// nothing else would take several times its size otherwise.
+const MAX_EXCEPTIONS: usize = 100_000;
+const MAX_EXCEPTION_TEXT: usize = 64 << 20;
+
 /// What .NET runtimes logged, by process id.
 #[derive(Debug, Default)]
 pub struct DotnetSummary {
-    exceptions: Vec<(i64, u32, u32, Exception)>,
+    exceptions: Exceptions,
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
@@ -30,6 +35,27 @@ pub struct DotnetSummary {
     methods: MethodTracker,
     runtime_modules: RuntimeModuleTracker,
     texts: Interner,
+}
+
+/// Exceptions in the order of time.
+#[derive(Debug, Default)]
+struct Exceptions {
+    /// Time, process id, thread id, and what was thrown.
+    listed: Vec<(i64, u32, u32, Exception)>,
+    text_bytes: usize,
+    not_listed: u64,
+}
+
+impl Exceptions {
+    fn add(&mut self, time: i64, pid: u32, tid: u32, thrown: Exception) {
+        let text_bytes = self.text_bytes.saturating_add(thrown.type_name.len() + thrown.message.len());
+        if self.listed.len() >= MAX_EXCEPTIONS || text_bytes > MAX_EXCEPTION_TEXT {
+            self.not_listed += 1;
+            return;
+        }
+        self.text_bytes = text_bytes;
+        self.listed.push((time, pid, tid, thrown));
+    }
 }
 
 #[derive(Debug, Default)]
@@ -70,8 +96,9 @@ impl DotnetSummary {
         let (payload, version) = (event.payload(), event.version() as u8);
         match (origin, event.descriptor().id) {
             (Origin::Runtime, id::EXCEPTION) => {
-                let exception = Exception::parse(payload, event.pointer_size());
-                self.exceptions.extend(exception.map(|e| (event.timestamp, pid, tid, e)));
+                if let Some(thrown) = Exception::parse(payload, event.pointer_size()) {
+                    self.exceptions.add(event.timestamp, pid, tid, thrown);
+                }
             }
             (Origin::Runtime, id::GC_START | id::GC_END | id::ALLOCATION_TICK) => {
                 self.gc.entry(pid).or_default().add(event.descriptor().id, version, payload);
@@ -193,14 +220,18 @@ impl DotnetSummary {
                 "eip": format!("{:#x}", e.eip),
             })
         };
-        json!({
-            "exceptions": self.exceptions.iter().map(exception).collect::<Vec<_>>(),
+        let mut section = json!({
+            "exceptions": self.exceptions.listed.iter().map(exception).collect::<Vec<_>>(),
             "gc": by_pid(&self.gc, Gc::value),
             "jit": by_pid(&self.jit, Jit::value),
             "modules": by_pid(&self.modules, |m| Value::Object(m.iter().map(|(path, m)| (path.clone(), m.value())).collect())),
             "runtimes": by_pid(&self.runtimes, runtimes_value),
             "managed_samples": managed.value(methods),
-        })
+        });
+        if let (Some(members), not_listed @ 1..) = (section.as_object_mut(), self.exceptions.not_listed) {
+            members.insert("exceptions_not_listed".to_owned(), not_listed.into());
+        }
+        section
     }
 }
 
@@ -324,5 +355,26 @@ impl ManagedSamples {
             "samples": self.samples,
             "top_methods": rows.iter().take(TOP_METHODS).map(row).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_beyond_their_texts_are_counted() {
+        let thrown = |length| {
+            let (type_name, message) = (String::new(), "x".repeat(length));
+            Exception { type_name, message, eip: 0, hresult: 0, flags: 0 }
+        };
+        let mut all = Exceptions::default();
+        all.add(1, 4, 8, thrown(MAX_EXCEPTION_TEXT - 10));
+        all.add(2, 4, 8, thrown(20));
+        all.add(3, 4, 8, thrown(10));
+        assert_eq!(all.listed.iter().map(|(time, ..)| *time).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(all.not_listed, 1);
+        (0..MAX_EXCEPTIONS as i64).for_each(|time| all.add(time, 4, 8, thrown(0)));
+        assert_eq!((all.listed.len(), all.not_listed), (MAX_EXCEPTIONS, 3));
     }
 }

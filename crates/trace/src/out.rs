@@ -4,7 +4,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
 
 /// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
-pub(crate) const BATCH_ROWS: usize = 8 * 1024;
+const BATCH_ROWS: usize = 8 * 1024;
 
 /// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers of a trace.
 const BATCH_TEXT: usize = 4 << 20;

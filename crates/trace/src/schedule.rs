@@ -60,10 +60,14 @@ pub struct SwitchIn {
     pub previous_state: u8,
     /// Why it waited, as of T0.
     pub wait_reason: u8,
+    /// Whether it waited in user mode, as of T0.
+    pub waited_in_user_mode: bool,
     /// Thread that ran on the processor where it was made ready.
     pub readying_tid: Option<u32>,
     /// Whether a DPC made it ready: then that thread was only interrupted.
     pub readied_by_dpc: bool,
+    /// Why its priority was adjusted when it was made ready, as the event says.
+    pub adjust_reason: Option<u8>,
     /// Number of the ready event, as given to [`Schedule::ready`].
     pub ready_event: Option<u64>,
 }
@@ -96,6 +100,7 @@ impl SwitchIn {
             readied: by.map(|by| by.time.max(self.last_out.unwrap_or(i64::MIN))),
             readying_tid: by.and_then(|by| by.by),
             readied_by_dpc: by.is_some_and(|by| by.from_dpc),
+            adjust_reason: by.map(|by| by.adjust_reason),
             ready_event: by.and_then(|by| by.event),
             ..self
         }
@@ -125,6 +130,7 @@ struct Readied {
     time: i64,
     by: Option<u32>,
     from_dpc: bool,
+    adjust_reason: u8,
     event: Option<u64>,
 }
 
@@ -140,6 +146,7 @@ struct Out {
     time: i64,
     state: u8,
     reason: u8,
+    in_user_mode: bool,
     readied: Option<Readied>,
     /// Whether it was made ready before its switch-out was logged.
     is_early: bool,
@@ -154,6 +161,7 @@ impl Out {
             last_out: Some(self.time),
             previous_state: self.state,
             wait_reason: self.reason,
+            waited_in_user_mode: self.in_user_mode,
             ..SwitchIn::default()
         };
         switch.readied(self.readied)
@@ -257,7 +265,14 @@ impl Schedule {
             return;
         }
         let is_early = readied.is_some();
-        let out = Out { time, state: event.old_state, reason: event.old_wait_reason, readied, is_early };
+        let out = Out {
+            time,
+            state: event.old_state,
+            reason: event.old_wait_reason,
+            in_user_mode: event.old_wait_user_mode,
+            readied,
+            is_early,
+        };
         self.out.insert(event.old_tid, out);
     }
 
@@ -276,7 +291,13 @@ impl Schedule {
             self.released.extend(number);
             return;
         }
-        let readied = Readied { time, by: self.running_on(cpu), from_dpc: event.from_dpc(), event: number };
+        let readied = Readied {
+            time,
+            by: self.running_on(cpu),
+            from_dpc: event.from_dpc(),
+            adjust_reason: event.adjust_reason,
+            event: number,
+        };
         let replaced = if let Some(out) = self.out.get_mut(&event.tid) {
             out.is_early = false;
             out.readied.replace(readied)

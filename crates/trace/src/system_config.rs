@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use etwkit_decode::kernel::config::{
     Cpu, LogicalDisk, Nic, PhysicalDisk, Platform, Processor, Service, opcode,
 };
-use etwkit_decode::kernel::merge::{self, config_ex};
+use etwkit_decode::kernel::merge::{self, NetworkInterface, config_ex};
 use etwkit_decode::kernel::{Hook, group, image, sample};
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, utf16_text};
@@ -34,6 +34,8 @@ pub struct SystemConfig {
     pub logical_disks: BTreeMap<(u32, u64, String), LogicalDisk>,
     /// Network cards by IPv4 index, IPv6 index, description and hardware address.
     pub nics: BTreeMap<(u32, u32, String, Vec<u8>), Nic>,
+    /// Network interfaces by index.
+    pub interfaces: BTreeMap<u32, NetworkInterface>,
     /// Services by name; the last event of a name wins.
     pub services: BTreeMap<String, Service>,
     /// Number of service events.
@@ -124,6 +126,9 @@ impl SystemConfig {
                 if !self.unknown_volumes.contains(&volume) {
                     self.unknown_volumes.push(volume);
                 }
+            }
+            config_ex::NETWORK_INTERFACE => {
+                self.interfaces.extend(NetworkInterface::parse(payload).map(|told| (told.index, told)));
             }
             config_ex::VOLUME_MAPPING => {
                 let (nt, dos) = merge::parse_two_texts(payload);

@@ -5,7 +5,7 @@ use etwkit_etl::Identity;
 
 use crate::declared::{self, Detail, Recorded, Topic};
 use crate::import::IMPORTERS;
-use crate::table::{DERIVED, Row, Table, Trace};
+use crate::table::{ABOUT, DERIVED, Row, Table, Trace};
 
 /// How many tables importers fill.
 const COUNT: usize = {
@@ -35,10 +35,10 @@ static ALL: [&Table; COUNT] = {
 /// All tables that are written while a trace is read, those that name things first.
 pub static TABLES: &[&Table] = &ALL;
 
-/// The table with that name, computed ones included.
+/// The table with that name, computed ones and those about the extract included.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Table> {
-    TABLES.iter().chain(DERIVED).find(|table| table.name == name).copied()
+    TABLES.iter().chain(DERIVED).chain(ABOUT).find(|table| table.name == name).copied()
 }
 
 /// The tables with a row for each event or operation, which summaries leave out.

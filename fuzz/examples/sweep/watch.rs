@@ -60,6 +60,7 @@ impl Worker {
         loop {
             match self.lines.recv_timeout(Duration::from_millis(100)) {
                 Ok(line) if line == "end" => return true,
+                Ok(line) if line == "fresh" => return false,
                 Ok(line) => match line.split_once(' ').expect("two words") {
                     ("case", case) => {
                         running = Some((case.parse().unwrap(), Instant::now(), self.cpu_time()));

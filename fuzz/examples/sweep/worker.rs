@@ -24,6 +24,10 @@ const RENDERED: u64 = 10_000;
 /// Bytes of a file that is mapped.
 const MAX_MAPPED: u64 = 64 << 20;
 
+/// Peak of a case after which a process ends, and another one does the rest: what the allocator keeps of one
+/// case must not count for the next.
+const FRESH_KIB: u64 = 128 << 10;
+
 /// Where the last panic came from.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
@@ -34,7 +38,11 @@ pub(crate) fn run(subject: &str, first: usize, step: usize) {
     for case in (first..subject.len()).step_by(step) {
         say(&format!("case {case}"));
         let text = outcome(&subject, case, None);
-        say(&format!("{} {}", status_kib("/proc/self/status", "VmHWM:"), text.replace('\n', " ")));
+        let peak_kib = status_kib("/proc/self/status", "VmHWM:");
+        say(&format!("{peak_kib} {}", text.replace('\n', " ")));
+        if peak_kib > FRESH_KIB && case.saturating_add(step) < subject.len() {
+            return say("fresh");
+        }
     }
     say("end");
 }

@@ -2,6 +2,8 @@
 
 use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::sql::{ends, filtered, quoted, range_condition, text_condition};
+use etwkit_query::filter::TextFilter;
+use etwkit_query::functions::wait_reason_name;
 
 use super::grouping::{Grouping, METHODS, MODULES};
 use super::{WaitBy, WaitRequest, WaitSort};
@@ -124,11 +126,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         if let Some(tid) = self.tid {
             conditions.push(format!("c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"));
         }
-        if let Some(filter) = &self.reason {
-            let (name, number) = ("wait_reason_name(c.wait_reason)", "CAST(c.wait_reason AS VARCHAR)");
-            let either = format!("coalesce({name}, '') || chr(10) || coalesce({number}, '')");
-            conditions.extend(text_condition(&either, Some(filter)));
-        }
+        conditions.extend(self.reason.as_deref().map(reason_condition));
         conditions.extend(
             self.method
                 .as_deref()
@@ -258,8 +256,40 @@ fn frames(filter: &str) -> String {
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
 
+/// The condition that a wait reason passes a filter by its name or number. Which of the 256 do is found here:
+/// there are millions of switches, and comparing texts would take longer than all else that is asked of them.
+fn reason_condition(filter: &str) -> String {
+    let filter = TextFilter::parse(filter);
+    let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX))
+        .partition(|reason| filter.matches(Some(&format!("{}\n{reason}", wait_reason_name(*reason)))));
+    let is_none_fit = filter.matches(Some("\n"));
+    let list = |reasons: &[i32]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match (fits.as_slice(), others.as_slice()) {
+        ([], _) if !is_none_fit => "FALSE".to_owned(),
+        ([], _) => "c.wait_reason IS NULL".to_owned(),
+        (_, []) if is_none_fit => "TRUE".to_owned(),
+        (_, []) => "c.wait_reason IS NOT NULL".to_owned(),
+        (few, many) if few.len() < many.len() => {
+            format!("coalesce(c.wait_reason IN ({}), {is_none_fit})", list(few))
+        }
+        (_, few) => format!("coalesce(c.wait_reason NOT IN ({}), {is_none_fit})", list(few)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn reasons_are_chosen_by_name_or_number() {
+        for (filter, condition) in [
+            ("DelayExecution;14", "coalesce(c.wait_reason IN (4, 14), false)"),
+            ("!DelayExecution;!Wr*Release", "coalesce(c.wait_reason NOT IN (4), true)"),
+            ("delay*;!4", "FALSE"),
+            ("*", "TRUE"),
+        ] {
+            assert_eq!(super::reason_condition(filter), condition, "{filter}");
+        }
+    }
+
     #[test]
     fn methods_without_a_module_are_in_any() {
         for (filter, meaning) in [

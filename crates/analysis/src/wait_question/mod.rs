@@ -6,7 +6,7 @@ mod sums;
 
 use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::question::{Form, Question, Tagging, Words, fields, group, option};
+use etwkit_query::question::{Among, Form, Question, Tagging, Words, fields, group, option};
 use etwkit_query::range::{Range, Unit};
 
 use crate::chain::{ChainRequest, ChainRow};
@@ -24,14 +24,14 @@ etwkit_query::declare! {
         /// How many of the largest rows
         top: Top = group(),
         /// Only waits of the thread with this id
-        thread: Option<i64> = option("TID"),
+        thread: Option<i64> = option("TID").of(Among::THREADS),
         /// Only waits for such reasons, by name or number (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
         /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several
         /// with ;)
         method: Option<String> = option("NAMES"),
         /// Only waits in such stack tags, paths with \ between (*, ?, several with ;, ! excludes)
-        tag: Option<String> = option("TAGS"),
+        tag: Option<String> = option("TAGS").of(Among::TAGS),
         /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
         /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
@@ -55,7 +55,7 @@ etwkit_query::declare! {
         /// Only this part of the trace (s); intervals are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show all frames of stacks
-        stacks: bool = option("").output(),
+        stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
         /// Show sums over threads, times ready, preemptions and threads, too
         details: bool = option("").output(),
     }

@@ -16,7 +16,7 @@ use crate::eventsource::{self, CHUNK_ID};
 use crate::manifest::Manifest;
 use crate::message::{Dialect, Template};
 use crate::schema::{Schema, Source, ValueMap};
-use crate::tables::Tables;
+use crate::tables::{Tables, names};
 use crate::{Plan, Spans, tracelogging, wpp};
 use blobs::Blobs;
 pub use given::Descriptions;
@@ -290,6 +290,19 @@ impl Decoder {
     #[must_use]
     pub fn own_provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         self.names.get(&provider).cloned()
+    }
+
+    /// What all events of a kind are called, by whatever describes them; `None` for those that describe
+    /// themselves, and where only their number is known.
+    #[must_use]
+    pub fn kind_name(&mut self, identity: Identity) -> Option<String> {
+        let key = Key::of(identity);
+        let described = key.and_then(|key| self.given.find(key).or_else(|| self.described.get(&key)));
+        let plan = match described {
+            Some(described) => Some(Arc::clone(by_pointer_size(&described.plans, 8))),
+            None => self.tables.plan(identity, 8, &[]),
+        };
+        names::of_event(identity, plan.as_deref()).map(str::to_owned)
     }
 
     /// Keywords of a provider whose manifest is in the trace or was named.

@@ -12,7 +12,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, guid_at, u8_at, u16_at, u32_at, utf16_text};
 
 use crate::bounds::Budget;
-use crate::schema::{Schema, Source, ValueMap};
+use crate::schema::{self, Schema, Source, ValueMap};
 
 /// Class of the records.
 pub const CLASS: Guid = Guid::literal("bbccf6c1-6cd1-48c4-80ff-839482e37671");
@@ -127,7 +127,7 @@ fn event_name(info: &[u8], head: Head) -> Option<String> {
         },
         // In manifests the place of the event name holds that of the activity id.
         (None, Some(own)) if head.decoding == Decoding::TraceLogging => own,
-        (None, _) => format!("EventID({})", head.id),
+        (None, _) => schema::numbered(head.id),
     })
 }
 

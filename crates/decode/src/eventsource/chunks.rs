@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 
 /// Event id of chunks.
 pub const CHUNK_ID: u16 = 0xFFFE;
-const CHUNK_OPCODE: u8 = 0xFE;
+/// Opcode of the event.
+pub const CHUNK_OPCODE: u8 = 0xFE;
 /// Fourth byte of the payload.
 const MAGIC: u8 = 0x5B;
 /// Format of the manifest: XML.

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::bounds::{Budget, Problems};
 use crate::manifest::{self, Manifest};
 
-pub use chunks::{CHUNK_ID, Chunk};
+pub use chunks::{CHUNK_ID, CHUNK_OPCODE, Chunk};
 
 /// Reads the XML of a manifest; `None` if it is none. Events belong to `provider`, whatever GUID the XML
 /// names: it is the one in the headers.

@@ -85,6 +85,31 @@ pub const fn name(op: u8) -> Option<&'static str> {
     })
 }
 
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Create {
+    /// `FILE_*` options, and in the highest byte what becomes of a file that is there or not.
+    pub options_and_disposition: u32,
+    /// Attributes of a file that is created.
+    pub attributes: u32,
+    /// What others may do meanwhile.
+    pub share_access: u32,
+}
+
+impl Create {
+    /// `FILE_*` options.
+    #[must_use]
+    pub const fn options(&self) -> u32 {
+        self.options_and_disposition & 0x00FF_FFFF
+    }
+
+    /// What becomes of a file that is there or not (`FILE_SUPERSEDE`, …).
+    #[must_use]
+    pub const fn disposition(&self) -> u8 {
+        self.options_and_disposition.to_le_bytes()[3]
+    }
+}
+
 /// The start of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operation<'a> {
@@ -98,6 +123,12 @@ pub struct Operation<'a> {
     pub file_key: u64,
     /// Position and bytes of reads and writes.
     pub transfer: Option<(u64, u32)>,
+    /// Flags of the request packet of reads and writes.
+    pub io_flags: Option<u32>,
+    /// What is asked for or set; of file-system controls the control code.
+    pub info_class: Option<u32>,
+    /// How a file is opened.
+    pub create: Option<Create>,
     /// The path as UTF-16, where a file is opened.
     pub open_path: Option<&'a [u8]>,
 }
@@ -131,13 +162,39 @@ impl<'a> Operation<'a> {
         }
         if let Some(offset) = offset {
             read.transfer = Some((offset, c.u32()?));
+            read.io_flags = c.u32();
         }
         if opens {
-            c.take(12)?; // options, attributes, sharing
+            let (options_and_disposition, attributes, share_access) = (c.u32()?, c.u32()?, c.u32()?);
+            read.create = Some(Create { options_and_disposition, attributes, share_access });
             read.open_path = Some(c.utf16());
+        }
+        if matches!(op, opcode::DIR_ENUM | opcode::DIR_NOTIFY) {
+            read.info_class = c.u32().and_then(|_length| c.u32());
+        } else if has_info_class(op) {
+            read.info_class = c.u32();
         }
         Some(read)
     }
+}
+
+/// Whether the class of what is asked for stands at the end of the fixed part (`FileIo_Info`).
+const fn has_info_class(op: u8) -> bool {
+    use opcode::{
+        DELETE, DELETE_PATH, FS_CONTROL, QUERY_INFO, RENAME, RENAME_PATH, SET_INFO, SET_LINK, SET_LINK_PATH,
+    };
+    matches!(
+        op,
+        SET_INFO
+            | DELETE
+            | RENAME
+            | QUERY_INFO
+            | FS_CONTROL
+            | DELETE_PATH
+            | RENAME_PATH
+            | SET_LINK_PATH
+            | SET_LINK
+    )
 }
 
 /// The end of an operation.

@@ -20,6 +20,8 @@ pub mod opcode {
             KERNEL_BASE = 33, "KernelBase";
             /// Address of the hypercall page, which lies in no image.
             HYPERCALL_PAGE = 34, "HypercallPage";
+            /// The loader of a program has mapped a module.
+            NEW_DLL = 176, "NewDllLoad";
         }
     }
 }
@@ -81,6 +83,27 @@ fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool
     let first = image.path.chars().next();
     let printable = first.is_none_or(|c| (' '..='~').contains(&c));
     Some((image.clone(), c.is_empty() && image.size != 0 && printable))
+}
+
+/// Why the loader of a program mapped a module (`Image_NewDllLoad`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewDll {
+    /// Base address.
+    pub base: u64,
+    /// Base address of the module for whose sake it was loaded.
+    pub parent_base: u64,
+    /// Number of `LDR_DLL_LOAD_REASON`.
+    pub reason: u32,
+}
+
+impl NewDll {
+    /// Reads a payload.
+    #[must_use]
+    pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
+        let mut c = Cursor::new(payload);
+        let (base, parent_base) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        Some(Self { base, parent_base, reason: c.u32()? })
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the merge step of a recording adds: identities of images, volumes, system paths.
 
 use etwkit_etl::Guid;
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::{Cursor, guid_at, u32_at, u64_at, utf16_fixed_text, utf16_text};
 
 /// Class of the image identities.
 pub const IMAGE_ID: Guid = Guid::literal("b3e675d7-2554-4f18-830b-2762732560de");
@@ -30,6 +30,8 @@ pub mod config_ex {
     pub const UNKNOWN_VOLUME: u8 = 34;
     /// NT and DOS path of a volume.
     pub const VOLUME_MAPPING: u8 = 35;
+    /// A network interface.
+    pub const NETWORK_INTERFACE: u8 = 36;
 }
 
 /// `ImageID Info`.
@@ -121,6 +123,52 @@ impl FileVersion {
             product_name,
             company_name,
             product_version,
+        })
+    }
+}
+
+/// `NetworkInterface`: a documented structure of Windows (`MIB_IF_ROW2`) as it lies in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkInterface {
+    /// Index of the interface.
+    pub index: u32,
+    /// Its GUID.
+    pub guid: Guid,
+    /// Name of the connection.
+    pub alias: String,
+    /// Description.
+    pub description: String,
+    /// Hardware address.
+    pub mac: Vec<u8>,
+    /// Largest packet.
+    pub mtu: u32,
+    /// Kind by its IANA number.
+    pub kind: u32,
+    /// Whether it is operational.
+    pub is_up: bool,
+    /// Speeds in bits per second, sending and receiving; all bits set where it is not known.
+    pub speeds: (u64, u64),
+}
+
+impl NetworkInterface {
+    /// Bytes of the structure.
+    const LEN: usize = 1352;
+
+    /// Reads a payload; `None` for another structure.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let p = (payload.len() == Self::LEN).then_some(payload)?;
+        let mac_len = (u32_at(p, 1056)? as usize).min(32);
+        Some(Self {
+            index: u32_at(p, 8)?,
+            guid: guid_at(p, 12)?,
+            alias: utf16_fixed_text(p.get(28..542)?),
+            description: utf16_fixed_text(p.get(542..1056)?),
+            mac: p.get(1060..1060 + mac_len)?.to_vec(),
+            mtu: u32_at(p, 1124)?,
+            kind: u32_at(p, 1128)?,
+            is_up: u32_at(p, 1156)? == 1,
+            speeds: (u64_at(p, 1192)?, u64_at(p, 1200)?),
         })
     }
 }

@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod types;
+pub mod alpc;
 pub mod config;
 pub mod counter;
 pub mod disk;
@@ -14,12 +15,15 @@ pub mod fault;
 pub mod file_io;
 pub mod file_name;
 pub mod group_mask;
+pub mod heap;
 pub mod idle;
 pub mod image;
 pub mod memory;
 pub mod merge;
+pub mod mini_filter;
 pub mod net;
 pub mod object;
+pub mod pool;
 pub mod power_setting;
 pub mod process;
 pub mod processor_power;
@@ -27,6 +31,7 @@ pub mod provider;
 pub mod registry;
 pub mod sample;
 pub mod scheduler;
+pub mod soft_fault;
 pub mod stack;
 pub mod syscall;
 pub mod thread;
@@ -61,6 +66,8 @@ pub mod group {
     pub const CONFIG: u8 = 0x0B;
     /// Branch records.
     pub const BRANCH: u8 = 0x0C;
+    /// Memory of the kernel.
+    pub const POOL: u8 = 0x0E;
     /// Samples, DPCs, interrupts, system calls, marks.
     pub const PERFINFO: u8 = 0x0F;
     /// Handles and objects.
@@ -77,6 +84,8 @@ pub mod group {
     pub const HEAP: u8 = 0x10;
     /// Critical sections, which programs log.
     pub const CRITICAL_SECTION: u8 = 0x17;
+    /// Messages of ALPC.
+    pub const ALPC: u8 = 0x1A;
     /// Thread pools, which programs log.
     pub const THREAD_POOL: u8 = 0x1C;
 }
@@ -135,7 +144,7 @@ fn class_group(class: Guid) -> Option<u8> {
     CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
 }
 
-const CLASSES: [(Guid, u8); 15] = [
+const CLASSES: [(Guid, u8); 17] = [
     (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
     (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
     (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
@@ -151,6 +160,8 @@ const CLASSES: [(Guid, u8); 15] = [
     (Guid::literal("e43445e0-0903-48c3-b878-ff0fccebdd04"), group::POWER),
     (Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"), group::IMAGE),
     (Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"), group::STACK),
+    (Guid::literal("222962ab-6180-4b88-a825-346b75f2a24a"), group::HEAP),
+    (Guid::literal("45d8cccd-539f-4b72-a8b7-5c683142609a"), group::ALPC),
 ];
 
 /// A layout that was read with another pointer size or SID form than the header promises: 64-bit kernel

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::{
-    config, counter, disk, dpc, event_trace, fault, file_io, file_name, group_mask, idle, image, memory, net,
-    object, process, registry, sample, scheduler, stack, syscall, thread, virtual_memory,
+    alpc, config, counter, disk, dpc, event_trace, fault, file_io, file_name, group_mask, heap, idle, image,
+    memory, mini_filter, net, object, pool, process, registry, sample, scheduler, soft_fault, stack, syscall,
+    thread, virtual_memory,
 };
 use crate::Tables;
 
 /// The types of each module. One that is left out here is never used, which the compiler warns of.
 const ALL: &[&[(u8, u8, &str)]] = &[
+    alpc::opcode::ALL,
     config::opcode::ALL,
     counter::opcode::ALL,
     disk::opcode::ALL,
@@ -19,16 +21,20 @@ const ALL: &[&[(u8, u8, &str)]] = &[
     file_io::opcode::ALL,
     file_name::opcode::ALL,
     group_mask::opcode::ALL,
+    heap::opcode::ALL,
     idle::opcode::ALL,
     image::opcode::ALL,
     memory::opcode::ALL,
+    mini_filter::opcode::ALL,
     net::tcp::ALL,
     net::udp::ALL,
     object::opcode::ALL,
+    pool::opcode::ALL,
     process::opcode::ALL,
     registry::opcode::ALL,
     sample::opcode::ALL,
     scheduler::opcode::ALL,
+    soft_fault::opcode::ALL,
     stack::opcode::ALL,
     syscall::opcode::ALL,
     thread::opcode::ALL,

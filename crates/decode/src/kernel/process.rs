@@ -1,6 +1,6 @@
 //! Process events (group 3): `Process_V0_TypeGroup1` to `Process_V5_TypeGroup1`.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::{Cursor, u32_at, utf16_text};
 
 use super::{Read, first_consistent};
 use crate::render::sid_text;
@@ -17,6 +17,8 @@ pub mod opcode {
             DC_START = 3, "DCStart";
             /// It runs when the session stops.
             DC_END = 4, "DCEnd";
+            /// It begins to end: its threads are stopped, its handles closed.
+            TERMINATE = 11, "Terminate";
             /// It has ended but something still refers to it.
             DEFUNCT = 39, "Defunct";
         }
@@ -32,6 +34,20 @@ pub const fn is_lifetime(op: u8) -> bool {
     matches!(op, opcode::START | opcode::END | opcode::DC_START | opcode::DC_END | opcode::DEFUNCT)
 }
 
+/// Bits of [`Process::flags`].
+pub mod flag {
+    /// 32-bit code on a 64-bit system.
+    pub const WOW64: u32 = 2;
+    /// Other processes may not open it as they like.
+    pub const PROTECTED: u32 = 4;
+}
+
+/// Process id of a process that begins to end (`Process_Terminate`).
+#[must_use]
+pub fn terminated(payload: &[u8]) -> Option<u32> {
+    u32_at(payload, 0)
+}
+
 /// One process event. Texts are empty where the version or the process has none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
@@ -45,6 +61,8 @@ pub struct Process {
     pub session_id: Option<i32>,
     /// Exit status.
     pub exit_status: u32,
+    /// Bits of [`flag`], from version 4 on.
+    pub flags: Option<u32>,
     /// Security id of the user.
     pub sid: Option<String>,
     /// File name of the image.
@@ -95,7 +113,7 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
             c.pointer(pointer)?; // directory table base
         }
         if version >= 4 {
-            c.u32()?; // flags
+            process.flags = Some(c.u32()?);
         }
     }
     // What is known of a process counts also if the rest makes no sense.
@@ -164,7 +182,7 @@ mod tests {
                 assert!(!read.fallback);
                 let p = read.event;
                 assert_eq!((p.pid, p.parent_pid, p.session_id, p.exit_status), (8, Some(4), Some(1), 259));
-                assert_eq!((&*p.name, &*p.command_line), ("a.exe", "a.exe -x"));
+                assert_eq!((&*p.name, &*p.command_line, p.flags), ("a.exe", "a.exe -x", Some(flag::WOW64)));
                 assert_eq!(p.sid.as_deref(), sid.then_some("S-1-5-18"));
             }
         }

@@ -55,10 +55,13 @@ pub struct ContextSwitch {
     pub previous_c_state: u8,
     /// `KWAIT_REASON` of the thread that goes.
     pub old_wait_reason: u8,
-    /// Whether it waits in user mode.
+    /// Whether it waits in user mode: the wait mode of version 1 and 2, whose place the lowest of several
+    /// bits has from version 3 on.
     pub old_wait_user_mode: bool,
     /// One of [`state`].
     pub old_state: u8,
+    /// Processor that the thread that goes would rather run on, by its number in the group.
+    pub old_ideal_cpu: u8,
 }
 
 impl ContextSwitch {
@@ -70,7 +73,8 @@ impl ContextSwitch {
         let (new_tid, old_tid) = (c.u32()?, c.u32()?);
         let (new_priority, old_priority) = (c.i8()?, c.i8()?);
         let (previous_c_state, _spare) = (c.u8()?, c.u8()?);
-        let (old_wait_reason, mode, old_state) = (c.u8()?, c.u8()?, c.u8()?);
+        let (old_wait_reason, mode) = (c.u8()?, c.u8()?);
+        let (old_state, old_ideal_cpu) = (c.u8()?, c.u8()?);
         Some(Self {
             new_tid,
             old_tid,
@@ -80,6 +84,7 @@ impl ContextSwitch {
             old_wait_reason,
             old_wait_user_mode: mode & 1 != 0,
             old_state,
+            old_ideal_cpu,
         })
     }
 }
@@ -89,6 +94,8 @@ impl ContextSwitch {
 pub struct ReadyThread {
     /// Thread that is made ready.
     pub tid: u32,
+    /// Why its priority is adjusted: 0 it is not, 1 its wait is over, 2 it is boosted.
+    pub adjust_reason: u8,
     /// Bit 0: by a DPC, so that the thread on the processor is not the cause.
     pub flags: u8,
 }
@@ -98,7 +105,7 @@ impl ReadyThread {
     #[inline]
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        Some(Self { tid: u32_at(payload, 0)?, flags: *payload.get(6)? })
+        Some(Self { tid: u32_at(payload, 0)?, adjust_reason: *payload.get(4)?, flags: *payload.get(6)? })
     }
 
     /// Whether a DPC made it ready.

@@ -9,7 +9,7 @@ use super::xml::{EventElement, Item, Map, Provider, integer};
 use super::{BrokenEvent, Manifest, ManifestEvent};
 use crate::bounds::{Budget, MAX_FIELDS, cost};
 use crate::intype;
-use crate::schema::{Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
+use crate::schema::{self, Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
 
 /// Memory for the schemas of one manifest, the templates and texts that events share counted each time.
 const MAX_BYTES: usize = 64 << 20;
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
 
     fn event_name(&self, event: &HashMap<String, String>, id: u16) -> String {
         let named = |name: &str| event.get(name).map(String::as_str).filter(|n| !n.is_empty() && *n != NONE);
-        let Some(task) = named("task") else { return format!("EventID({id})") };
+        let Some(task) = named("task") else { return schema::numbered(id) };
         let opcode = named("opcode").filter(|opcode| {
             *opcode != OPCODE_INFO && self.provider.opcodes.get(*opcode).is_none_or(|value| *value != 0)
         });

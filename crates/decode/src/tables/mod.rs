@@ -17,7 +17,10 @@
 //! `[*]` make it an array. `?` ends a layout early in traces that lack the fields from there on.
 //!
 //! Several rows for one event and version are variants: the first one that ends where the payload ends holds.
+//!
+//! Of many more events only the names are known: [`names`].
 
+pub mod names;
 mod parse;
 
 use std::sync::Arc;
@@ -41,10 +44,10 @@ const KERNEL: [&str; 32] = data!("kernel":
     "17_critical_section" "18_stack_walk" "19_ums" "1a_alpc" "1b_split_io" "1c_thread_pool" "1d_hypervisor"
     "1e_hypervisor_x" "merge");
 
-const PROVIDERS: [&str; 15] = data!("providers":
+const PROVIDERS: [&str; 14] = data!("providers":
     "dns_client" "tcpip" "kernel_process" "kernel_file" "kernel_disk" "kernel_network" "kernel_eventtracing"
     "kernel_memory" "dotnetruntime" "dotnetruntimerundown" "kernel_power" "kernel_processor_power" "win32k"
-    "dxgkrnl" "names");
+    "dxgkrnl");
 
 /// Class of image events, which has the loads that the kernel logs in the process group.
 const IMAGE_CLASS: Guid = Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
@@ -119,7 +122,7 @@ impl Tables {
     /// Name of a class or well-known provider.
     #[must_use]
     pub fn name(&self, guid: Guid) -> Option<&'static str> {
-        self.blocks.get(&guid).map(|block| block.name)
+        self.blocks.get(&guid).map(|block| block.name).or_else(|| names::provider(guid))
     }
 
     /// Everything that the tables know: class or provider, type or id, version (`None`: any), name of the

@@ -7,7 +7,7 @@ use etwkit_etl::Guid;
 use super::Known;
 use crate::kernel::{group, image, process};
 use crate::plan::Plan;
-use crate::schema::{Count, Field, Length, Schema, Source, Type};
+use crate::schema::{self, Count, Field, Length, Schema, Source, Type};
 
 /// A class or provider: its rows as text, in the order of the file.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Block {
         let name = row.and_then(|row| row.name).or_else(|| self.names().find(|n| n.0 == id).map(|n| n.1));
         match (name, self.source) {
             (Some(name), Source::Template) => name.to_owned(),
-            (None, Source::Template) => format!("EventID({id})"),
+            (None, Source::Template) => schema::numbered(id),
             (Some(name), _) => format!("{}/{name}", self.name),
             (None, _) => format!("{}/Opcode({id})", self.name),
         }

@@ -10,6 +10,7 @@
 mod described;
 mod hostile;
 mod made;
+mod names;
 mod net;
 mod observing;
 mod traces;

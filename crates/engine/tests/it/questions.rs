@@ -54,6 +54,7 @@ fn every_question_can_be_asked() {
         let Ok(mut request) = question.read(&Values::new()) else { panic!("{name} has no defaults") };
         match place.engine.ask(&Asking::default(), std::slice::from_ref(&place.trace), &mut *request) {
             Ok(answers) => match &answers.extracts[0].answer {
+                Ok((_, Ok(answer))) if request.of_names().is_some() => assert_eq!(answer.len(), 1, "{name}"),
                 Ok((trace, Ok(_))) => assert!(trace.file_name.contains("office"), "{}", trace.file_name),
                 Ok((_, Err(nothing))) => assert!(nothing.is_nothing(), "{name}: {nothing}"),
                 Err(error) => panic!("{name}: {error}"),
@@ -63,6 +64,29 @@ fn every_question_can_be_asked() {
             Err(error) => panic!("{name}: {error}"),
         }
     }
+}
+
+/// What is asked of names opens nothing: the files need not even be traces.
+#[test]
+fn names_of_recordings_are_asked_without_opening_them() {
+    let place = Place::new();
+    let folder = place.folder.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    for name in
+        ["Open_1100msCLIENT.20200717-120000.etl", "Close_450msCLIENT.20200718-121000.etl", "notes.txt"]
+    {
+        std::fs::write(folder.join(name), name).unwrap();
+    }
+    let all = |values: Value| {
+        let answered =
+            ask(&place.engine, &Asking::default(), std::slice::from_ref(&folder), "test-run", &values);
+        assert!(answered[0].notes.is_empty(), "{:?}", answered[0].notes);
+        let told = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
+        rows(&answered[0]).iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(all(json!({})), [(json!(0), json!("Open")), (json!(1), json!("Close"))]);
+    assert_eq!(all(json!({"test-case": "C*"})), [(json!(1), json!("Close"))]);
+    assert_eq!(all(json!({"test-time": "..500;1s..", "test-run-count": 1})), [(json!(0), json!("Open"))]);
 }
 
 /// What cannot be opened is the answer of that extract, and the others answer.

@@ -30,12 +30,14 @@ pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(
         ("opcode", right),
         events,
         ("name", Align::Left),
+        ("event", Align::Left),
     ];
     let mut provider = Table::new(&columns);
     for row in &counts.provider {
         let numbers = [row.id.to_string(), row.version.to_string(), row.opcode.to_string()];
         let [id, version, opcode] = numbers;
-        provider.row([row.provider.clone(), id, version, opcode, grouped(row.events), row.name.clone()]);
+        let (name, event) = (row.name.clone(), row.event.clone());
+        provider.row([row.provider.clone(), id, version, opcode, grouped(row.events), name, event]);
     }
     for (heading, table) in [
         ("By header", headers),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use etwkit_engine::{Wanted, named};
 use etwkit_export::{ExportRequest, FORMATS, Format, Written};
 use etwkit_extract::default_target;
 use etwkit_query::Session;
@@ -23,6 +24,7 @@ use crate::extracts::{open_extracts, temp_dir};
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
+use crate::time_range::of_range;
 use etwkit_query::numbers::{Numbers, rounded};
 
 /// Bytes that are collected before they go to the disk.
@@ -30,8 +32,8 @@ const OUT_BUFFER: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Extracts (NAME.etwx), or traces, which are extracted into a cache first; each becomes a file of its
-    /// own
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or @FILE with
+    /// one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     /// What is written
@@ -150,18 +152,20 @@ impl ExportArgs {
 
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let text = args.range.as_deref();
-    let time = text.map(|text| Part::parse(text).context("--range").map(|part| (text, part))).transpose()?;
+    let time = text.map(|text| Part::parse(text).map(|part| (text, part))).transpose();
+    let time = time.map_err(|error| of_range(&error))?;
+    let extracts = named(&args.extracts, Wanted::Answers, false)?;
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(
-        !names_file || args.extracts.len() == 1,
+        !names_file || extracts.len() == 1,
         "--out names one file, and {} extracts become a file each",
-        args.extracts.len()
+        extracts.len()
     );
     if args.json {
         printer.json_start("export");
     }
     let mut exit = Exit::Answered;
-    for path in &args.extracts {
+    for path in &extracts {
         exit = exit.worse(one(args, path, time, printer)?);
     }
     Ok(exit)
@@ -177,7 +181,7 @@ fn one(
     let session = open_extracts(&[path.to_owned()], printer)?;
     let info = TraceInfo::ask(&session)?;
     let place = |(text, part): (&str, Part)| part.place(text, info.clock(), info.duration_ns);
-    let time = time.map(place).transpose().context("--range")?.unwrap_or_default();
+    let time = time.map(place).transpose().map_err(|error| of_range(&error))?.unwrap_or_default();
     let request =
         CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
     let processes = match request.ask(&session) {

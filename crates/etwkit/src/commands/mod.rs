@@ -4,7 +4,6 @@ mod counts;
 pub(crate) mod damage;
 pub(crate) mod demo;
 pub(crate) mod dump;
-pub(crate) mod empty;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod extract;
@@ -12,6 +11,7 @@ mod health;
 pub(crate) mod info;
 pub(crate) mod shell;
 pub(crate) mod sql;
+pub(crate) mod strace;
 pub(crate) mod symbols;
 pub(crate) mod synth;
 

@@ -137,6 +137,9 @@ fn lacks_files(args: &[OsString]) -> bool {
 /// Where the SQL stands in a line that names no extract.
 fn only_sql(args: &[OsString]) -> Option<usize> {
     let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else { return None };
+    if sql.file.is_some() {
+        return sql.items.is_empty().then_some(args.len());
+    }
     let [only] = sql.items.as_slice() else { return None };
     args.iter().rposition(|arg| arg == only)
 }
@@ -179,6 +182,8 @@ mod tests {
         assert_eq!(only_sql(&args("sql 'SELECT 1'")), Some(1));
         assert_eq!(only_sql(&args("sql --format csv @cpu/methods --param process=x")), Some(3));
         assert_eq!(only_sql(&args("sql a.etwx 'SELECT 1'")), None);
+        assert_eq!(only_sql(&args("sql --file slow.sql")), Some(3));
+        assert_eq!(only_sql(&args("sql --file slow.sql a.etwx")), None);
         assert_eq!(only_sql(&args("sql --show-schema")), None);
         assert_eq!(only_sql(&args("dump cpu")), None);
     }

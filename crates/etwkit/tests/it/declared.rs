@@ -25,6 +25,7 @@ fn values(option: &Opt) -> Vec<Value> {
         Kind::Whole(least, most) => vec![json!(least), json!(most.min(&1))],
         Kind::Number => vec![json!("0.5")],
         Kind::Files => vec![json!(["a.stacktags", "b.stacktags"])],
+        Kind::Two => vec![json!(["Start*", "Stop*"])],
     }
 }
 
@@ -154,9 +155,12 @@ fn every_question_answers_in_every_sink() {
         let given = first.iter().map(|first| ("table".to_owned(), json!(first))).collect();
         let needed = as_options(&needed(question, folder.path()));
         let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
+        // An answer to names is one list already.
+        let of_names = question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some());
+        let merges: &[&[&str]] = if of_names { &[&[]] } else { &[&[], &["--merge"]] };
         for some in [&extracts[..1], &extracts] {
-            for merge in [&[][..], &["--merge"]] {
-                let base = [&["dump", name][..], &needed, &table, merge].concat();
+            for merge in merges {
+                let base = [&["dump", name][..], &needed, &table, *merge].concat();
                 let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);
                 let in_json = rows(&out);
                 assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}");
@@ -249,7 +253,7 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
                     let line: Vec<&str> = ["dump", name, "--json"].into_iter().chain(options).collect();
                     let (_, out, _) = lines(&line, std::slice::from_ref(extract));
                     let mut theirs = rows(&out);
-                    for row in &mut theirs {
+                    for row in theirs.iter_mut().filter(|_| request.of_names().is_none()) {
                         row.as_object_mut().unwrap().remove("trace");
                     }
                     assert_eq!(ours, theirs, "{name} {}", extract.display());

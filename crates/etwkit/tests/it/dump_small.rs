@@ -113,8 +113,8 @@ fn dotnet(writer: &mut Writer) {
     batch(
         writer,
         &[
-            Stack { stack_id: 0, parent_id: None, frame_id: 0, depth: 0 },
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 },
+            Stack::default(),
+            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
         ],
     );
     let thrown = |ts_ns, key, name: &str, message: &str, stack_id| Exception {

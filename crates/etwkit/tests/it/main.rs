@@ -30,6 +30,7 @@ mod imports;
 mod incomplete;
 mod json7z;
 mod made;
+mod named;
 mod names;
 mod not_recorded;
 mod out_files;

@@ -5,8 +5,8 @@ use etwkit_etl::writer::{SessionOptions, TraceWriter};
 use crate::support::{Exit, run};
 
 /// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its
-/// name.
-const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "loggers"];
+/// name, its events.
+const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "loggers", "trace-stats"];
 
 /// Dumps that need more than an extract.
 const WITH: &[(&str, &[&str])] = &[("time", &["--time", "1s"]), ("region", &["--regions", "REGIONS"])];

@@ -164,10 +164,7 @@ fn questions_that_cannot_be_meant_are_errors() {
             &["--json", "--format", "csv"],
             "error: the argument '--json' cannot be used with '--format <FORMAT>'",
         ),
-        (
-            &["--range", "2..-1"],
-            "error: --range\ncaused by: \"2..-1\", character 4: the end lies before the start",
-        ),
+        (&["--range", "2..-1"], "error: --range: \"2..-1\", character 4: the end lies before the start"),
     ] {
         let answer = run(&[&["events", &trace], args].concat());
         assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""), "{args:?}");

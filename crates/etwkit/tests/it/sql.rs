@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
+use etwkit_query::arrow::ipc::reader::StreamReader;
 use etwkit_trace::table::{Columns, Mark, Process, Row};
 use serde_json::{Value, json};
 
@@ -85,6 +86,12 @@ fn errors_say_what_to_do() {
         told(&["@cpu/nothing"]),
         told(&["--param", "tpo=1", "@cpu/processes"]),
         told(&["--param", "top=1", "SELECT 1"]),
+        told(&["SELECT name FROM process WHERE pid = $pid"]),
+        told(&["--param", "pid=x", "SELECT name FROM process WHERE pid = $pid"]),
+        told(&["--param", "pid", "SELECT name FROM process WHERE pid = $pid"]),
+        told(&["SELECT ms('abc')"]),
+        told(&["SELECT * FROM process PIVOT (count(pid) FOR name IN ('a'))"]),
+        told(&["--file", "nowhere.sql"]),
         told(&["--format", "parquet", "SELECT 1"]),
     ];
     compare(&transcripts.join("\n"), "sql-errors");
@@ -164,6 +171,109 @@ fn json_is_one_object_for_each_row() {
         "{}",
         answer.err
     );
+}
+
+#[test]
+fn lists_and_structures_of_json_are_such() {
+    let answer = sql(&[
+        "--format",
+        "json",
+        "SELECT [1, NULL] AS a, [['x'], []] AS b, named_struct('i', 1, 'l', [true]) AS s, map(['k'], [2.5]) AS m, \
+         array_agg(pid ORDER BY pid) AS pids, NULL AS n FROM process",
+    ]);
+    let row: Value = serde_json::from_str(answer.out.lines().nth(1).unwrap_or_default()).unwrap();
+    let expected = json!({
+        "a": [1, null], "b": [["x"], []], "s": {"i": 1, "l": [true]}, "m": {"k": 2.5}, "pids": [4, 4711], "n": null
+    });
+    assert_eq!(row, expected, "{}", answer.err);
+}
+
+#[test]
+fn sql_of_files_and_folders_has_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let file = write(
+        "names.sql",
+        "-- Names.\n-- param least: int = 5 – least id\nSELECT pid FROM process WHERE pid >= $least ORDER BY pid",
+    );
+    write("my/marks.sql", "SELECT count(*) AS marks FROM mark WHERE ts_ns > $after");
+    write("cpu/methods.sql", "SELECT 'mine' AS mine");
+    let library = folder.path().display().to_string();
+    for (args, expected) in [
+        (&["--file", &file][..], "pid\r\n4711\r\n"),
+        (&["--file", &file, "--param", "least=0"], "pid\r\n4\r\n4711\r\n"),
+        (&["--library", &library, "@names"], "pid\r\n4711\r\n"),
+        (&["--library", &library, "--param", "after=10", "@my/marks"], "marks\r\n2\r\n"),
+        // One of the user comes first; those of the program stay.
+        (&["--library", &library, "@cpu/methods"], "mine\r\nmine\r\n"),
+        (&["--library", &library, "@trace/health"], "severity,kind,count,position,message\r\n"),
+        (&["--param", "pid=4", "SELECT name FROM process WHERE pid = $pid"], "name\r\nSystem\r\n"),
+        (&["--memory", "64", "--threads", "1", "SELECT count(*) AS n FROM process"], "n\r\n2\r\n"),
+    ] {
+        let answer = sql(&[&["--format", "csv"], args].concat());
+        assert_eq!(answer.out, expected, "{args:?}: {}", answer.err);
+    }
+    // Messages name lines of the file.
+    let wrong = write("wrong.sql", "-- What is wrong\n\nSELECT nme\nFROM process");
+    let answer = sql(&["--file", &wrong]);
+    assert!(answer.err.starts_with("error: there is no column nme (line 3, column 8)"), "{}", answer.err);
+    let alone = run(&["sql", "--file", &file]);
+    assert!(alone.err.starts_with("error: expected an extract in front of the SQL"), "{}", alone.err);
+    for args in [["--memory", "1"], ["--threads", "0"], ["--threads", "257"]] {
+        assert_eq!(sql(&[&args[..], &["SELECT 1"]].concat()).exit, Exit::Error, "{args:?}");
+    }
+}
+
+#[test]
+fn streams_of_arrow_go_to_files_and_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (extract(folder.path()), folder.path().join("rows.arrows"));
+    let (path, out) = (path.to_str().unwrap(), out.to_str().unwrap());
+    let question = "SELECT ts_ns, text FROM mark ORDER BY ts_ns";
+    let answer = run(&["sql", "--out", out, path, question]);
+    assert_eq!(answer.out, format!("Wrote 3 rows to {out}\n"), "{}", answer.err);
+    let (mut piped, mut err) = (Vec::new(), Vec::new());
+    let exit = etwkit::run(["etwkit", "sql", "--format", "arrow", path, question], &mut piped, &mut err);
+    assert_eq!((exit, err.as_slice()), (Exit::Answered, &b""[..]));
+    assert_eq!(std::fs::read(out).unwrap(), piped);
+    let batches = StreamReader::try_new(piped.as_slice(), None).unwrap();
+    let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(rows, 3);
+    // It is no text, and no file of Arrow either.
+    let args = ["etwkit", "sql", "--format", "arrow", path, question];
+    let terminal = etwkit::Terminal { width: Some(80), ..etwkit::Terminal::default() };
+    let (mut shown, mut err) = (Vec::new(), Vec::new());
+    assert_eq!(etwkit::run_on_screen(args, &mut shown, &mut err, terminal), Exit::Error);
+    assert!(shown.is_empty() && String::from_utf8(err).unwrap().contains("--out"));
+    let file = folder.path().join("rows.arrow");
+    let answer = run(&["sql", "--out", file.to_str().unwrap(), path, question]);
+    assert!(answer.exit == Exit::Error && answer.err.contains("NAME.arrows"), "{}", answer.err);
+}
+
+#[test]
+fn schemas_are_objects_for_machines() {
+    let answer = run(&["sql", "--show-schema", "--format", "json"]);
+    let tables: Vec<Value> = answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(tables[0], json!({"command": "sql", "format_version": 1}));
+    let named = run(&["sql", "--show-schema"]).out.lines().count() - 1;
+    assert_eq!(tables.len() - 1, named);
+    let of = |name: &str| tables.iter().find(|table| table["table"] == name).unwrap();
+    let columns = of("cpu_sample")["columns"].as_array().unwrap();
+    let column = columns.iter().find(|column| column["name"] == "weight_ns").unwrap();
+    assert_eq!(
+        (&column["type"], &column["unit"], &column["nullable"]),
+        (&json!("Int64"), &json!("ns"), &json!(false))
+    );
+    assert!(!column["doc"].as_str().unwrap().is_empty() && of("cpu_sample")["order"][0] == "ts_ns");
+    let one = run(&["sql", "--show-schema", "process", "--format", "json"]).out;
+    assert_eq!(serde_json::from_str::<Value>(one.lines().nth(1).unwrap()).unwrap(), *of("process"));
+    let csv = run(&["sql", "--show-schema", "--format", "csv"]);
+    assert!(csv.err.starts_with("error: --show-schema has the forms table and json"), "{}", csv.err);
 }
 
 #[test]

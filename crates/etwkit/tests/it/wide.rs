@@ -8,7 +8,7 @@ use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, TraceWriter
 use etwkit_extract::{Extract, Writer, WriterOptions};
 use etwkit_query::arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray,
+    StringArray, TimestampMicrosecondArray,
 };
 use etwkit_trace::table::{Column, DERIVED, Kind, Table};
 use etwkit_trace::topics::TABLES;
@@ -30,6 +30,9 @@ fn one_row(table: &'static Table) -> RecordBatch {
             Kind::Boolean => Arc::new(BooleanArray::from(vec![false])),
             Kind::Text => Arc::new(StringArray::from(vec![wide(number)])),
             Kind::Binary => Arc::new(BinaryArray::from(vec![&b"bytes"[..]])),
+            Kind::Timestamp => {
+                Arc::new(TimestampMicrosecondArray::from(vec![0]).with_data_type(column.kind.data_type()))
+            }
         }
     };
     let columns = table.columns.iter().enumerate().map(value).collect();

@@ -131,6 +131,7 @@ fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
         process_key: process.get(row),
         address: address.get(row),
         size_bytes: size.get(row),
+        ..Method::default()
     };
     Ok((0..batch.num_rows()).map(method).collect())
 }

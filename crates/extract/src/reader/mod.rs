@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 pub use slice::{Batches, Cursor, Slice, TableFile};
 
+use etwkit_trace::table::ABOUT;
+
 use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
 pub(crate) use place::Place;
@@ -155,7 +157,7 @@ impl Extract {
         self.tables.get(name)
     }
 
-    /// All tables with rows, by name, derived ones included.
+    /// All tables with rows, by name, derived ones included; those about the extract itself are its manifest.
     pub fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.tables.values()
     }
@@ -234,7 +236,9 @@ fn table_files(
 ) -> StoreResult<Tables> {
     let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
-    for (name, entry) in entries {
+    // What they say is in the manifest, which was read: with hundreds of extracts every file less is quicker.
+    let is_about = |name: &str| ABOUT.iter().any(|table| table.name == name);
+    for (name, entry) in entries.iter().filter(|(name, _)| !is_about(name)) {
         let member = format!("{folder}{name}.parquet");
         let Some(range) = place.find(path, &member)? else {
             let expected = format!("a file of {} bytes, it is missing", entry.bytes);

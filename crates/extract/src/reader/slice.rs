@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -10,6 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use bytes::Bytes;
 use etwkit_etl::source::ByteSource;
+use etwkit_trace::table::RUN_ID;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -50,7 +51,7 @@ pub struct TableFile {
     pub rows: u64,
     /// Columns by which the rows are in fact sorted: ascending, missing values last.
     pub sorted_by: Vec<String>,
-    /// Checksums of its blocks; none in extracts of older versions.
+    /// Checksums of its blocks; none where the manifest has none.
     pub(super) crc32: Checksums,
     /// Whether it is computed from other tables.
     pub derived: bool,
@@ -85,6 +86,11 @@ impl TableFile {
         Ok(Slice { bytes: Stored::Memory(all.into()), length, checks: None })
     }
 
+    /// This file, where it was moved to.
+    pub(crate) fn moved_to(&self, path: &Path) -> Self {
+        Self { path: path.to_owned(), ..self.clone() }
+    }
+
     /// Reads the description of its row groups and columns from its end.
     ///
     /// # Errors
@@ -94,7 +100,8 @@ impl TableFile {
         guarded(|| ParquetMetaDataReader::new().parse_and_finish(&slice)).map_err(|e| self.damaged(e))
     }
 
-    /// Reads rows: those columns, or all with `None`. Unknown columns are left out.
+    /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is not. Unknown
+    /// columns are left out.
     ///
     /// # Errors
     /// If the file is damaged; the iterator gives errors where pages are.
@@ -105,7 +112,11 @@ impl TableFile {
             pages::check(&slice, builder.metadata())?;
             let mask = match columns {
                 Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
-                None => ProjectionMask::all(),
+                None => {
+                    let schema = builder.parquet_schema();
+                    let is_own = |index: &usize| schema.column(*index).name() != RUN_ID.name;
+                    ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_own))
+                }
             };
             builder.with_projection(mask).build()
         };

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use etwkit_trace::sink::{Sink, SinkError};
-use etwkit_trace::table::Table;
+use etwkit_trace::table::{DERIVED, Table};
 
-use super::{Tables, Written, write_json, written};
+use super::{Tables, Written, empty, write_json, written};
+use crate::about::run_id;
 use crate::manifest::{self, DerivedManifest};
 use crate::partial::Partial;
 use crate::reader::Extract;
@@ -30,16 +31,16 @@ impl DerivedWriter {
         if extract.is_archive() {
             return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() });
         }
-        Self::at(&extract.path().join(manifest::DERIVED))
+        Self::at(&extract.path().join(manifest::DERIVED), extract)
     }
 
-    /// Begins to write derived tables of whatever extract into a folder of their own.
+    /// Begins to write derived tables of an extract into the folder `target`.
     ///
     /// # Errors
     /// If it cannot be written to.
-    pub(crate) fn at(target: &Path) -> StoreResult<Self> {
+    pub(crate) fn at(target: &Path, extract: &Extract) -> StoreResult<Self> {
         let partial = Partial::create(target)?;
-        let tables = Tables::new(partial.content().to_owned());
+        let tables = Tables::new(partial.content().to_owned(), run_id(&extract.manifest().source.hash));
         Ok(Self { partial, tables })
     }
 
@@ -69,6 +70,7 @@ impl DerivedWriter {
         }
         let mut manifest = DerivedManifest::new(depends_on);
         manifest.tables = tables.close()?;
+        empty::fill(partial.content(), DERIVED.iter(), &manifest.tables)?;
         write_json(partial.content(), &manifest)?;
         partial.publish()?;
         Ok(Written { path, kept: false, tables: written(&manifest.tables, true) })

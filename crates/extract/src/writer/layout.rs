@@ -1,6 +1,9 @@
 //! How the columns of a table are stored: encodings, compression, what the file says about itself.
 
-use etwkit_trace::table::{Column, Kind, Table};
+use std::sync::Arc;
+
+use arrow_schema::{Field, Schema};
+use etwkit_trace::table::{Column, Kind, RUN_ID, Table};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -22,6 +25,8 @@ pub(super) const FEW_ROWS: u64 = 512;
 /// What is known of the rows of a table when the first ones are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Amount {
+    /// None.
+    None,
     /// They are all there, not more than [`FEW_ROWS`].
     Few,
     /// There may be any number.
@@ -34,7 +39,7 @@ impl Amount {
     /// that was a sixth of the time.
     fn compression(self) -> Compression {
         match self {
-            Self::Few => Compression::UNCOMPRESSED,
+            Self::None | Self::Few => Compression::UNCOMPRESSED,
             Self::Many => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
         }
     }
@@ -58,6 +63,14 @@ const TIMES: [&str; 14] = [
     "unload_ns",
 ];
 
+/// The columns of the file of a table: that of the trace, and its own.
+pub(super) fn schema(table: &Table) -> Arc<Schema> {
+    let run_id = Arc::new(Field::new(RUN_ID.name, RUN_ID.kind.data_type(), RUN_ID.nullable));
+    let declared = table.schema();
+    let all = std::iter::once(run_id).chain(declared.fields().iter().cloned());
+    Arc::new(Schema::new(all.collect::<Vec<_>>()))
+}
+
 /// Properties of the file of a table.
 pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     let mut builder = WriterProperties::builder()
@@ -65,7 +78,7 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
         .set_compression(amount.compression())
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_key_value_metadata(Some(description(table)));
+        .set_key_value_metadata(Some(description(table, amount)));
     for column in table.columns {
         let path = ColumnPath::from(column.name);
         builder = match storage(table, column) {
@@ -99,6 +112,9 @@ fn storage(table: &Table, column: &Column) -> Storage {
     } else if name == "parent_id" {
         // The node before, wherever a new stack goes down to its innermost frame.
         Storage::Differences
+    } else if name.ends_with("_hash") && is_integer {
+        // Hardly two rows have the same.
+        Storage::Plain
     } else if is_integer && ["stack_id", "frame_id"].into_iter().any(is_tree_key) {
         // Numbers that are too many for a dictionary, and come again near to where they came before.
         Storage::Plain
@@ -107,20 +123,24 @@ fn storage(table: &Table, column: &Column) -> Storage {
     }
 }
 
-/// What the file says about itself: the meaning of the table and of its columns.
-fn description(table: &Table) -> Vec<KeyValue> {
+/// What the file says about itself: the meaning of the table and of its columns. Nobody reads that of a file
+/// without rows, of which there are many.
+fn description(table: &Table, amount: Amount) -> Vec<KeyValue> {
     let column = |column: &Column| {
         let about = json!({ "doc": column.doc, "unit": column.unit });
         (column.name.to_owned(), about)
     };
-    let columns: Map<_, _> = table.columns.iter().map(column).collect();
     let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
-    vec![
+    let mut pairs = vec![
         pair("etwkit.format_version", manifest::VERSION.to_string()),
         pair("etwkit.table", table.name.to_owned()),
-        pair("etwkit.doc", table.doc.to_owned()),
-        pair("etwkit.columns", json!(columns).to_string()),
-    ]
+    ];
+    if amount != Amount::None {
+        let columns: Map<_, _> = std::iter::once(&RUN_ID).chain(table.columns).map(column).collect();
+        pairs.push(pair("etwkit.doc", table.doc.to_owned()));
+        pairs.push(pair("etwkit.columns", json!(columns).to_string()));
+    }
+    pairs
 }
 
 #[cfg(test)]
@@ -144,6 +164,7 @@ mod tests {
         }
         assert_eq!(of(Stack::TABLE, "stack_id"), Storage::Differences, "the rows are sorted by it");
         assert_eq!(of(Stack::TABLE, "parent_id"), Storage::Differences);
+        assert_eq!(of(Stack::TABLE, "stack_hash"), Storage::Plain);
     }
 
     #[test]

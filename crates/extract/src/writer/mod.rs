@@ -2,6 +2,7 @@
 
 mod background;
 mod derived;
+mod empty;
 mod layout;
 pub(crate) mod order;
 mod output;
@@ -14,12 +15,15 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use etwkit_trace::sink::{Sink, SinkError};
-use etwkit_trace::table::{DERIVED, Table};
+use etwkit_trace::table::{ABOUT, Columns, DERIVED, ExtractInfo, Row, Table, TopicInfo};
+use etwkit_trace::topics::TABLES;
 use serde::Serialize;
 
+use crate::about::{extract_row, run_id, topic_rows};
 use crate::manifest::{self, DerivedManifest, Manifest, TableEntry};
 use crate::partial::Partial;
 use crate::reader::{Extract, TableFile, files_in_folder};
+use crate::sealed::Sealed;
 use crate::store_error::{StoreError, StoreResult};
 use background::Background;
 pub use derived::DerivedWriter;
@@ -38,9 +42,12 @@ pub struct WriterOptions {
     /// Keep a complete extract of the same trace that is there when this one is finished. Callers that want
     /// to spare the work ask [`Extract::same_source`] before they begin.
     pub no_overwrite: bool,
+    /// The number that all rows have in front, see [`run_id`]: that of the source of the
+    /// manifest that finishes the extract.
+    pub run_id: i64,
 }
 
-/// Writes an extract: one Parquet file for each table that gets rows, and the manifest.
+/// Writes an extract: one Parquet file for each table, and the manifest.
 ///
 /// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that
 /// leaves nothing behind.
@@ -88,8 +95,8 @@ impl Writer {
     pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
         refuse_foreign(target)?;
         let partial = Partial::create(target)?;
-        let tables = Tables::new(partial.content().to_owned());
-        let derived = Tables::new(partial.content().join(manifest::DERIVED));
+        let tables = Tables::new(partial.content().to_owned(), options.run_id);
+        let derived = Tables::new(partial.content().join(manifest::DERIVED), options.run_id);
         let tables = Background::new(Folders { tables, derived });
         Ok(Self { tables, partial, options, depends_on: None, sealed: BTreeMap::new() })
     }
@@ -100,10 +107,11 @@ impl Writer {
     /// # Errors
     /// If its folder cannot be written to.
     pub(crate) fn again(extract: &Extract, without: &[&Table]) -> StoreResult<Self> {
-        let mut writer = Self::create(extract.path(), WriterOptions::default())?;
+        let run_id = run_id(&extract.manifest().source.hash);
+        let mut writer = Self::create(extract.path(), WriterOptions { run_id, ..WriterOptions::default() })?;
         let content = writer.partial.content();
         for (name, entry) in &extract.manifest().tables {
-            if without.iter().all(|table| table.name != name) {
+            if without.iter().chain(ABOUT).all(|table| table.name != name) {
                 let file = format!("{name}.parquet");
                 take_over(&extract.path().join(&file), &content.join(&file))?;
                 writer.sealed.insert(name.clone(), entry.clone());
@@ -158,7 +166,7 @@ impl Writer {
     pub fn seal(&mut self) -> StoreResult<BTreeMap<String, TableFile>> {
         let folder = self.partial.content().to_owned();
         let folders = self.tables.stop()?;
-        let tables = std::mem::replace(&mut folders.tables, Tables::new(folder.clone()));
+        let tables = std::mem::replace(&mut folders.tables, Tables::new(folder.clone(), self.options.run_id));
         if tables.failed() {
             folders.tables.failed = true;
             return Err(StoreError::Incomplete { path: self.partial.target().to_owned() });
@@ -179,6 +187,25 @@ impl Writer {
         fs::remove_file(&path).map_err(StoreError::io("delete", &path))
     }
 
+    /// Writes a sealed table anew, each batch of it changed; one without rows stays as it is.
+    pub(crate) fn rewrite(
+        &mut self,
+        sealed: &Sealed,
+        table: &'static Table,
+        change: &mut dyn FnMut(&RecordBatch) -> Result<RecordBatch, SinkError>,
+    ) -> Result<(), SinkError> {
+        let Some(file) = sealed.0.get(table.name) else { return Ok(()) };
+        let aside = self.partial.content().join(format!(".{}.parquet", table.name));
+        fs::rename(&file.path, &aside).map_err(StoreError::io("rename", &file.path))?;
+        self.sealed.remove(table.name);
+        let before = file.moved_to(&aside);
+        for batch in before.batches(None)? {
+            self.write(table, change(&batch?)?)?;
+        }
+        fs::remove_file(&aside).map_err(StoreError::io("delete", &aside))?;
+        Ok(())
+    }
+
     /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables
     /// of `manifest`.
     ///
@@ -196,14 +223,16 @@ impl Writer {
         manifest.tables = sealed;
         manifest.tables.extend(tables.close()?);
         let mut written = written(&manifest.tables, false);
-        if depends_on.is_some() || !derived.writers.is_empty() {
-            let folder = derived.folder.clone();
-            let mut of_derived = DerivedManifest::new(depends_on.unwrap_or_default());
-            of_derived.tables = derived.close()?;
+        let of_derived = if depends_on.is_some() || !derived.writers.is_empty() {
+            let of_derived = finish_derived(derived, depends_on.unwrap_or_default())?;
             written.extend(self::written(&of_derived.tables, true));
-            fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
-            write_json(&folder, &of_derived)?;
-        }
+            Some(of_derived)
+        } else {
+            None
+        };
+        let about = write_about(partial.content(), &manifest, of_derived.as_ref())?;
+        manifest.tables.extend(about);
+        empty::fill(partial.content(), TABLES.iter().chain(ABOUT), &manifest.tables)?;
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
         if options.no_overwrite
@@ -222,6 +251,43 @@ impl Sink for Writer {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
         Ok(Self::write(self, table, rows)?)
     }
+}
+
+/// Completes the derived tables of a new extract, with their manifest.
+fn finish_derived(tables: Tables, depends_on: BTreeMap<String, String>) -> StoreResult<DerivedManifest> {
+    let folder = tables.folder.clone();
+    let mut manifest = DerivedManifest::new(depends_on);
+    manifest.tables = tables.close()?;
+    fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+    empty::fill(&folder, DERIVED.iter(), &manifest.tables)?;
+    write_json(&folder, &manifest)?;
+    Ok(manifest)
+}
+
+/// Writes the tables about the extract, which follow from its manifests.
+fn write_about(
+    folder: &Path,
+    manifest: &Manifest,
+    derived: Option<&DerivedManifest>,
+) -> StoreResult<BTreeMap<String, TableEntry>> {
+    let of_derived = |name: &str| derived.and_then(|derived| derived.tables.get(name));
+    let rows =
+        |name: &str| manifest.tables.get(name).or_else(|| of_derived(name)).map_or(0, |entry| entry.rows);
+    let mut tables = Tables::new(folder.to_owned(), run_id(&manifest.source.hash));
+    let extract = extract_row(manifest, derived.map(|derived| derived.derived_version));
+    tables.write(ExtractInfo::TABLE, &rows_of([extract])?)?;
+    tables.write(TopicInfo::TABLE, &rows_of(topic_rows(manifest, rows))?)?;
+    tables.close()
+}
+
+fn rows_of<R: Row>(rows: impl IntoIterator<Item = R>) -> StoreResult<RecordBatch> {
+    let mut columns = R::Columns::default();
+    rows.into_iter().for_each(|row| columns.push(&row));
+    let failed = |e: etwkit_trace::table::NotAsDeclared| StoreError::Encode {
+        table: R::TABLE.name.to_owned(),
+        source: parquet::errors::ParquetError::External(Box::new(e)),
+    };
+    columns.take().map_err(failed)
 }
 
 /// One file under two names, or a copy where the file system has no such thing.
@@ -308,13 +374,14 @@ impl Folders {
 #[derive(Debug)]
 pub(crate) struct Tables {
     folder: PathBuf,
+    run_id: i64,
     writers: BTreeMap<&'static str, TableWriter>,
     failed: bool,
 }
 
 impl Tables {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, writers: BTreeMap::new(), failed: false }
+    pub(crate) fn new(folder: PathBuf, run_id: i64) -> Self {
+        Self { folder, run_id, writers: BTreeMap::new(), failed: false }
     }
 
     pub(crate) fn write(&mut self, table: &'static Table, rows: &RecordBatch) -> StoreResult<()> {
@@ -331,7 +398,7 @@ impl Tables {
             return writer.write(rows);
         }
         fs::create_dir_all(&self.folder).map_err(StoreError::io("create", &self.folder))?;
-        let mut writer = TableWriter::create(&self.folder, table)?;
+        let mut writer = TableWriter::create(&self.folder, table, self.run_id)?;
         writer.write(rows)?;
         self.writers.insert(table.name, writer);
         Ok(())

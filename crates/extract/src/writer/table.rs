@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::Schema;
 use etwkit_trace::table::Table;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
@@ -22,6 +24,7 @@ const ROW_GROUP_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct TableWriter {
     table: &'static Table,
+    run_id: i64,
     path: PathBuf,
     state: State,
     order: Order,
@@ -39,24 +42,35 @@ enum State {
 }
 
 impl TableWriter {
-    pub(super) fn create(folder: &Path, table: &'static Table) -> StoreResult<Self> {
+    /// Begins the file of a table; all its rows have that number of their trace in front.
+    pub(super) fn create(folder: &Path, table: &'static Table, run_id: i64) -> StoreResult<Self> {
         let path = folder.join(format!("{}.parquet", table.name));
         let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-        Ok(Self { table, path, state: State::Held(file, Vec::new()), order: Order::new(table), rows: 0 })
+        let state = State::Held(file, Vec::new());
+        Ok(Self { table, run_id, path, state, order: Order::new(table), rows: 0 })
     }
 
     pub(super) fn write(&mut self, rows: &RecordBatch) -> StoreResult<()> {
         check_columns(self.table, rows)?;
         self.order.check(rows);
         self.rows += rows.num_rows() as u64;
+        let rows = self.with_run_id(rows)?;
         match &mut self.state {
-            State::Held(_, held) if self.rows <= FEW_ROWS => held.push(rows.clone()),
-            _ => self.encode(Amount::Many, |writer| writer.write(rows))?,
+            State::Held(_, held) if self.rows <= FEW_ROWS => held.push(rows),
+            _ => self.encode(Amount::Many, |writer| writer.write(&rows))?,
         }
         if self.held_bytes() > ROW_GROUP_BYTES {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Rows as the file has them.
+    fn with_run_id(&self, rows: &RecordBatch) -> StoreResult<RecordBatch> {
+        let run_id: ArrayRef = Arc::new(Int64Array::from_value(self.run_id, rows.num_rows()));
+        let columns = std::iter::once(run_id).chain(rows.columns().iter().cloned()).collect();
+        RecordBatch::try_new(layout::schema(self.table), columns)
+            .map_err(|e| StoreError::Encode { table: self.table.name.to_owned(), source: e.into() })
     }
 
     /// Bytes of memory that wait for the row group to be full.
@@ -115,8 +129,9 @@ impl TableWriter {
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))
             .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(Output::new(file), self.table.schema(), options)
-            .map_err(|source| StoreError::Encode { table: self.table.name.to_owned(), source })?;
+        let writer =
+            ArrowWriter::try_new_with_options(Output::new(file), layout::schema(self.table), options)
+                .map_err(|source| StoreError::Encode { table: self.table.name.to_owned(), source })?;
         self.state = State::Encoding(Box::new(writer));
         rows.iter().try_for_each(|rows| self.encode(amount, |writer| writer.write(rows)))
     }
@@ -133,7 +148,7 @@ pub(super) fn check_columns(table: &Table, rows: &RecordBatch) -> StoreResult<()
 }
 
 fn columns(schema: &Schema) -> String {
-    let one = |field: &std::sync::Arc<arrow_schema::Field>| {
+    let one = |field: &Arc<arrow_schema::Field>| {
         format!(
             "{} {}{}",
             field.name(),

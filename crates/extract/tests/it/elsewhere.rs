@@ -8,7 +8,7 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
 };
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
-use etwkit_trace::table::{Column, CpuSample, DERIVED, Kind, Process, Row, Table};
+use etwkit_trace::table::{ABOUT, Column, CpuSample, DERIVED, Kind, Process, RUN_ID, Row, Table};
 use etwkit_trace::topics::TABLES;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,9 @@ use crate::rows::{batch, manifest};
 use crate::support::Folder;
 
 const ROWS: i32 = 300;
+
+/// The number of the trace, which has more digits than a floating-point number.
+const RUN: i64 = -7_654_321_098_765_431;
 
 /// The number of a row in a column: large, of both signs, and missing now and then where that is allowed.
 fn number(column: &Column, row: i32) -> Option<i32> {
@@ -48,6 +51,7 @@ fn values(column: &Column) -> (ArrayRef, Value) {
             let array: StringArray = all.iter().map(|n| n.map(text)).collect();
             (Arc::new(array), json!(all.iter().flatten().map(|n| text(*n).len()).sum::<usize>()))
         }
+        Kind::Timestamp => panic!("{} is filled from the manifest", column.name),
         Kind::Binary => {
             let array: BinaryArray = all.iter().map(|n| n.map(bytes)).collect();
             (Arc::new(array), json!(4 * some().count()))
@@ -64,6 +68,9 @@ fn types(column: &Column) -> [String; 3] {
         Kind::Boolean => ("BOOLEAN", "bool", "Boolean"),
         Kind::Text => ("VARCHAR", "string", "String"),
         Kind::Binary => ("BLOB", "binary", "Binary"),
+        Kind::Timestamp => {
+            ("TIMESTAMP WITH TIME ZONE", "timestamp[us, tz=UTC]", "Datetime(time_unit='us', time_zone='UTC')")
+        }
     };
     let null = if column.nullable { "" } else { " not null" };
     [duckdb.to_owned(), format!("{pyarrow}{null}"), polars.to_owned()]
@@ -72,11 +79,13 @@ fn types(column: &Column) -> [String; 3] {
 /// What the script should print for a table, with the rows to write.
 fn expected(table: &'static Table) -> (RecordBatch, Value) {
     let (arrays, sums): (Vec<_>, Vec<_>) = table.columns.iter().map(values).unzip();
+    let stored = || std::iter::once(&RUN_ID).chain(table.columns);
     let named = |values: Vec<Value>| -> Map<String, Value> {
-        table.columns.iter().map(|column| column.name.to_owned()).zip(values).collect()
+        stored().map(|column| column.name.to_owned()).zip(values).collect()
     };
-    let typed = |index: usize| named(table.columns.iter().map(|c| json!(types(c)[index])).collect());
-    let sums = named(sums);
+    let typed = |index: usize| named(stored().map(|c| json!(types(c)[index])).collect());
+    let run_ids = json!(RUN * i64::from(ROWS));
+    let sums = named(std::iter::once(run_ids).chain(sums).collect());
     let seen = |types| json!({ "types": types, "rows": ROWS, "sums": &sums });
     let answer = json!({
         "duckdb": seen(typed(0)),
@@ -104,7 +113,8 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     let Some(python) = python(name) else { return };
     let folder = Folder::new();
     let (target, packed) = (folder.path("run.etwx"), folder.path("run.etwx.zip"));
-    let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
+    let options = WriterOptions { run_id: RUN, ..WriterOptions::default() };
+    let mut writer = Writer::create(&target, options).unwrap();
     let mut wanted = Map::new();
     for table in TABLES.iter().chain(DERIVED) {
         let (rows, answer) = expected(table);
@@ -122,7 +132,49 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
             assert_eq!(&found[table][program], wanted, "{table} in {program}");
         }
     }
-    assert_eq!(found.as_object().unwrap().len(), wanted.len());
+    assert_eq!(found.as_object().unwrap().len(), wanted.len() + ABOUT.len());
+    for table in ABOUT {
+        for (index, program) in ["duckdb", "pyarrow", "polars"].into_iter().enumerate() {
+            let wanted: Map<String, Value> = std::iter::once(&RUN_ID)
+                .chain(table.columns)
+                .map(|column| (column.name.to_owned(), json!(types(column)[index])))
+                .collect();
+            assert_eq!(found[table.name][program]["types"], json!(wanted), "{} in {program}", table.name);
+        }
+    }
+    // 1 May 2024, 10:00:00.123456.
+    assert_eq!(found["extract"]["pyarrow"]["sums"]["start_utc"], 1_714_557_600_123_456_i64);
+}
+
+#[test]
+fn a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have() {
+    let Some(python) = python("a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have") else {
+        return;
+    };
+    let folder = Folder::new();
+    for (name, hash, rows) in [("a", 1_i64, 10), ("b", -2, 0), ("c", 3, 7)] {
+        let hash = format!("{hash:016x}");
+        let options = WriterOptions { run_id: etwkit_extract::run_id(&hash), ..WriterOptions::default() };
+        let mut writer = Writer::create(&folder.path(&format!("{name}.etwx")), options).unwrap();
+        writer.write(CpuSample::TABLE, crate::rows::samples(rows, 0)).unwrap();
+        writer.set_derived(std::collections::BTreeMap::new());
+        let mut manifest = manifest(&hash);
+        manifest.machine.computer = Some(name.to_uppercase());
+        writer.finish(manifest).unwrap();
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_many.py");
+    let output = Command::new(python).arg(script).current_dir(folder.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json!([["A", 1, 10], ["C", 3, 7]]);
+    let runs = json!([-2, 1, 3]);
+    for program in ["duckdb", "polars", "pyarrow"] {
+        assert_eq!(
+            found[program],
+            json!({"samples": rows, "runs": runs, "disk_io": 0, "cpu_process": 0}),
+            "{program}"
+        );
+    }
 }
 
 /// Lists that may be missing, or have missing elements, become floating-point numbers in pandas, and
@@ -149,7 +201,9 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn the_manifest_of_the_page_is_one() {
-    let [example] = &blocks(&page(), "json")[..] else { panic!("the page has one manifest") };
+    let all = blocks(&page(), "json");
+    let manifests: Vec<&String> = all.iter().filter(|json| json.contains("\"format_version\"")).collect();
+    let [example] = manifests[..] else { panic!("the page has one manifest") };
     let json: Value = serde_json::from_str(example).unwrap();
     let manifest: Manifest = serde_json::from_str(example).unwrap();
     assert_eq!(serde_json::to_value(manifest).unwrap(), json, "every field is one that is written");
@@ -177,11 +231,13 @@ fn the_examples_of_the_page_answer_right() {
     writer.write(Process::TABLE, batch(processes)).unwrap();
     writer.finish(manifest("0")).unwrap();
     Extract::open(&folder.path("run.etwx")).unwrap().pack(&folder.path("run.etwx.zip")).unwrap();
-    let answers: [&[&str]; 6] = [
+    let answers: [&[&str]; 8] = [
+        &["9112917963168311149"],
         &["cpu_sample is whole", "process is whole"],
         &["cmd.exe", "2.0", "explorer.exe", "1.0"],
         &["cmd.exe         2.0", "explorer.exe    1.0"],
         &["Time that it stands for"],
+        &["PC-1", "run.etl", "2024-05-01 ", "cmd.exe", "2.0", "explorer.exe", "1.0"],
         &["3000000"],
         &["Idle", "cmd.exe", "explorer.exe"],
     ];

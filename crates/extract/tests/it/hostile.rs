@@ -150,18 +150,32 @@ fn versions_are_judged_before_the_rest() {
     let folder = Folder::new();
     let target = target(&folder);
     edit(&target, |json| json["from_the_future"] = json!({ "a": [1, 2] }));
-    edit(&target, |json| json["format_version"] = json!("1.99"));
+    edit(&target, |json| json["format_version"] = json!("2.99"));
     assert_eq!(read_all(&target), Ok(31), "additions are no hindrance");
-    let newer = |json: &mut Value| *json = json!({ "format": json["format"], "format_version": "2.0" });
-    let older = |json: &mut Value| json["format_version"] = json!("0.9");
+    let newer = |json: &mut Value| *json = json!({ "format": json["format"], "format_version": "3.0" });
+    let older = |json: &mut Value| json["format_version"] = json!("1.4");
     let manifest = fs::read(target.join("manifest.json")).unwrap();
     edit(&target, newer);
-    let parts = ["has format version 2.0, and this program reads up to 1.4", "hint: use a newer etwkit"];
+    let parts = ["has format version 3.0, and this program reads up to 2.0", "hint: use a newer etwkit"];
     assert_told(Extract::open(&target), &parts);
     fs::write(target.join("manifest.json"), manifest).unwrap();
     edit(&target, older);
-    let parts = ["has the old format version 0.9", "reads from 1.0 on", "hint: extract the trace again"];
+    let again = |line: &str| format!("; `etwkit extract {line}` makes it anew");
+    let line = again(&format!("--out {} run.etl", target.display()));
+    let parts =
+        ["has the old format version 1.4", "reads from 2.0 on", &line, "hint: extract the trace again, by"];
     assert_told(Extract::open(&target), &parts);
+    // What a manifest claims must not become a command of somebody else.
+    edit(&target, |json| {
+        json["detail"] = json!("summary");
+        let names = ["run one.etl", "x; reboot.etl", "--force"];
+        json["source"]["files"] = names.map(|name| json!({"name": name, "size_bytes": 1})).into();
+    });
+    let end = again(&format!(
+        "--detail summary --one-session --out {} \"run one.etl\" TRACE TRACE",
+        target.display()
+    ));
+    assert_told(Extract::open(&target), &[&end]);
     // Whatever its version, it is an extract, and a new one may take its place.
     extract(&target, 1, 1).unwrap();
     assert_eq!(read_all(&target), Ok(2));

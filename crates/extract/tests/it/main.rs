@@ -11,8 +11,11 @@
 mod atomic;
 mod child;
 mod elsewhere;
+mod event_counts;
 mod files;
 mod hostile;
+mod identity;
+mod machine;
 mod naming;
 mod packed;
 mod real;

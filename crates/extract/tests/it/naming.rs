@@ -5,12 +5,13 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
+use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, NameFrom, Naming, Writer, WriterOptions, derive_again, name_again};
 use etwkit_symbols::{Options, SearchPath};
 use etwkit_trace::table::{CpuMethod, CpuSample, Frame, Mark, Method, Module, Row, Stack, Table};
 
+use crate::identity::fnv;
 use crate::rows::{batch, manifest, marks};
 use crate::support::Folder;
 
@@ -73,9 +74,9 @@ fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
         ..Frame::default()
     });
     writer.write(Frame::TABLE, batch(frames)).unwrap();
-    let stack = |id| Stack { stack_id: id, parent_id: None, frame_id: id, depth: 0 };
+    let stack = |id| Stack { stack_id: id, frame_id: id, ..Stack::default() };
     // The last frame called the first.
-    let called = Stack { stack_id: 9, parent_id: Some(8), frame_id: 0, depth: 1 };
+    let called = Stack { stack_id: 9, parent_id: Some(8), depth: 1, ..Stack::default() };
     writer.write(Stack::TABLE, batch((0..places.len() as i32).map(stack).chain([called]))).unwrap();
     let sample = |id| CpuSample {
         ts_ns: i64::from(id),
@@ -160,7 +161,19 @@ fn native_frames_get_names_and_the_rest_stays() {
     let names: Vec<_> =
         methods.column_by_name("method").unwrap().as_string::<i32>().iter().flatten().collect();
     assert_eq!(names, ["app::CreateProcess", "Exit", "+0x10", "Shop.Cart.Add", "+0x50", "+0x0"]);
-    assert_eq!(all(&target, Method::TABLE).num_rows(), 3);
+    let methods = all(&target, Method::TABLE);
+    assert_eq!(methods.num_rows(), 3);
+    // What is equal in other traces follows from the new names.
+    let names = methods.column_by_name("name").unwrap().as_string::<i32>();
+    let hashes = methods.column_by_name("method_hash").unwrap().as_primitive::<Int64Type>();
+    for (name, hash) in names.iter().flatten().zip(hashes) {
+        let module = if name == "Shop.Cart.Add" { "" } else { "app.exe" };
+        assert_eq!(hash, Some(fnv(format!("{module}!{name}").as_bytes())), "{name}");
+    }
+    let stacks = all(&target, Stack::TABLE);
+    let hash = stacks.column_by_name("stack_hash").unwrap().as_primitive::<Int64Type>().value(3);
+    let exit = fnv(b"app.exe!Exit").to_le_bytes();
+    assert_eq!(hash, fnv(&[[0; 8], exit].concat()), "its only frame is Exit");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use etwkit_extract::manifest::{Clock, Detail, Machine, SourceFile, TraceSource};
 use etwkit_extract::{Manifest, StoreError, Writer, WriterOptions, Written};
-use etwkit_trace::table::{Columns, CpuProcess, CpuSample, Mark, Row, Stack};
+use etwkit_trace::table::{ABOUT, Columns, CpuProcess, CpuSample, Mark, Row, Stack};
+use etwkit_trace::topics::TABLES;
 
 /// Rows of a table as one batch.
 pub(crate) fn batch<R: Row>(rows: impl IntoIterator<Item = R>) -> RecordBatch {
@@ -44,6 +45,7 @@ pub(crate) fn stacks(count: i32) -> RecordBatch {
         parent_id: (n > 0).then_some(n / 2),
         frame_id: n % 10,
         depth: n % 30,
+        ..Stack::default()
     }))
 }
 
@@ -73,7 +75,8 @@ pub(crate) fn manifest(hash: &str) -> Manifest {
 
 /// Writes an extract with `count` samples and one mark.
 pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<Written, StoreError> {
-    let mut writer = Writer::create(target, WriterOptions::default())?;
+    let options = WriterOptions { run_id: salt, ..WriterOptions::default() };
+    let mut writer = Writer::create(target, options)?;
     writer.write(CpuSample::TABLE, samples(count, salt))?;
     writer.write(Mark::TABLE, marks(&[&format!("salt {salt}")]))?;
     writer.finish(manifest(&format!("{salt:016x}")))
@@ -97,6 +100,15 @@ pub(crate) fn assert_told<T>(result: Result<T, StoreError>, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
+}
+
+/// Names in the folder of an extract: a file for each table that is not computed, the manifest, and `more`.
+pub(crate) fn files(more: &[&str]) -> Vec<String> {
+    let tables = TABLES.iter().chain(ABOUT).map(|table| format!("{}.parquet", table.name));
+    let others = ["manifest.json"].iter().chain(more).map(|name| (*name).to_owned());
+    let mut all: Vec<String> = tables.chain(others).collect();
+    all.sort();
+    all
 }
 
 /// Names in a folder, sorted.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 fn import(path: &Path, target: &Path) -> Result<Extract, String> {
     let input = open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
-    import_json(&input, target, false).map_err(|error| chain(&error, error.hint()))?;
+    import_json(&input, target, false, BTreeMap::new()).map_err(|error| chain(&error, error.hint()))?;
     Ok(Extract::open(target).unwrap())
 }
 
@@ -407,7 +407,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
             // Each has its own parts.
             let with_files = |at: usize| {
                 let target = folder.path(&format!("{at}.etwx"));
-                import_json(&all[at], &target, false).unwrap();
+                import_json(&all[at], &target, false, BTreeMap::new()).unwrap();
                 rows(&Extract::open(&target).unwrap()).contains_key("file_file")
             };
             assert_eq!([0, 1, 2].map(with_files), [true, false, true]);
@@ -432,11 +432,11 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
     let folder = Folder::new();
     let path = small().write(&folder.path(""), "run");
     let (input, target) = (open_json(&path, &Options::default()).unwrap(), folder.path("run.etwx"));
-    assert!(!import_json(&input, &target, true).unwrap().written.kept);
-    assert!(import_json(&input, &target, true).unwrap().written.kept);
+    assert!(!import_json(&input, &target, true, BTreeMap::new()).unwrap().written.kept);
+    assert!(import_json(&input, &target, true, BTreeMap::new()).unwrap().written.kept);
     // What is there and is no extract stays.
     let foreign = folder.write("foreign.etwx", b"mine");
-    assert!(matches!(import_json(&input, &foreign, false), Err(ConvertError::Store(_))));
+    assert!(matches!(import_json(&input, &foreign, false, BTreeMap::new()), Err(ConvertError::Store(_))));
 }
 
 /// Prints time and memory of a file of some hundred megabytes; run by hand: `cargo test -p etwkit-json7z

@@ -11,6 +11,10 @@ use super::{Error, Result};
 pub(super) const SAMPLED: &str =
     "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
+/// What [`SAMPLED`] asks, beside each row of `cpu_process`, for questions that read the table anyway.
+pub(super) const SAMPLED_OF_ALL: &str =
+    "coalesce(sum(samples) OVER (), 0) + coalesce(max(cpu_ns) OVER (), 0)";
+
 /// Where CPU comes from, found in single events, for a question that reads these anyway. A part of a trace
 /// has the source of the whole.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::question::{Kind, Opt, OptionError, OptionValue, Parsed, Spec, Values, parsed};
+use crate::question::{OptionError, Scalar, Spec};
 
 /// Which characters of a name are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,29 +49,12 @@ impl fmt::Display for Cut {
     }
 }
 
-impl Parsed for Cut {}
-
-impl OptionValue for Cut {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Text, Some(self.to_string()))]
+impl Scalar for Cut {
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        spec.parsed(text)
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        parsed(values, spec)
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        Some(self.to_string()).write(spec, values);
-    }
-}
-
-impl OptionValue for Option<Cut> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Text, None)]
-    }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        Ok(parsed(values, spec)?.map(Some))
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        self.map(|cut| cut.to_string()).write(spec, values);
+    fn text(&self, _: &Spec) -> String {
+        self.to_string()
     }
 }
 

@@ -7,8 +7,10 @@ use super::sql::{ProcessQuery, ends, filtered, process_columns, range_condition,
 use super::{Recorded, Result, Top, TopProcesses, ask, disk_range};
 use crate::Session;
 use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
-use crate::question::{Answer, Column, Form, Format, Line, Question, Value, View, group, option};
+use crate::question::{Among, Answer, Column, Form, Format, Line, Question, Value, View, group, option};
 use crate::range::{Range, Unit};
+
+const PATHS: Among = Among::Texts("file", "files", "SELECT path AS text FROM disk_file");
 
 declare! {
     /// Orders of disk I/O.
@@ -39,6 +41,8 @@ declare! {
         top: Top = group(),
         /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
+        /// What tells rows apart: path, or the priority of operations
+        by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
         /// Count the I/O of a file for each process that used it: filters on processes choose such files, and
@@ -48,7 +52,7 @@ declare! {
         /// How many of the largest processes
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
-        file: Option<String> = option("PATHS"),
+        file: Option<String> = option("PATHS").of(PATHS),
         /// Only rows with such operations
         operation: Option<DiskOperation> = option("KIND").or_all(),
         /// Order
@@ -80,6 +84,7 @@ declare! {
         pid: Option<i64> = "Process id.",
         process: Option<String> = "Its name; of sets as `process_names`.",
         path: Option<String> = "Drive, folder or file; missing for flushes and for files without a name.",
+        priority: Option<String> = "Priority of the operations, with rows for each.",
         reads: Option<i64> = "Reads; missing where only their sums are known.",
         read_bytes: i64 = "Bytes read.",
         read_service_ns: i64 = "Service time of reads.",
@@ -171,7 +176,8 @@ const DISK_IO: View<DiskRequest, DiskRow> = View::new(
             .shown_when_merged(|asked| asked.per_process),
         Sum::new("FileDir", "File", Word, |asked, row| path(asked, row).into()).titled(|asked| {
             let folder = "Folder (files with --dir-level 100)";
-            if asked.level >= WHOLE_PATH { "File" } else { folder }.to_owned()
+            let path = if asked.level >= WHOLE_PATH { "File" } else { folder };
+            if asked.by_priority { "Priority" } else { path }.to_owned()
         }),
     ],
     |row| row.sort_value,
@@ -188,8 +194,11 @@ const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     vec![if is_merged { line } else { line.words(", ").whole(files).words(" files") }]
 });
 
-/// The drive, folder or file of a row.
+/// The drive, folder, file or priority of a row.
 fn path(asked: &DiskRequest, row: &DiskRow) -> String {
+    if let Some(priority) = &row.priority {
+        return priority.clone();
+    }
     match &row.path {
         Some(path) if asked.reverse_file_name => reversed(path),
         Some(path) => path.clone(),
@@ -259,10 +268,10 @@ impl DiskRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let (from, to) = ends(self.time);
-        let (with, table) = if self.time.is_unlimited() {
-            (String::new(), "disk_file")
+        let (with, table) = if self.needs_rows() {
+            (disk_range::with(self.time, self.by_priority), disk_range::TABLE)
         } else {
-            (disk_range::with(self.time), disk_range::TABLE)
+            (String::new(), "disk_file")
         };
         // The time that was seen: the part of the range that lies in the trace.
         let seen =
@@ -275,7 +284,7 @@ FROM (
 SELECT *, read_bytes + write_bytes AS total_bytes,
   read_service_ns + write_service_ns + flush_service_ns AS total_service_ns
 FROM (
-SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path,
+SELECT process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path, priority,
   {reads} AS reads, sum(read_bytes) AS read_bytes, sum(read_service_ns) AS read_service_ns,
   sum(read_io_ns) AS read_io_ns,
   {writes} AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
@@ -285,10 +294,10 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
 FROM (
 {rows}
 )
-GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path
+GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path, priority
 )
 ){limits}
-ORDER BY sort_value, total_service_ns, path, process_key, process",
+ORDER BY sort_value, total_service_ns, path, priority, process_key, process",
             sort = self.sort.sql(),
             reads = counted("reads", "read_bytes", "read_service_ns"),
             writes = counted("writes", "write_bytes", "write_service_ns"),
@@ -302,14 +311,20 @@ ORDER BY sort_value, total_service_ns, path, process_key, process",
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("d.path", self.file.as_deref()));
         format!(
-            "SELECT {process}, {path} AS path, d.path AS file, d.process_key AS owner,
+            "SELECT {process}, {path} AS path, {priority} AS priority, d.path AS file, d.process_key AS owner,
   {NAME} AS owner_name, {SUMS}
 FROM {table} d
 LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
             process = process_columns("d", self.per_process),
-            path = folder_sql("d.path", self.level),
+            path = if self.by_priority { NO_TEXT.to_owned() } else { folder_sql("d.path", self.level) },
+            priority = if self.by_priority { "d.priority" } else { NO_TEXT },
             conditions = filtered(&conditions),
         )
+    }
+
+    /// Whether sums tell too little.
+    fn needs_rows(&self) -> bool {
+        self.by_priority || !self.time.is_unlimited()
     }
 
     /// Rows of files with all processes that used them; what they begin with goes in front of the question.
@@ -372,13 +387,13 @@ sized AS (
             .replace("CAST(NULL AS VARCHAR) AS process,", &format!("{set} AS process,"));
         // Sums stand once, in front of one row without sums for each process.
         let rows = format!(
-            "SELECT {none}, {path} AS path, d.path AS file, CAST(NULL AS INT) AS owner,
+            "SELECT {none}, {path} AS path, {NO_TEXT} AS priority, d.path AS file, CAST(NULL AS INT) AS owner,
   CAST(NULL AS VARCHAR) AS owner_name, {SUMS}
 FROM {table} d
 LEFT JOIN whose w ON {of_whose}
 LEFT JOIN sized z ON {of_size}{conditions}
 UNION ALL
-SELECT DISTINCT {none}, {path} AS path, d.path AS file, o.owner, o.owner_name, {NO_SUMS}
+SELECT DISTINCT {none}, {path} AS path, {NO_TEXT} AS priority, d.path AS file, o.owner, o.owner_name, {NO_SUMS}
 FROM {table} d
 JOIN users o ON {of_user}
 LEFT JOIN whose w ON {of_whose}
@@ -415,7 +430,7 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     /// # Errors
     /// There is no disk I/O; a range is asked of sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
-        DISK.check(session, !self.time.is_unlimited())?;
+        DISK.check(session, self.needs_rows())?;
         let by = Grouping {
             per_process: self.per_process,
             top: self.top,
@@ -436,7 +451,7 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     /// Service time of files that several processes shared, where rows are of single processes.
     fn in_no_row(&self, session: &Session) -> Result<i64> {
         let is_by_process = self.per_process || !self.processes.conditions().is_empty();
-        if self.shared || !is_by_process || !self.time.is_unlimited() {
+        if self.shared || !is_by_process || self.needs_rows() {
             return Ok(0);
         }
         let mut conditions = vec!["process_keys IS NOT NULL".to_owned()];
@@ -457,6 +472,9 @@ fn sorted(list: &str) -> String {
     parts.sort_unstable();
     parts.join(";")
 }
+
+/// No text.
+const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 
 /// Name and id of a process.
 const NAME: &str = "CASE WHEN p.pid IS NOT NULL THEN concat(p.name, '(', p.pid, ')') END";

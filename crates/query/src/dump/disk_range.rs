@@ -6,11 +6,19 @@ use crate::range::Range;
 /// Name of the rows, which look like those of `disk_file`.
 pub(super) const TABLE: &str = "disk_in_range";
 
+/// The name of a priority.
+const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very low' WHEN 2 THEN 'low' \
+                        WHEN 3 THEN 'normal' WHEN 4 THEN 'high' WHEN 5 THEN 'critical' \
+                        ELSE concat('priority ', priority) END";
+
 /// The `WITH` that makes the rows.
 ///
-/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped.
-pub(super) fn with(time: Range) -> String {
+/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped. Rows are
+/// told apart by the priority of operations, too, if that is wanted; otherwise they have no such column.
+pub(super) fn with(time: Range, by_priority: bool) -> String {
     let (a, b) = ends(time);
+    let (priority, by) =
+        if by_priority { (format!(" {PRIORITY} AS priority,"), ", priority") } else { (String::new(), "") };
     let sums = |kind: &str, many: &str| {
         format!(
             "  count(*) FILTER (WHERE kind = '{kind}') AS {many},
@@ -21,19 +29,19 @@ pub(super) fn with(time: Range) -> String {
     };
     format!(
         "WITH {TABLE} AS (
-SELECT path, disk, process_key,
+SELECT path, disk, process_key{by},
 {},
 {},
 {},
   max(io_ns) AS max_io_ns
 FROM (
-  SELECT kind, path, disk, process_key, size_bytes,
+  SELECT kind, path, disk, process_key,{priority} size_bytes,
     least(complete_ns, {b}) - greatest(init_ns, {a}) AS io_ns,
     greatest(least(complete_ns, {b}) - greatest(complete_ns - service_ns, {a}), 0) AS service_ns
   FROM disk_io
   WHERE complete_ns >= {a} AND init_ns <= {b}
 )
-GROUP BY path, disk, process_key
+GROUP BY path, disk, process_key{by}
 )
 ",
         sums("read", "reads"),

@@ -10,10 +10,13 @@ use super::{Recorded, Result, ask};
 use crate::Session;
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
 use crate::question::{
-    Answer, Column, Form, Line, ProcessCell, ProcessColumns, Question, Sums, Value, View, group, option,
+    Among, Answer, Column, Form, Line, ProcessCell, ProcessColumns, Question, Sums, Value, View, group,
+    option,
 };
 use crate::range::{Range, Unit};
 use crate::win32_error::win32_error_name;
+
+const QUERIED: Among = Among::Texts("name", "names", "SELECT name AS text FROM dns_query");
 
 declare! {
     /// What the total time of several queries is.
@@ -37,7 +40,7 @@ declare! {
         /// How many of the largest names
         top: Top = group(),
         /// Only these names (*, ?, several with ;, ! excludes)
-        query: Option<String> = option("NAMES"),
+        query: Option<String> = option("NAMES").of(QUERIED),
         /// A line for each query below its name; JSON and CSV have single queries instead of names
         details: bool = option("").shape(),
         /// With --details: only the first N queries of each name

@@ -76,6 +76,9 @@ pub enum Error {
         /// What single events are.
         what: &'static str,
     },
+    /// The question is one of names of recordings.
+    #[error("the question is asked of names of files, not of an extract")]
+    OfNames,
 }
 
 impl Error {
@@ -84,7 +87,7 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Query(error) => error.hint(),
-            Self::Option(_) => None,
+            Self::Option(_) | Self::OfNames => None,
             Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
             Self::Imported { why } => match **why {
                 Self::NotRecorded { .. } => Some(

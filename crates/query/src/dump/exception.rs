@@ -15,8 +15,13 @@ use super::zero::ZeroTime;
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::frames::TraceFrames;
-use crate::question::{Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option};
+use crate::question::{Among, Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option};
 use crate::range::{Range, Unit};
+
+const TYPES: Among =
+    Among::Texts("type of exception", "types of exceptions", "SELECT exception_type AS text FROM exception");
+
+const MESSAGES: Among = Among::Texts("message", "messages", "SELECT message AS text FROM exception");
 
 declare! {
     /// Which exceptions.
@@ -29,9 +34,9 @@ declare! {
         /// What becomes second 0 of times
         zero: ZeroTime = group(),
         /// Only such types, with namespace (*, ?, several with ;, ! excludes)
-        exception_type: Option<String> = option("NAMES").called("type"),
+        exception_type: Option<String> = option("NAMES").called("type").of(TYPES),
         /// Only messages of which one line fits (*, ?, several with ;, ! excludes)
-        message: Option<String> = option("TEXT"),
+        message: Option<String> = option("TEXT").of(MESSAGES),
         /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes stacks
         /// with such a frame)
         stack: Option<String> = option("FRAMES").called("stack-filter"),

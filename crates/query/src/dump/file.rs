@@ -7,8 +7,10 @@ use super::{Recorded, Result, Top, TopProcesses, ask};
 use crate::Session;
 use crate::nt_status::error_name;
 use crate::question::Format::{Kilobytes, Process, ProcessLine, Seconds, Throughput, Whole, Word};
-use crate::question::{Answer, Column, Form, Line, Question, Shows, Value, View, group, option};
+use crate::question::{Among, Answer, Column, Form, Line, Question, Shows, Value, View, group, option};
 use crate::range::{Range, Unit};
+
+const PATHS: Among = Among::Texts("file", "files", "SELECT path AS text FROM file_file");
 
 declare! {
     /// Orders of file I/O.
@@ -61,7 +63,7 @@ declare! {
         /// How many of the largest processes
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
-        file: Option<String> = option("PATHS"),
+        file: Option<String> = option("PATHS").of(PATHS),
         /// Only this kind of operation
         operation: Option<&'static str> = option("KIND").among(OPERATIONS).or_all(),
         /// Show operations on files without a name, too

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::question::{Kind, Opt, OptionError, OptionValue, Parsed, Spec, Values, parsed};
+use crate::question::{OptionError, Scalar, Spec};
 use crate::time_format::TimeFormat;
 
 /// Which of the two times are shown, and how; the time between them is in any case.
@@ -41,17 +41,12 @@ impl fmt::Display for FirstLast {
     }
 }
 
-impl Parsed for FirstLast {}
-
-impl OptionValue for Option<FirstLast> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Text, None)]
+impl Scalar for FirstLast {
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        spec.parsed(text)
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        Ok(parsed(values, spec)?.map(Some))
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        self.map(|formats| formats.to_string()).write(spec, values);
+    fn text(&self, _: &Spec) -> String {
+        self.to_string()
     }
 }
 

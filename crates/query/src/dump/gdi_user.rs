@@ -28,7 +28,7 @@ declare! {
         "destroyed" => Destroyed: "destroyed + destroyed_preexisting" =
             "Objects that were destroyed; single ones by time.",
         "lifetime" => Lifetime: "coalesce(max_lifetime_ns, 0)" =
-            "Longest lifetime, of single objects their lifetime; those that did not end are the largest.",
+            "Longest lifetime, of single objects their lifetime; those without one come last.",
         "time" => Time: "outstanding" = "Time of the creation, of single objects.",
     }
 
@@ -308,11 +308,7 @@ ORDER BY sort_value, created, destroyed, process_key, class, type_name, create_s
             conditions.push("o.create_ns IS NOT NULL AND o.outcome = 'open'".to_owned());
         }
         let time = "coalesce(o.create_ns, o.destroy_ns, 0)";
-        let sort = if self.sort == GdiUserSort::Lifetime {
-            format!("coalesce(o.lifetime_ns, {NEVER_NS})")
-        } else {
-            time.to_owned()
-        };
+        let sort = if self.sort == GdiUserSort::Lifetime { "coalesce(o.lifetime_ns, -1)" } else { time };
         let (create, create_join) = stack_text("o.create_stack_id", "create_stack", self.stacks);
         let (destroy, destroy_join) = stack_text("o.destroy_stack_id", "destroy_stack", self.stacks);
         let process = PROCESS_COLUMNS.replace("p.session_id", "o.session_id");

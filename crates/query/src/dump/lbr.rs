@@ -7,9 +7,11 @@ use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{ProcessLine, Whole};
 use crate::question::{
-    Answer, Column, Form, Line, OptionError, Question, Ranked, Value, View, group, option,
+    Among, Answer, Column, Form, Line, OptionError, Question, Ranked, Value, View, group, option,
 };
 use crate::range::{Range, Unit};
+
+const CALLEES: Among = Among::Texts("method", "methods", "SELECT callee AS text FROM lbr_method");
 
 declare! {
     /// How many of the largest methods of each process.
@@ -36,7 +38,7 @@ declare! {
         /// How many of the largest processes
         top: Top = group(),
         /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
-        methods: Option<String> = option("NAMES"),
+        methods: Option<String> = option("NAMES").of(CALLEES),
         /// Below each method those that it was reached from
         show_caller: bool = option("").called("show-caller").shape(),
         /// How many of the largest methods of each process

@@ -2,11 +2,13 @@
 
 use super::sql::{filtered, range_condition, text_condition};
 use super::zero::ZeroTime;
-use super::{Recorded, Top};
+use super::{Error, Recorded, Result, Top};
 use crate::Session;
 use crate::question::Format::{Id, Seconds, Word};
-use crate::question::{Answer, Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Among, Answer, Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
+
+const TEXTS: Among = Among::Texts("mark", "marks", "SELECT text FROM mark");
 
 declare! {
     /// Which marks.
@@ -17,7 +19,7 @@ declare! {
         /// What becomes second 0 of times
         zero: ZeroTime = group(),
         /// Only marks with such texts (*, ?, several with ;, ! excludes)
-        text: Option<String> = option("TEXT").called("marker-filter"),
+        text: Option<String> = option("TEXT").called("marker-filter").of(TEXTS),
         /// Only marks that are so far from zero, in seconds; in front of it numbers are negative
         diff: Range = option("A..B").unit(Unit::Seconds),
     }
@@ -67,7 +69,7 @@ impl Question for MarkRequest {
     }
 }
 
-const MARK: Recorded = Recorded::rows(
+pub(crate) const MARK: Recorded = Recorded::rows(
     "mark",
     "marks",
     "set marks while you record: `wpr -marker TEXT`, `xperf -m TEXT`, or EtwSetMark of a program",
@@ -92,5 +94,28 @@ ORDER BY ts_ns, m.cpu",
             self.zero.join(),
             filtered(&conditions)
         )
+    }
+}
+
+/// The first mark with such a text, behind a moment if one is given.
+///
+/// # Errors
+/// There is none; the query fails.
+pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Result<i64> {
+    let behind = after.map(|after| format!("ts_ns > {after}"));
+    let fits: Vec<String> = text_condition("text", Some(text)).into_iter().chain(behind).collect();
+    let first = format!("SELECT min(ts_ns) AS ts_ns FROM mark{}", filtered(&fits));
+    let found: Vec<Found> = super::ask(session, &first)?;
+    found.first().and_then(|first| first.ts_ns).ok_or_else(|| {
+        let behind = if after.is_none() { "" } else { " behind the first" };
+        let message = format!("there is no mark {text:?}{behind}");
+        Error::NotThere { message, how: "`etwkit dump mark` lists the marks that there are".to_owned() }
+    })
+}
+
+declare! {
+    /// When a mark was set.
+    row Found {
+        ts_ns: Option<i64> = "Time.",
     }
 }

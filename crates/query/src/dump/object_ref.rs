@@ -4,7 +4,7 @@ use super::object_view::{OBJECTS, TYPES, total_lines};
 use super::sql::ProcessQuery;
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::question::{Answer, Form, Question, group, option};
+use crate::question::{Among, Answer, Form, Question, group, option};
 use crate::range::{Range, Unit};
 
 pub use super::object_rows::{HandleTypeRow, ObjectEvent, ObjectRow};
@@ -13,13 +13,13 @@ declare! {
     /// Orders of objects.
     pub words ObjectSort {
         "id" => Id = "Number, so that objects come in the order in which they were met.",
-        "lifetime" => Lifetime = "Lifetime; objects that did not end are the largest.",
+        "lifetime" => Lifetime = "Lifetime; objects without one come last.",
         "handles" => Handles = "Handles that were created or duplicated.",
         "leaked" => Leaked = "Handles that were open at the end.",
     }
 }
 
-/// Lifetime of what did not end, or whose begin is not known, in nanoseconds, for limits and sorting.
+/// Lifetime of what did not end, or whose begin is not known, in nanoseconds, for limits.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
@@ -31,7 +31,7 @@ declare! {
         /// How many of the largest objects
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
-        related: Option<String> = option("NAMES").called("related-process"),
+        related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
         /// Only objects with such a lifetime (s); one that did not end, or whose begin is not told, has 9999
         /// s
         lifetime: Range = option("A..B").unit(Unit::Seconds),

@@ -161,10 +161,10 @@ impl ObjectRequest {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
         let sort = match self.sort {
-            ObjectSort::Id => "0".to_owned(),
-            ObjectSort::Lifetime => format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
-            ObjectSort::Handles => "o.creates + o.duplicates".to_owned(),
-            ObjectSort::Leaked => "o.leaked".to_owned(),
+            ObjectSort::Id => "0",
+            ObjectSort::Lifetime => "coalesce(o.lifetime_ns, -1)",
+            ObjectSort::Handles => "o.creates + o.duplicates",
+            ObjectSort::Leaked => "o.leaked",
         };
         let mut shown = self.event_limits();
         if !self.references {

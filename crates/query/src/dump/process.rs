@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cpu_source::SAMPLED;
+use super::cpu_source::SAMPLED_OF_ALL;
 use super::process_merge::together;
 use super::sql::{ProcessQuery, filtered, quoted, range_condition};
 use super::zero::ZeroTime;
@@ -11,8 +11,8 @@ use crate::question::Format::{
     CommandLine, Id, LeftMoment, Length, Milliseconds, Process, Trace, Whole, Word,
 };
 use crate::question::{
-    Answer, Column, Form, Line, OptionError, ProcessCell, Question, Ranked, Sets, Sums, Value, View, group,
-    option,
+    Among, Answer, Column, Form, Line, OptionError, ProcessCell, Question, Ranked, Sets, Sums, Value, View,
+    group, option,
 };
 use crate::range::{Range, Unit};
 use crate::{Session, nt_status};
@@ -40,7 +40,7 @@ declare! {
         /// What becomes second 0 of times
         zero: ZeroTime = group(),
         /// Only these parents and what they started
-        parent: Option<String> = option("NAMES"),
+        parent: Option<String> = option("NAMES").of(Among::Processes),
         /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only processes that started at such seconds of the trace
@@ -339,9 +339,10 @@ impl ProcessRequest {
 SELECT p.process_key, p.pid, p.name, {}, {}, p.stop_ns - p.start_ns AS duration_ns, p.exit_code,
   coalesce({CRASH_CODES}, FALSE) OR r.process_key IS NOT NULL AS is_crash,
   p.parent_pid, p.parent_process_key, q.name AS parent, p.session_id, p.sid, p.command_line, p.package, 0 AS level,
-  CASE WHEN ({SAMPLED}) > 0 THEN u.cpu_ns ELSE u.run_ns END AS cpu_ns
+  CASE WHEN u.sampled > 0 THEN u.cpu_ns ELSE u.run_ns END AS cpu_ns
 FROM process p
-LEFT JOIN cpu_process u ON u.process_key = p.process_key
+LEFT JOIN (SELECT process_key, cpu_ns, run_ns, {SAMPLED_OF_ALL} AS sampled FROM cpu_process) u
+  ON u.process_key = p.process_key
 LEFT JOIN process q ON q.process_key = p.parent_process_key
 LEFT JOIN ({REPORTED}
 ) r ON r.process_key = p.process_key{}{}

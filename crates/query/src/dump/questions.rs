@@ -1,31 +1,45 @@
-//! All declared questions that SQL answers.
+//! All declared questions of this crate.
 
 use super::{
-    cores, cpu_question, disk, dns, exception, file, focus, gdi_user, lbr, logger, mark, memory, object_ref,
-    overview, pmc, power, process, registry, screenshot, standby, stats, syscall, tcp, thread_pool, time,
-    trace_log, ui_delay, user_lock, version, virtual_alloc,
+    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault, jit,
+    lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, power, process,
+    ready_instead, registry, screenshot, standby, start, stats, syscall, tcp, thread_pool, time, trace_log,
+    trace_stats, ui_delay, user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
+use crate::test_run::TestRunRequest;
 
 /// The questions, in the order in which help lists them.
 pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<overview::OverviewRequest>::QUESTION,
     &Of::<process::ProcessRequest>::QUESTION,
+    &Of::<start::StartRequest>::QUESTION,
     &Of::<cpu_question::CpuQuestion>::QUESTION,
+    &Of::<ready_instead::ReadyRequest>::QUESTION,
     &Of::<disk::DiskRequest>::QUESTION,
     &Of::<file::FileRequest>::QUESTION,
+    &Of::<mini_filter::MiniFilterRequest>::QUESTION,
+    &Of::<hard_fault::HardFaultRequest>::QUESTION,
     &Of::<dns::DnsRequest>::QUESTION,
     &Of::<tcp::TcpRequest>::QUESTION,
+    &Of::<net::NetRequest>::QUESTION,
     &Of::<cores::CoresRequest>::QUESTION,
+    &Of::<dpc::DpcRequest>::QUESTION,
     &Of::<pmc::PmcRequest>::QUESTION,
     &Of::<lbr::LbrRequest>::QUESTION,
     &Of::<exception::ExceptionRequest>::QUESTION,
+    &Of::<gc::GcRequest>::QUESTION,
+    &Of::<jit::JitRequest>::QUESTION,
     &Of::<mark::MarkRequest>::QUESTION,
     &Of::<trace_log::TraceLogRequest>::QUESTION,
+    &Of::<events::EventsRequest>::QUESTION,
+    &Of::<trace_stats::TraceStatsRequest>::QUESTION,
     &Of::<thread_pool::ThreadPoolRequest>::QUESTION,
     &Of::<power::PowerRequest>::QUESTION,
     &Of::<memory::MemoryRequest>::QUESTION,
+    &Of::<page_fault::PageFaultRequest>::QUESTION,
     &Of::<syscall::SyscallRequest>::QUESTION,
+    &Of::<alpc::AlpcRequest>::QUESTION,
     &Of::<object_ref::ObjectRequest>::QUESTION,
     &Of::<virtual_alloc::VirtualAllocRequest>::QUESTION,
     &Of::<user_lock::UserLockRequest>::QUESTION,
@@ -37,6 +51,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<logger::LoggersRequest>::QUESTION,
     &Of::<standby::StandbyRequest>::QUESTION,
     &Of::<stats::StatsRequest>::QUESTION,
+    &Of::<TestRunRequest>::QUESTION,
     &Of::<time::TimeRequest>::QUESTION,
     &Of::<version::VersionRequest>::QUESTION,
 ];

@@ -6,8 +6,10 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
+
+const KEYS: Among = Among::Texts("key", "keys", "SELECT key AS text FROM registry_key");
 
 declare! {
     /// What a row is.
@@ -46,7 +48,7 @@ declare! {
         /// List single operations
         details: bool = option("").excludes(&["by", "per-process", "depth", "count"]).shape(),
         /// Only these keys: whole paths such as HKLM\SOFTWARE\* (*, ?, several with ;, ! excludes)
-        key: Option<String> = option("KEYS"),
+        key: Option<String> = option("KEYS").of(KEYS),
         /// Only these values, by name (*, ?, several with ;, ! excludes)
         value: Option<String> = option("NAMES"),
         /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, ! excludes)

@@ -2,17 +2,21 @@
 
 use super::zero::ZeroTime;
 use crate::filter::split;
-use crate::question::option;
+use crate::question::{Among, option};
 use crate::range::Range;
+
+/// Command lines of processes.
+const COMMAND_LINES: Among =
+    Among::Texts("command line", "command lines", "SELECT command_line AS text FROM process");
 
 declare! {
     /// Which processes a question is about.
     #[derive(Eq)]
     pub request ProcessQuery {
         /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
-        process: Option<String> = option("NAMES"),
+        process: Option<String> = option("NAMES").of(Among::Processes),
         /// Only processes with such a command line (*, ?, several with ;, ! excludes)
-        command_line: Option<String> = option("TEXT").called("cmdline"),
+        command_line: Option<String> = option("TEXT").called("cmdline").of(COMMAND_LINES),
         /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not
         /// end, -2: ended and did not start in the trace
         new_process: Option<i8> = option("N").called("new-process").between(-2, 2),

@@ -111,6 +111,8 @@ const OF_TRACE: &[(&str, &str)] = &[
         "coalesce((SELECT max(value) FROM system_config WHERE topic = 'machine' AND name = 'build_lab'),
   nullif(split_part(os_version, '.', 3), ''))",
     ),
+    ("OSRevision", "os_revision"),
+    ("VirtualMachine", "CASE WHEN is_virtual_machine THEN 'yes' WHEN NOT is_virtual_machine THEN 'no' END"),
     // Millions of bytes, as everywhere.
     ("MemorySizeMB", "memory_bytes / 1000000"),
     ("NumberOfProcessors", "processors"),
@@ -282,6 +284,8 @@ SELECT 100, concat('Disk', disk), concat_ws(', ', model, CAST(size_bytes / 10737
 UNION ALL
 SELECT 101, concat('Volume', coalesce(drive, nt_path, '')), concat_ws(', ', file_system,
   CAST(free_bytes / 1073741824 AS VARCHAR) || ' of ' || CAST(size_bytes / 1073741824 AS VARCHAR) || ' GiB free') FROM volume
+UNION ALL
+SELECT 110, concat('Fact.', name), value FROM machine_fact
 UNION ALL
 SELECT 200 + item, concat(topic, CASE WHEN item > 0 THEN CAST(item AS VARCHAR) ELSE '' END, '.', name), value FROM system_config
 )

@@ -9,8 +9,11 @@ use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Moment, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Answer, Column, Form, Question, Ranked, Value, View, frames, group, option};
+use crate::question::{Among, Answer, Column, Form, Question, Ranked, Value, View, frames, group, option};
 use crate::range::{Range, Unit};
+
+const FUNCTIONS: Among =
+    Among::Texts("function", "functions", "SELECT function AS text FROM syscall_function");
 
 declare! {
     /// What a row is.
@@ -46,12 +49,12 @@ declare! {
         /// List single calls with what they returned
         details: bool = option("").shape(),
         /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, ! excludes)
-        function: Option<String> = option("NAMES"),
+        function: Option<String> = option("NAMES").of(FUNCTIONS),
         /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed
         /// (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only calls of this thread id
-        thread: Option<u32> = option("TID").between(0, u32::MAX as i64),
+        thread: Option<u32> = option("TID").between(0, u32::MAX as i64).of(Among::THREADS),
         /// Only calls with such a duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only rows with so many calls
@@ -104,6 +107,9 @@ declare! {
              entry is not in the trace.",
         status: Option<i64> = "What it returned, as signed number.",
         status_name: Option<String> = "Its name; digits where it has none.",
+        path: Option<String> = "First file that an event inside the call names.",
+        key: Option<String> = "First registry key that such an event names.",
+        handle: Option<i64> = "First handle that such an event gives, closes or duplicates.",
         enter_cpu: Option<i64> = "Processor of the entry.",
         exit_cpu: Option<i64> = "Processor of the exit.",
         stack: Option<String> = "Stack of the entry, innermost frame first, if it is asked for.",
@@ -175,6 +181,8 @@ const COLUMNS: &[Single] = &[
         let name = function(call.module.as_deref(), call.function.as_deref());
         call.status_name.as_ref().map_or_else(|| name.clone(), |status| format!("{name} <- {status}")).into()
     }),
+    Single::new("About", "About", Word, |_, call| call.path.clone().or_else(|| call.key.clone()).into())
+        .shown_if_known(|_| true),
     Single::new("EnterCpu", "CPU", Whole, |_, call| call.enter_cpu.into()).hidden(),
     Single::new("ExitCpu", "Exit CPU", Whole, |_, call| call.exit_cpu.into()).hidden(),
 ];

@@ -69,7 +69,7 @@ declare! {
             option("A..B").called("retransmit-bytes").unit(Unit::Bytes) => RETRANSMIT_BYTES,
         /// List what went wrong: post, sends that a filter let go too late
         issue: Option<String> =
-            option("WHAT").among(&["post"]).excludes(&["group-by", "show-retransmit"]).shape(),
+            option("WHAT").among(&["post"]).excludes(&["group-by", "show-retransmit"]),
         /// Show times, delays, templates and control blocks
         details: bool = option("").output(),
         /// Show what the system counted over the whole life of connections, and sends of programs

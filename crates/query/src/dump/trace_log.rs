@@ -8,8 +8,10 @@ use super::stacked::{STACK, with_stacks};
 use super::trace_log_view::{EVENTS, KINDS, PROVIDERS};
 use super::{Error, Result, Top, ask};
 use crate::Session;
-use crate::question::{Answer, Descriptions, Form, Question, group, option};
+use crate::question::{Among, Answer, Descriptions, Form, Question, group, option};
 use crate::range::{Range, Unit};
+
+const NAMES: Among = Among::Texts("provider", "providers", "SELECT provider AS text FROM generic_event");
 
 declare! {
     /// Which events.
@@ -24,14 +26,14 @@ declare! {
         /// Only these providers, by name or GUID, with a colon and events behind them: p1:ev1,ev2;p2:7;!p3.
         /// Events are ids, patterns with *
         /// and ?, or parts of names; ! excludes
-        providers: Option<String> = option("LIST").called("provider"),
+        providers: Option<String> = option("LIST").called("provider").of(NAMES),
         /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
         /// names no events, events if it does
         by: Option<TraceLogBy> = option("ROWS").shape(),
         /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
         message: Option<String> = option("TEXT"),
         /// Only events of these threads
-        tid: Option<String> = option("IDS"),
+        tid: Option<String> = option("IDS").of(Among::THREADS),
         /// Only this part of the trace (s)
         time: Range = option("A..B").called("range").also(&["time"]).unit(Unit::Moment),
         /// Only the first N events that fit

@@ -5,7 +5,11 @@ use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Form, Line, Question, Ranked, Shows, Value, View, group, option};
+use crate::question::{
+    Among, Answer, Column, Form, Line, Question, Ranked, Shows, Value, View, group, option,
+};
+
+const NAMES: Among = Among::Texts("module", "modules", "SELECT name AS text FROM module");
 
 declare! {
     /// Which modules of which processes, or which symbol files that are missing.
@@ -16,7 +20,7 @@ declare! {
         /// How many processes from the end of the list
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
-        dll: Option<String> = option("NAMES"),
+        dll: Option<String> = option("NAMES").of(NAMES),
         /// Only modules where path, versions, product, company and description, one behind the other, fit
         version: Option<String> = option("TEXT"),
         /// Symbol files that are missing for code with CPU samples instead; only those with such names

@@ -7,8 +7,7 @@ use super::{Group, Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Bytes, Id, Moment, Process, ProcessLine, Whole, Word};
 use crate::question::{
-    Answer, Column, Form, Line, Opt, OptionError, OptionValue, Question, Ranked, Spec, Values, View, frames,
-    group, option,
+    Answer, Column, Form, Line, OptionError, Question, Ranked, Scalar, Spec, View, frames, group, option,
 };
 use crate::range::{Range, Unit};
 
@@ -31,28 +30,18 @@ declare! {
     }
 }
 
-/// Numbers of stacks with `;` between; without them it is not asked for these.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StackNumbers(pub Option<Vec<i32>>);
+/// Numbers of stacks with `;` between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackNumbers(pub Vec<i32>);
 
-impl OptionValue for StackNumbers {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        None::<String>.options(spec)
-    }
-
-    fn read(values: &Values, spec: &Spec) -> std::result::Result<Option<Self>, OptionError> {
-        let Some(text) = Option::<String>::read(values, spec)?.flatten() else { return Ok(None) };
+impl Scalar for StackNumbers {
+    fn parse(text: &str, spec: &Spec) -> std::result::Result<Self, OptionError> {
         let parts = text.split([';', ' ', ',']).filter(|part| !part.is_empty());
-        let numbers: std::result::Result<Vec<i32>, _> = parts.map(str::parse).collect();
-        numbers.map(|numbers| Some(Self(Some(numbers)))).map_err(|_| {
-            let problem = format!("expected numbers with ; between, found {text:?}");
-            OptionError::Value { option: "stack-id", problem }
-        })
+        let numbers = parts.map(str::parse).collect::<std::result::Result<_, _>>();
+        numbers.map(Self).map_err(|_| spec.wrong(format!("expected numbers with ; between, found {text:?}")))
     }
-
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        let text = |numbers: &Vec<i32>| numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(";");
-        self.0.as_ref().map(text).write(spec, values);
+    fn text(&self, _: &Spec) -> String {
+        self.0.iter().map(i32::to_string).collect::<Vec<_>>().join(";")
     }
 }
 
@@ -82,7 +71,7 @@ declare! {
         /// stacks that contain it
         methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
         /// Single allocations of these stacks: numbers that --details shows, with ;
-        stack_numbers: StackNumbers = option("NUMBERS").called("stack-id"),
+        stack_numbers: Option<StackNumbers> = option("NUMBERS").called("stack-id"),
         /// Single allocations
         events: bool = option("").shape(),
         /// With --details, --stack-id or --events: frames
@@ -224,8 +213,8 @@ pub enum StackBy {
 
 impl VirtualAllocRequest {
     fn list(&self) -> List {
-        match (&self.stack_numbers.0, &self.methods) {
-            (Some(numbers), _) => List::Events(numbers.clone()),
+        match (&self.stack_numbers, &self.methods) {
+            (Some(StackNumbers(numbers)), _) => List::Events(numbers.clone()),
             (None, Some(methods)) => List::Stacks(StackBy::Method(methods.clone())),
             (None, None) if self.events => List::Events(Vec::new()),
             (None, None) if self.details => List::Stacks(StackBy::Stack { text: self.stacks }),

@@ -188,45 +188,38 @@ impl Answer {
         self
     }
 
-    /// Puts lines behind the sums.
-    pub fn with_foot(mut self, foot: impl IntoIterator<Item = Line>) -> Self {
+    /// Changes its table, the last one of a report.
+    fn with(mut self, change: impl FnOnce(&mut Part)) -> Self {
         if let Some(part) = self.parts.last_mut() {
-            part.foot.extend(foot);
+            change(part);
         }
         self
+    }
+
+    /// Puts lines behind the sums.
+    pub fn with_foot(self, foot: impl IntoIterator<Item = Line>) -> Self {
+        self.with(|part| part.foot.extend(foot))
     }
 
     /// Puts lines in front of the rows.
-    pub fn with_head(mut self, head: impl IntoIterator<Item = Line>) -> Self {
-        if let Some(part) = self.parts.last_mut() {
-            part.head.extend(head);
-        }
-        self
+    pub fn with_head(self, head: impl IntoIterator<Item = Line>) -> Self {
+        self.with(|part| part.head.extend(head))
     }
 
     /// Puts a line in place of a table without rows.
-    pub fn or_line(mut self, instead: Line) -> Self {
-        if let Some(part) = self.parts.last_mut() {
-            part.instead = Some(instead);
-        }
-        self
+    pub fn or_line(self, instead: Line) -> Self {
+        self.with(|part| part.instead = Some(instead))
     }
 
     /// Says how much of it people see.
-    pub fn showing(mut self, shows: Shows) -> Self {
-        if let Some(part) = self.parts.last_mut() {
-            part.shows = shows;
-        }
-        self
+    pub fn showing(self, shows: Shows) -> Self {
+        self.with(|part| part.shows = shows)
     }
 
     /// Gives machines other rows than people.
-    pub fn with_records<R: Serialize + Send + 'static>(mut self, records: Vec<R>) -> Self {
-        if let Some(part) = self.parts.last_mut() {
-            let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
-            part.records = Some(Box::new(Rows::new((), view, vec![records])));
-        }
-        self
+    pub fn with_records<R: Serialize + Send + 'static>(self, records: Vec<R>) -> Self {
+        let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
+        self.with(|part| part.records = Some(Box::new(Rows::new((), view, vec![records]))))
     }
 
     /// Shows it to people alone, beside the table that is asked for.

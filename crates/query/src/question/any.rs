@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::clock_part::ClockParts;
 use super::options::by_name;
+use super::places::{Places, with_marks};
 use super::{
-    Answer, Descriptions, Files, FilesError, Line, Opt, OptionError, Question, Request, Sums, Tagging, Values,
+    Answer, Descriptions, Files, FilesError, Line, OfNames, Opt, OptionError, Question, Request, Sums,
+    Tagging, Values,
 };
 use crate::Session;
 use crate::dump::rows::Field;
@@ -59,6 +60,8 @@ pub trait AnyRequest: Send + Sync {
     fn tagging(&self) -> Tagging<'_>;
     /// See [`Question::overall`].
     fn overall(&self, all: &[Sums]) -> Vec<Line>;
+    /// See [`Question::of_names`].
+    fn of_names(&self) -> Option<OfNames<'_>>;
     /// Asks; where rows are ranked by size, the largest come first.
     ///
     /// # Errors
@@ -83,18 +86,18 @@ pub trait AnyRequest: Send + Sync {
 /// A request with its parts of a trace that are written as clock times.
 struct Asked<Q> {
     request: Q,
-    clock_parts: ClockParts,
+    places: Places,
 }
 
 impl<Q: Question> AnyRequest for Asked<Q> {
     fn write(&self) -> Values {
         let mut values = Request::write(&self.request);
-        values.extend(self.clock_parts.written());
+        values.extend(self.places.written());
         values
     }
     fn show_sql(&self) -> String {
         // Where the parts lie depends on the trace.
-        format!("{}{}", self.clock_parts.comment(), Question::show_sql(&self.request))
+        format!("{}{}", self.places.comment(), Question::show_sql(&self.request))
     }
     fn fields(&self) -> Vec<Field> {
         Question::fields(&self.request)
@@ -123,12 +126,15 @@ impl<Q: Question> AnyRequest for Asked<Q> {
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
         Question::overall(&self.request, all)
     }
+    fn of_names(&self) -> Option<OfNames<'_>> {
+        Question::of_names(&self.request)
+    }
     fn answer(&self, session: &Session) -> Result<Answer> {
-        let request = self.clock_parts.placed(&self.request, session)?;
+        let request = self.places.placed(&self.request, session)?;
         Question::answer(&*request, session).map(|answer| answer.largest_first(true))
     }
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
-        let request = self.clock_parts.placed(&self.request, session)?;
+        let request = self.places.placed(&self.request, session)?;
         Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
     }
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
@@ -161,13 +167,13 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         Q::SENTENCE
     }
     fn options(&self) -> Vec<Opt> {
-        Q::options()
+        with_marks(Q::options())
     }
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError> {
-        let options = Q::options();
-        let (clock_parts, values) = ClockParts::of(&options, &by_name(&options, values)?);
+        let options = self.options();
+        let (places, values) = Places::of(&options, &by_name(&options, values)?)?;
         let request = Q::from_json(&values)?;
         request.check()?;
-        Ok(Box::new(Asked { request, clock_parts }))
+        Ok(Box::new(Asked { request, places }))
     }
 }

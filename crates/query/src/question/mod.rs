@@ -7,8 +7,8 @@
 
 mod answer;
 mod any;
-mod clock_part;
 mod column;
+mod places;
 #[macro_use]
 mod declare;
 mod files;
@@ -25,17 +25,20 @@ pub use any::{AnyQuestion, AnyRequest, Of};
 pub use column::{Better, Column, Shown, Style, Title, Total};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;
-pub use options::{Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
+pub use options::{Among, Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
 pub use schema::{request_schema, row_schema};
 pub use table::{AnyColumn, Heading, Table, record};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
-pub use values::{OptionValue, Parsed, Words, parsed};
+pub use values::{OptionValue, Scalar, Words};
 pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};
+
+use std::time::SystemTime;
 
 use crate::Session;
 use crate::dump::rows::Field;
 use crate::dump::trace::TraceInfo;
 use crate::dump::{FromRows, Result, Top};
+use crate::test_run::TestFile;
 
 /// Rules of stack tags beside the built-in ones, in files of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,14 @@ impl Tagging<'_> {
         };
         files.iter().map(|file| name(file).unwrap_or_default()).collect()
     }
+}
+
+/// How a question is asked of names of recordings.
+pub struct OfNames<'a> {
+    /// Of those in folders below folders, too.
+    pub recursive: bool,
+    /// The answer to them at a point in time.
+    pub answer: Box<dyn Fn(Vec<TestFile>, SystemTime) -> Answer + 'a>,
 }
 
 /// The columns of a row type as machines get them.
@@ -93,6 +104,11 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// Those of [`Self::answer`].
     fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
         self.form().ask(session)
+    }
+
+    /// How it is asked of names of recordings, where it is a question to these and to no extract.
+    fn of_names(&self) -> Option<OfNames<'_>> {
+        None
     }
 
     /// Asks.

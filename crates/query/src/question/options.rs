@@ -1,5 +1,8 @@
 //! Options of questions: declared once, read from JSON, written as JSON.
 
+use std::ops::Deref;
+use std::str::FromStr;
+
 use serde_json::{Map, Value};
 
 use crate::range::{RangeError, Unit};
@@ -27,9 +30,29 @@ pub enum Kind {
     Number,
     /// Names of files; it can be repeated.
     Files,
+    /// Two texts, one behind the other.
+    Two,
 }
 
-/// What an option chooses among, so that an empty answer can say what there is.
+/// What a value is compared with, so that an empty answer can say what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// Processes, by the patterns of a process filter.
+    Processes,
+    /// Texts: what one is called, several are, and their SQL, with the column `text`.
+    Texts(&'static str, &'static str, &'static str),
+}
+
+impl Among {
+    /// Threads by their ids.
+    pub const THREADS: Self =
+        Self::Texts("thread", "threads", "SELECT CAST(tid AS VARCHAR) AS text FROM thread");
+
+    /// Stack tags.
+    pub const TAGS: Self = Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
+}
+
+/// What an option changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Rows.
@@ -43,20 +66,41 @@ pub enum Group {
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opt {
+    /// What its declaration says of it.
+    pub spec: Spec,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value if it is not given, where there is one.
+    pub default: Option<String>,
+}
+
+impl Deref for Opt {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+/// What a declaration says of an option beside the type of its field.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spec {
     /// Its word, without dashes.
     pub name: &'static str,
     /// What it does, in one sentence without a full stop.
     pub sentence: &'static str,
-    /// What it takes.
-    pub kind: Kind,
     /// What its value is called in help.
     pub value_name: &'static str,
+    pub(super) unit: Unit,
+    pub(super) between: (i64, i64),
+    pub(super) either: Option<[&'static str; 2]>,
+    pub(super) among: &'static [&'static str],
+    pub(super) all: Option<&'static str>,
     /// What it is without a value, where it may stand alone.
     pub alone: Option<&'static str>,
     /// Its value may stand behind a blank even so.
     pub is_apart: bool,
-    /// Its value if it is not given, where there is one.
-    pub default: Option<String>,
     /// Options that it cannot stand with.
     pub excludes: &'static [&'static str],
     /// The option that it needs.
@@ -69,36 +113,8 @@ pub struct Opt {
     pub group: Group,
     /// What stands above it in help, if it belongs to some.
     pub heading: Option<&'static str>,
-}
-
-impl Opt {
-    /// Whether it changes how an answer is printed, and nothing else.
-    #[must_use]
-    pub fn is_output(&self) -> bool {
-        self.group == Group::Output
-    }
-}
-
-/// What a declaration says of an option beside its field.
-#[must_use]
-#[derive(Debug, Clone, Copy)]
-pub struct Spec {
-    pub(super) name: &'static str,
-    sentence: &'static str,
-    pub(super) value_name: &'static str,
-    pub(super) unit: Unit,
-    pub(super) between: (i64, i64),
-    pub(super) either: Option<[&'static str; 2]>,
-    pub(super) among: &'static [&'static str],
-    alone: Option<&'static str>,
-    is_apart: bool,
-    pub(super) all: Option<&'static str>,
-    excludes: &'static [&'static str],
-    requires: Option<&'static str>,
-    is_required: bool,
-    also: &'static [&'static str],
-    group: Group,
-    heading: Option<&'static str>,
+    /// What its value is compared with, where an empty answer can tell of it.
+    pub of: Option<Among>,
 }
 
 /// An option whose value is called so in help.
@@ -120,6 +136,7 @@ pub const fn option(value_name: &'static str) -> Spec {
         also: &[],
         group: Group::Rows,
         heading: None,
+        of: None,
     }
 }
 
@@ -174,6 +191,11 @@ impl Spec {
         Self { all: Some("none"), ..self }
     }
 
+    /// What its value is compared with.
+    pub const fn of(self, of: Among) -> Self {
+        Self { of: Some(of), ..self }
+    }
+
     /// Options that it cannot stand with.
     pub const fn excludes(self, options: &'static [&'static str]) -> Self {
         Self { excludes: options, ..self }
@@ -217,30 +239,22 @@ impl Spec {
 
     /// The option that takes this.
     #[must_use]
-    pub fn opt(&self, kind: Kind, default: Option<String>) -> Opt {
-        Opt {
-            name: self.name,
-            sentence: self.sentence,
-            kind,
-            value_name: self.value_name,
-            alone: self.alone,
-            is_apart: self.is_apart,
-            default,
-            excludes: self.excludes,
-            requires: self.requires,
-            is_required: self.is_required,
-            also: self.also,
-            group: self.group,
-            heading: self.heading,
-        }
+    pub const fn opt(self, kind: Kind, default: Option<String>) -> Opt {
+        Opt { spec: self, kind, default }
     }
 
-    pub(super) fn wrong(&self, problem: impl Into<String>) -> OptionError {
+    /// Whether it changes how an answer is printed, and nothing else.
+    #[must_use]
+    pub fn is_output(&self) -> bool {
+        self.group == Group::Output
+    }
+
+    pub(crate) fn wrong(&self, problem: impl Into<String>) -> OptionError {
         OptionError::Value { option: self.name, problem: problem.into() }
     }
 
     /// The text of a value.
-    pub(super) fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
+    pub(crate) fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
         match values.get(self.name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -249,24 +263,32 @@ impl Spec {
         }
     }
 
-    pub(super) fn number<N: std::str::FromStr>(
-        &self,
-        values: &Values,
-        what: &str,
-    ) -> Result<Option<N>, OptionError> {
-        let Some(text) = self.text(values)? else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| self.wrong(format!("expected {what}, found {text:?}")))
+    pub(super) fn none_of(&self, text: &str, words: &[&str]) -> OptionError {
+        self.wrong(format!("expected one of {}, found {text:?}", words.join(", ")))
     }
 
-    pub(super) fn whole(&self, values: &Values) -> Result<Option<i64>, OptionError> {
-        let Some(number) = self.number::<i64>(values, "a whole number")? else { return Ok(None) };
-        let (least, most) = self.between;
-        if (least..=most).contains(&number) {
-            return Ok(Some(number));
+    /// The word of the declaration that a text is.
+    pub(super) fn one_of(&self, text: &str) -> Result<&'static str, OptionError> {
+        let found = self.among.iter().copied().find(|word| *word == text);
+        found.ok_or_else(|| self.none_of(text, self.among))
+    }
+
+    /// What a text means that says itself what is wrong with it.
+    pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
+        text.parse().map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
+    }
+
+    pub(super) fn number<N: FromStr>(&self, text: &str, what: &str) -> Result<N, OptionError> {
+        text.parse().map_err(|_| self.wrong(format!("expected {what}, found {text:?}")))
+    }
+
+    pub(super) fn whole(&self, text: &str) -> Result<i64, OptionError> {
+        let number = self.number(text, "a whole number")?;
+        match self.between {
+            (least, most) if (least..=most).contains(&number) => Ok(number),
+            (least, i64::MAX) => Err(self.wrong(format!("expected {least} or more, found {number}"))),
+            (least, most) => Err(self.wrong(format!("expected {least} to {most}, found {number}"))),
         }
-        let expected =
-            if most == i64::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
-        Err(self.wrong(format!("expected {expected}, found {number}")))
     }
 }
 
@@ -274,7 +296,7 @@ impl Spec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// It is no range.
-    #[error("--{option}")]
+    #[error("--{option}: {source}")]
     Range {
         /// The word of the option.
         option: &'static str,

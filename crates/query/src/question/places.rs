@@ -1,17 +1,40 @@
-//! Parts of a trace that are written with clock times: each trace has them elsewhere.
+//! Parts of a trace that lie elsewhere in each: written with clock times, or by the marks around them.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Kind, Opt, Request, Values};
+use super::{Kind, Opt, OptionError, Request, Values, option};
 use crate::Session;
+use crate::dump::mark::{MARK, moment};
 use crate::dump::trace::TraceInfo;
 use crate::dump::{Error, Result};
-use crate::range::{Part, Unit};
+use crate::range::{Part, Range, Unit};
 
-/// The parts of a request that are written with clock times.
-pub(super) struct ClockParts(Vec<ClockPart>);
+/// The option with which a part of a trace is named by the marks around it.
+const BETWEEN: &str = "between";
+
+/// The option with which it is named by times.
+const RANGE: &str = "range";
+
+/// The options of a question, with the one for marks where it has one for times.
+pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
+    let at = options.iter().position(|o| o.name == RANGE && o.kind == Kind::Range(Unit::Moment));
+    if let Some(at) = at {
+        let sentence = "Only the part of the trace between two marks: the first one with the first text, and \
+                        the next one behind it with the second (*, ?)";
+        let between = option("MARK").excludes(&[RANGE]).of_field(BETWEEN, sentence).opt(Kind::Two, None);
+        options.insert(at + 1, between);
+    }
+    options
+}
+
+/// The parts of a request whose places depend on the trace.
+pub(super) struct Places {
+    clock: Vec<ClockPart>,
+    /// The texts of two marks.
+    marks: Option<[String; 2]>,
+}
 
 struct ClockPart {
     /// The word of the option.
@@ -21,28 +44,34 @@ struct ClockPart {
     part: Part,
 }
 
-impl ClockParts {
+impl Places {
     /// The parts among values, and the other values.
-    pub(super) fn of(options: &[Opt], values: &Values) -> (Self, Values) {
-        let (mut parts, mut others) = (Vec::new(), values.clone());
+    pub(super) fn of(options: &[Opt], values: &Values) -> std::result::Result<(Self, Values), OptionError> {
+        let (mut clock, mut others) = (Vec::new(), values.clone());
         // Times that count from another zero are none of a clock; `--range` counts from the start all the
         // same.
-        let counts_from_start = |option: &&Opt| option.name == "range" || !values.contains_key("zero-time");
+        let counts_from_start = |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options.iter().filter(|option| option.kind == Kind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {
             let text = values.get(option.name).and_then(Value::as_str);
             let part = text.and_then(|text| Some((text, Part::parse(text).ok()?)));
             if let Some((text, part @ Part::Clock(..))) = part {
-                parts.push(ClockPart { option: option.name, text: text.to_owned(), part });
+                clock.push(ClockPart { option: option.name, text: text.to_owned(), part });
                 others.remove(option.name);
             }
         }
-        (Self(parts), others)
+        let marks = others.remove(BETWEEN).map(|marks| two(&marks)).transpose()?;
+        if marks.is_some() && values.contains_key(RANGE) {
+            return Err(wrong("it names the part that --range names, too"));
+        }
+        Ok((Self { clock, marks }, others))
     }
 
     /// They as values.
     pub(super) fn written(&self) -> impl Iterator<Item = (String, Value)> {
-        self.0.iter().map(|part| (part.option.to_owned(), part.text.as_str().into()))
+        let clock = self.clock.iter().map(|part| (part.option.to_owned(), part.text.as_str().into()));
+        let marks = self.marks.iter().map(|marks| (BETWEEN.to_owned(), marks.to_vec().into()));
+        clock.chain(marks)
     }
 
     /// What SQL without them leaves out.
@@ -51,7 +80,10 @@ impl ClockParts {
             let ClockPart { option, text, .. } = part;
             format!("-- without --{option} {text:?}, whose seconds depend on the trace\n")
         };
-        self.0.iter().map(line).collect()
+        let marks = self.marks.iter().map(|[begin, end]| {
+            format!("-- without --{BETWEEN} {begin:?} {end:?}, whose seconds depend on the trace\n")
+        });
+        self.clock.iter().map(line).chain(marks).collect()
     }
 
     /// The request with the places that they have in this trace.
@@ -60,18 +92,39 @@ impl ClockParts {
         request: &'q Q,
         session: &Session,
     ) -> Result<Cow<'q, Q>> {
-        if self.0.is_empty() {
+        if self.clock.is_empty() && self.marks.is_none() {
             return Ok(Cow::Borrowed(request));
         }
-        let info = TraceInfo::ask(session)?;
         let mut places = Values::new();
-        for ClockPart { option, text, part } in &self.0 {
-            let range = part.place(text, info.clock(), info.duration_ns);
-            let range = range.map_err(|source| Error::Part { option, source })?;
-            places.insert((*option).to_owned(), range.with_unit(Unit::Moment).into());
+        if !self.clock.is_empty() {
+            let info = TraceInfo::ask(session)?;
+            for ClockPart { option, text, part } in &self.clock {
+                let range = part.place(text, info.clock(), info.duration_ns);
+                let range = range.map_err(|source| Error::Part { option, source })?;
+                places.insert((*option).to_owned(), range.with_unit(Unit::Moment).into());
+            }
+        }
+        if let Some([begin, end]) = &self.marks {
+            MARK.check(session, true)?;
+            let min = moment(session, begin, None)?;
+            let max = moment(session, end, Some(min))?;
+            places.insert(RANGE.to_owned(), Range { min, max }.with_unit(Unit::Moment).into());
         }
         let mut placed = request.clone();
         placed.place(&places);
         Ok(Cow::Owned(placed))
     }
+}
+
+/// The texts of two marks.
+fn two(marks: &Value) -> std::result::Result<[String; 2], OptionError> {
+    let texts = marks.as_array().map(|marks| marks.iter().map(Value::as_str).collect::<Vec<_>>());
+    match texts.as_deref() {
+        Some([Some(begin), Some(end)]) => Ok([(*begin).to_owned(), (*end).to_owned()]),
+        _ => Err(wrong(&format!("two texts of marks were expected, not {marks}"))),
+    }
+}
+
+fn wrong(problem: &str) -> OptionError {
+    OptionError::Value { option: BETWEEN, problem: problem.to_owned() }
 }

@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::column::{Column, Shown, Style, Title};
+use super::column::{Better, Column, Shown, Style, Title, Total};
 use super::value::{Format, Line, Value};
 use super::view::{Ranked, Source, View, largest};
 use crate::dump::Top;
@@ -43,6 +43,10 @@ pub struct AnyColumn {
     pub style: Style,
     /// What stands for a value that is not known.
     pub missing: &'static str,
+    /// How its values add up.
+    pub total: Total,
+    /// Which of them are good.
+    pub better: Better,
 }
 
 /// Rows of any type in groups. Rows have numbers from 0 over all groups.
@@ -212,6 +216,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
                 Shown::Merged(shown) => self.is_merged && shown(&self.request),
             },
             missing: column.missing,
+            total: column.total,
+            better: column.better,
         };
         let cells = self.view.cells.iter().flat_map(|cells| {
             (cells.titles)(&self.request).into_iter().map(|title| AnyColumn {
@@ -221,6 +227,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
                 style: Style::Both,
                 is_shown: true,
                 missing: "",
+                total: Total::None,
+                better: Better::Neither,
             })
         });
         self.view.columns.iter().map(column).chain(cells).collect()
@@ -385,6 +393,20 @@ mod tests {
 
     fn sizes(table: &Rows<Ranked, Row>) -> (Vec<i64>, Vec<usize>) {
         (table.rows.iter().map(|row| row.size).collect(), table.groups())
+    }
+
+    /// What a front end that compares answers has to know of columns.
+    #[test]
+    fn columns_say_how_they_add_up_and_what_is_good() {
+        type Size = Column<(), Row>;
+        const SIZE: Size = Size::new("Size", "size", Format::Bytes, |(), row| row.size.into());
+        const ALL: View<(), Row> =
+            View::new(&[SIZE.cost(), SIZE.worst(), SIZE.sum(), SIZE], |row| row.size as f64);
+        let rows = Rows::new((), &ALL, vec![vec![Row { size: 2 }, Row { size: 3 }]]);
+        let told: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
+        let none = (Total::None, Better::Neither);
+        let (sum, max) = ((Total::Sum, Better::Less), (Total::Max, Better::Less));
+        assert_eq!(told, [sum, max, (Total::Sum, Better::Neither), none]);
     }
 
     #[test]

@@ -23,6 +23,73 @@ pub trait OptionValue: Sized {
     fn place(&mut self, _: &Spec, _: &Values) {}
 }
 
+/// A value that one text means. A field can have one, or one that may be missing.
+pub trait Scalar: Sized {
+    /// What its option takes.
+    #[must_use]
+    fn kind(_: &Spec) -> Kind {
+        Kind::Text
+    }
+
+    /// The value that a text means.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError>;
+
+    /// The text that means it.
+    fn text(&self, spec: &Spec) -> String;
+
+    /// It in JSON.
+    #[must_use]
+    fn json(&self, spec: &Spec) -> Value {
+        self.text(spec).into()
+    }
+
+    /// It out of JSON.
+    ///
+    /// # Errors
+    /// What is there is none.
+    fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        spec.text(values)?.map(|text| Self::parse(&text, spec)).transpose()
+    }
+}
+
+impl<S: Scalar> OptionValue for S {
+    fn options(&self, spec: Spec) -> Vec<Opt> {
+        let kind = S::kind(&spec);
+        let default = Some(self.text(&spec)).filter(|text| kind != Kind::Flag && !text.is_empty());
+        vec![spec.opt(kind, default)]
+    }
+    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        S::value(values, spec)
+    }
+    fn write(&self, spec: &Spec, values: &mut Values) {
+        values.insert(spec.name.into(), self.json(spec));
+    }
+}
+
+/// Missing without a word, or by the word for all or none, where the declaration has one.
+impl<S: Scalar> OptionValue for Option<S> {
+    fn options(&self, spec: Spec) -> Vec<Opt> {
+        let kind = match S::kind(&spec) {
+            Kind::Words(words) => Kind::Words(spec.all.into_iter().chain(words).collect()),
+            kind => kind,
+        };
+        let default = self.as_ref().map(|value| value.text(&spec));
+        vec![spec.opt(kind, default.or_else(|| spec.all.map(str::to_owned)))]
+    }
+    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        if spec.all.is_some() && spec.text(values)?.as_deref() == spec.all {
+            return Ok(Some(None));
+        }
+        Ok(S::value(values, spec)?.map(Some))
+    }
+    fn write(&self, spec: &Spec, values: &mut Values) {
+        self.iter().for_each(|value| value.write(spec, values));
+    }
+}
+
 /// An enumeration whose variants have words.
 pub trait Words: Sized + Copy + PartialEq + 'static {
     /// All of them, in the order of help.
@@ -35,182 +102,155 @@ pub trait Words: Sized + Copy + PartialEq + 'static {
     }
 }
 
-fn word_of<W: Words>(values: &Values, spec: &Spec) -> Result<Option<W>, OptionError> {
-    let Some(text) = spec.text(values)? else { return Ok(None) };
-    let found = W::WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.map(Some).ok_or_else(|| spec.wrong(none_of(&text, &words::<W>())))
-}
-
 fn words<W: Words>() -> Vec<&'static str> {
     W::WORDS.iter().map(|(word, _)| *word).collect()
 }
 
-fn none_of(text: &str, words: &[&str]) -> String {
-    format!("expected one of {}, found {text:?}", words.join(", "))
-}
-
-impl<W: Words> OptionValue for W {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Words(words::<W>()), Some(self.word().to_owned()))]
+impl<W: Words> Scalar for W {
+    fn kind(_: &Spec) -> Kind {
+        Kind::Words(words::<W>())
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        word_of(values, spec)
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        let found = W::WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        found.ok_or_else(|| spec.none_of(text, &words::<W>()))
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.insert(spec.name.into(), self.word().into());
+    fn text(&self, _: &Spec) -> String {
+        self.word().to_owned()
     }
 }
 
-impl<W: Words> OptionValue for Option<W> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        let all = spec.all;
-        let words = all.into_iter().chain(words::<W>()).collect();
-        let default = self.map(Words::word).or(all).map(str::to_owned);
-        vec![spec.opt(Kind::Words(words), default)]
+/// A flag, or one of two words.
+impl Scalar for bool {
+    fn kind(spec: &Spec) -> Kind {
+        spec.either.map_or(Kind::Flag, |words| Kind::Words(words.to_vec()))
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        if spec.all.is_some() && spec.text(values)?.as_deref() == spec.all {
-            return Ok(Some(None));
-        }
-        Ok(word_of(values, spec)?.map(Some))
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.extend(self.map(|value| (spec.name.to_owned(), value.word().into())));
-    }
-}
-
-impl OptionValue for bool {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        let Some(words) = spec.either else { return vec![spec.opt(Kind::Flag, None)] };
-        let default = words.get(usize::from(*self)).map(|word| (*word).to_owned());
-        vec![spec.opt(Kind::Words(words.to_vec()), default)]
-    }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let Some([no, yes]) = spec.either else {
-            return match values.get(spec.name) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::Bool(flag)) => Ok(Some(*flag)),
-                Some(other) => Err(spec.wrong(format!("expected true or false, found {other}"))),
-            };
-        };
-        match spec.text(values)? {
-            None => Ok(None),
-            Some(text) if text == yes => Ok(Some(true)),
-            Some(text) if text == no => Ok(Some(false)),
-            Some(text) => Err(spec.wrong(none_of(&text, &[no, yes]))),
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        let words = spec.either.unwrap_or(["false", "true"]);
+        match words.iter().position(|word| *word == text) {
+            Some(place) => Ok(place == 1),
+            None => Err(spec.none_of(text, &words)),
         }
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        let value = match spec.either {
-            None => Value::Bool(*self),
-            Some([no, yes]) => Value::from(if *self { yes } else { no }),
-        };
-        values.insert(spec.name.into(), value);
+    fn text(&self, spec: &Spec) -> String {
+        let [no, yes] = spec.either.unwrap_or(["false", "true"]);
+        if *self { yes } else { no }.to_owned()
     }
-}
-
-/// One of two words, or neither.
-impl OptionValue for Option<bool> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Words(spec.either.into_iter().flatten().collect()), None)]
+    fn json(&self, spec: &Spec) -> Value {
+        if spec.either.is_some() { self.text(spec).into() } else { Value::Bool(*self) }
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        Ok(<bool as OptionValue>::read(values, spec)?.map(Some))
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        self.iter().for_each(|word| word.write(spec, values));
+    fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        match (values.get(spec.name), spec.either) {
+            (_, Some(_)) => spec.text(values)?.map(|text| Self::parse(&text, spec)).transpose(),
+            (None | Some(Value::Null), None) => Ok(None),
+            (Some(Value::Bool(flag)), None) => Ok(Some(*flag)),
+            (Some(other), None) => Err(spec.wrong(format!("expected true or false, found {other}"))),
+        }
     }
 }
 
 /// An address: digits, hexadecimal ones behind `0x`.
-impl OptionValue for Option<u64> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Text, None)]
-    }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let Some(text) = spec.text(values)? else { return Ok(None) };
+impl Scalar for u64 {
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-        let number = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
-        let wrong = |_| spec.wrong("an address such as 0x7ff812340000 is expected");
-        number.map(|number| Some(Some(number))).map_err(wrong)
+        let number = digits.map_or_else(|| text.parse(), |digits| Self::from_str_radix(digits, 16));
+        number.map_err(|_| spec.wrong("an address such as 0x7ff812340000 is expected"))
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.extend(self.map(|address| (spec.name.to_owned(), format!("{address:#x}").into())));
+    fn text(&self, _: &Spec) -> String {
+        format!("{self:#x}")
     }
 }
 
-impl OptionValue for Option<String> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        let kind = match spec.among {
-            [] => Kind::Text,
-            words => Kind::Words(words.to_vec()),
-        };
-        vec![spec.opt(kind, self.clone())]
+/// Any text, or one of the words that the declaration names.
+impl Scalar for String {
+    fn kind(spec: &Spec) -> Kind {
+        if spec.among.is_empty() { Kind::Text } else { Kind::Words(spec.among.to_vec()) }
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let text = spec.text(values)?;
-        match &text {
-            Some(text) if !spec.among.is_empty() && !spec.among.contains(&text.as_str()) => {
-                Err(spec.wrong(none_of(text, spec.among)))
-            }
-            _ => Ok(text.map(Some)),
-        }
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        if spec.among.is_empty() { Ok(text.to_owned()) } else { spec.one_of(text).map(str::to_owned) }
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.extend(self.clone().map(|text| (spec.name.to_owned(), text.into())));
+    fn text(&self, _: &Spec) -> String {
+        self.clone()
     }
 }
 
 /// One of the words that the declaration names.
-impl OptionValue for Option<&'static str> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        let all = spec.all;
-        let words = all.into_iter().chain(spec.among.iter().copied()).collect();
-        vec![spec.opt(Kind::Words(words), self.or(all).map(str::to_owned))]
+impl Scalar for &'static str {
+    fn kind(spec: &Spec) -> Kind {
+        Kind::Words(spec.among.to_vec())
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let Some(text) = spec.text(values)? else { return Ok(None) };
-        if spec.all == Some(text.as_str()) {
-            return Ok(Some(None));
-        }
-        let found = spec.among.iter().copied().find(|word| *word == text);
-        found.map(|word| Some(Some(word))).ok_or_else(|| spec.wrong(none_of(&text, spec.among)))
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        spec.one_of(text)
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.extend(self.map(|word| (spec.name.to_owned(), word.into())));
+    fn text(&self, _: &Spec) -> String {
+        (*self).to_owned()
     }
 }
 
 /// Words of those that the declaration names, in the order in which it does.
-impl OptionValue for Vec<&'static str> {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Several(spec.among.to_vec()), None)]
+impl Scalar for Vec<&'static str> {
+    fn kind(spec: &Spec) -> Kind {
+        Kind::Several(spec.among.to_vec())
     }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let Some(text) = spec.text(values)? else { return Ok(None) };
-        let given: Vec<&str> = text.split(',').collect();
-        match given.iter().find(|word| !spec.among.contains(word)) {
-            Some(word) => Err(spec.wrong(none_of(word, spec.among))),
-            None => Ok(Some(spec.among.iter().copied().filter(|word| given.contains(word)).collect())),
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        let given = text.split(',').map(|word| spec.one_of(word)).collect::<Result<Vec<_>, _>>()?;
+        Ok(spec.among.iter().copied().filter(|word| given.contains(word)).collect())
+    }
+    fn text(&self, _: &Spec) -> String {
+        self.join(",")
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),+) => {$(
+        impl Scalar for $number {
+            fn kind(spec: &Spec) -> Kind {
+                Kind::Whole(spec.between.0, spec.between.1)
+            }
+            fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+                Self::try_from(spec.whole(text)?).map_err(|_| spec.wrong("the number is too large"))
+            }
+            fn text(&self, _: &Spec) -> String {
+                self.to_string()
+            }
+            fn json(&self, _: &Spec) -> Value {
+                (*self).into()
+            }
         }
+    )+};
+}
+
+numbers!(usize, u32, i8, i64);
+
+impl Scalar for f64 {
+    fn kind(_: &Spec) -> Kind {
+        Kind::Number
     }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.insert(spec.name.into(), self.join(",").into());
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        spec.number(text, "a number")
+    }
+    fn text(&self, _: &Spec) -> String {
+        self.to_string()
+    }
+    fn json(&self, _: &Spec) -> Value {
+        (*self).into()
     }
 }
 
-/// A value that is written as text.
-pub trait Parsed: std::str::FromStr<Err = String> + std::fmt::Display {}
-
-/// What text means, if it is there.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn parsed<P: Parsed>(values: &Values, spec: &Spec) -> Result<Option<P>, OptionError> {
-    let Some(text) = spec.text(values)? else { return Ok(None) };
-    text.parse().map(Some).map_err(|problem: String| spec.wrong(format!("{text:?}: {problem}")))
+/// Ranges with `;` between.
+impl Scalar for Vec<Range> {
+    fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
+        text.split(';').map(|part| range(part, spec)).collect()
+    }
+    fn text(&self, spec: &Spec) -> String {
+        self.iter().map(|range| range.with_unit(spec.unit)).collect::<Vec<_>>().join(";")
+    }
 }
 
+fn range(text: &str, spec: &Spec) -> Result<Range, OptionError> {
+    Range::parse(text, spec.unit).map_err(|source| OptionError::Range { option: spec.name, source })
+}
+
+/// Files by their names.
 impl OptionValue for Vec<String> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         vec![spec.opt(Kind::Files, None)]
@@ -233,9 +273,7 @@ impl OptionValue for Range {
         vec![spec.opt(Kind::Range(spec.unit), default)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        let Some(text) = spec.text(values)? else { return Ok(None) };
-        let range = Self::parse(&text, spec.unit);
-        range.map(Some).map_err(|source| OptionError::Range { option: spec.name, source })
+        spec.text(values)?.map(|text| range(&text, spec)).transpose()
     }
     fn write(&self, spec: &Spec, values: &mut Values) {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
@@ -244,49 +282,5 @@ impl OptionValue for Range {
         if let Ok(Some(part)) = Self::read(parts, spec) {
             *self = part;
         }
-    }
-}
-
-macro_rules! numbers {
-    ($($number:ty),+) => {$(
-        impl OptionValue for $number {
-            fn options(&self, spec: Spec) -> Vec<Opt> {
-                vec![spec.opt(Kind::Whole(spec.between.0, spec.between.1), Some(self.to_string()))]
-            }
-            fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-                let number = spec.whole(values)?.map(<$number>::try_from).transpose();
-                number.map_err(|_| spec.wrong("the number is too large"))
-            }
-            fn write(&self, spec: &Spec, values: &mut Values) {
-                values.insert(spec.name.into(), (*self).into());
-            }
-        }
-
-        impl OptionValue for Option<$number> {
-            fn options(&self, spec: Spec) -> Vec<Opt> {
-                vec![spec.opt(Kind::Whole(spec.between.0, spec.between.1),
-                    self.map(|number| number.to_string()))]
-            }
-            fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-                Ok(<$number as OptionValue>::read(values, spec)?.map(Some))
-            }
-            fn write(&self, spec: &Spec, values: &mut Values) {
-                values.extend(self.map(|number| (spec.name.to_owned(), number.into())));
-            }
-        }
-    )+};
-}
-
-numbers!(usize, u32, i8, i64);
-
-impl OptionValue for f64 {
-    fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Number, Some(self.to_string()))]
-    }
-    fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        spec.number(values, "a number")
-    }
-    fn write(&self, spec: &Spec, values: &mut Values) {
-        values.insert(spec.name.into(), (*self).into());
     }
 }

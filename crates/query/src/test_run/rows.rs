@@ -1,4 +1,4 @@
-//! What is shown of test runs: a row for each recording, and numbers of runs.
+//! What is told of test runs: a row for each recording, and numbers of runs.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,32 +19,17 @@ declare! {
         trace: Option<String> = "The trace or archive.",
         extract: Option<String> = "The extract.",
     }
-
-    /// Numbers of test runs.
-    pub row RunSums {
-        test_cases: i64 = "Different test cases.",
-        tests: i64 = "Tests.",
-        recordings: i64 = "Recordings.",
-        extracted: i64 = "Recordings that are extracted.",
-        machines: String = "Machines, by name, with blanks between.",
-        seconds: i64 = "From the first test to the last one.",
-    }
 }
 
 impl TestRow {
-    /// The rows of all recordings, in the order of time.
+    /// The recordings of a run, in the order of time.
     #[must_use]
-    pub fn all(runs: &[TestRun]) -> Vec<Self> {
-        let of_run = |run: &TestRun| -> Vec<Self> {
-            let of_test = |test: &Test| -> Vec<Self> {
-                test.files.iter().map(|file| Self::of(run, test, file)).collect()
-            };
-            run.tests.iter().flat_map(of_test).collect()
-        };
-        runs.iter().flat_map(of_run).collect()
+    pub fn of(run: &TestRun) -> Vec<Self> {
+        let files = run.tests.iter().flat_map(|test| test.files.iter().map(move |file| (test, file)));
+        files.map(|(test, file)| Self::of_file(run, test, file)).collect()
     }
 
-    fn of(run: &TestRun, test: &Test, file: &TestFile) -> Self {
+    fn of_file(run: &TestRun, test: &Test, file: &TestFile) -> Self {
         let status = file.name.as_ref().and_then(|name| name.status).map(|status| match status {
             TestStatus::Passed => "passed",
             TestStatus::Failed => "failed",
@@ -64,6 +49,23 @@ impl TestRow {
     }
 }
 
+/// Numbers of test runs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RunSums {
+    /// Different test cases.
+    pub test_cases: usize,
+    /// Tests.
+    pub tests: usize,
+    /// Recordings.
+    pub recordings: usize,
+    /// Recordings that are extracted.
+    pub extracted: usize,
+    /// Machines, by name, with blanks between.
+    pub machines: String,
+    /// From the first test to the last one.
+    pub seconds: i64,
+}
+
 impl RunSums {
     /// Those of some runs, which are in the order of time.
     #[must_use]
@@ -75,10 +77,10 @@ impl RunSums {
         let length = runs.first().zip(runs.last());
         let length = length.map(|(first, last)| last.end().signed_duration_since(first.start()));
         Self {
-            test_cases: count(cases.len()),
-            tests: count(tests().count()),
-            recordings: count(files().count()),
-            extracted: count(files().filter(|file| file.extract.is_some()).count()),
+            test_cases: cases.len(),
+            tests: tests().count(),
+            recordings: files().count(),
+            extracted: files().filter(|file| file.extract.is_some()).count(),
             machines: machines.into_iter().collect::<Vec<_>>().join(" "),
             seconds: length.map_or(0, |length| length.num_seconds()),
         }
@@ -118,7 +120,7 @@ mod tests {
         assert_eq!((sums.test_cases, sums.tests, sums.recordings, sums.extracted), (2, 2, 3, 2));
         assert_eq!((sums.machines.as_str(), sums.seconds), ("CLIENT SERVER", 600));
         assert_eq!(RunSums::of(&[]), RunSums::default());
-        let rows = TestRow::all(&runs);
+        let rows: Vec<TestRow> = runs.iter().flat_map(TestRow::of).collect();
         let told: Vec<_> = rows.iter().map(|row| (row.test_case.as_str(), row.status.as_deref())).collect();
         assert_eq!(told, [("Open", None), ("Open", None), ("Close", Some("failed"))]);
         assert_eq!((rows[1].performed_at.as_str(), rows[1].duration_ms), ("2020-07-17T12:01:00", 100));

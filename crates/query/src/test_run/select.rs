@@ -7,7 +7,8 @@ use chrono::{DateTime, Local, NaiveDateTime, TimeDelta};
 
 use super::name::TestName;
 use crate::filter::TextFilter;
-use crate::range::Range;
+use crate::question::option;
+use crate::range::{Range, Unit};
 
 /// A longer gap between two tests begins a new run.
 const GAP: TimeDelta = TimeDelta::hours(1);
@@ -120,29 +121,33 @@ impl TestRun {
     }
 }
 
-/// Which tests are meant.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Selection {
-    /// From this run on.
-    pub run_index: Option<usize>,
-    /// So many runs; 0 is all.
-    pub run_count: usize,
-    /// At most so many tests of a test case in a run; 0 is all.
-    pub tests_per_run: usize,
-    /// So many tests of a test case are left out in each run, the first ones.
-    pub skip_tests: usize,
-    /// Only tests of the last days.
-    pub last_days: Option<f64>,
-    /// Only tests that took so long, in nanoseconds: one of these ranges.
-    pub test_times: Vec<Range>,
-    /// Only such test cases: a filter on text.
-    pub test_case: Option<String>,
-    /// Only recordings of such machines: a filter on text. A name without a machine fits none but `*`.
-    pub machine: Option<String>,
-    /// Only files whose names have one of the known forms.
-    pub valid_only: bool,
-    /// Everything is one run.
-    pub one_run: bool,
+/// Heading of the options that choose tests.
+const TESTS: &str = "Tests";
+
+declare! {
+    /// Which tests are meant.
+    pub request Selection {
+        /// From this test run on; the first one is 0
+        run_index: Option<usize> = option("N").called("test-run-index").below(TESTS),
+        /// Only so many test runs; 0 is all
+        run_count: usize = option("N").called("test-run-count").below(TESTS),
+        /// At most so many tests of a test case in each run; 0 is all
+        tests_per_run: usize = option("N").called("tests-per-run").below(TESTS),
+        /// Leave the first N tests of a test case in each run out
+        skip_tests: usize = option("N").called("skip-tests").below(TESTS),
+        /// Only tests of the last N days; 0.5 is half a day
+        last_days: Option<f64> = option("N").called("last-days").below(TESTS),
+        /// Only tests that took so long (ms); several with ; between
+        test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
+        /// Only such test cases (*, ?, several with ;, ! excludes)
+        test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
+        /// Only recordings of such machines, by the names of files (*, ?, several with ;, ! excludes)
+        machine: Option<String> = option("NAMES").below(TESTS),
+        /// Only files that are named as tests are
+        valid_only: bool = option("").called("valid-tests-only").below(TESTS),
+        /// All tests are one run
+        one_run: bool = option("").called("no-test-run-grouping").below(TESTS),
+    }
 }
 
 /// All test runs of the files.
@@ -224,7 +229,6 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::range::Unit;
 
     fn file(name: &str) -> TestFile {
         let parsed = TestName::parse(name);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
-use etwkit_extract::{Manifest, Writer, WriterOptions};
+use etwkit_extract::{Manifest, Writer, WriterOptions, digest, run_id};
 use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Process, Table};
 
@@ -15,14 +15,27 @@ pub(crate) fn write(
     name: &str,
     tables: Vec<(&'static Table, Vec<etwkit_query::arrow::array::RecordBatch>)>,
 ) -> PathBuf {
+    write_of(folder, name, &digest(&[name.as_bytes()]), tables)
+}
+
+/// Writes an extract of the trace with that hash.
+fn write_of(
+    folder: &Path,
+    name: &str,
+    hash: &str,
+    tables: Vec<(&'static Table, Vec<etwkit_query::arrow::array::RecordBatch>)>,
+) -> PathBuf {
     let path = folder.join(name);
-    let mut writer = Writer::create(&path, WriterOptions::default()).unwrap();
+    let options = WriterOptions { run_id: run_id(hash), ..WriterOptions::default() };
+    let mut writer = Writer::create(&path, options).unwrap();
     for (table, batches) in tables {
         batches.into_iter().for_each(|batch| writer.write(table, batch).unwrap());
     }
-    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
-    let machine = Machine { computer: None, os_version: None, processors: 1 };
-    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine)).unwrap();
+    let start_filetime = 133_590_312_001_234_567;
+    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime };
+    let machine = Machine { computer: Some("PC".to_owned()), os_version: None, processors: 1 };
+    let source = TraceSource { files: Vec::new(), hash: hash.to_owned() };
+    writer.finish(Manifest::new(Detail::Full, source, clock, machine)).unwrap();
     path
 }
 
@@ -104,8 +117,8 @@ fn three_extracts() {
         "0|3\n1|1\n2|3"
     );
     assert_eq!(
-        ask(&session, "SELECT * EXCEPT (is_defunct) FROM process WHERE trace_id = 1"),
-        "1|0|0|-|-|d|-|-|-|-|-|-|-|-"
+        ask(&session, "SELECT trace_id, process_key, pid, name, stop_ns FROM process WHERE trace_id = 1"),
+        "1|0|0|d|-"
     );
     assert_eq!(ask(&session, "SELECT max(trace_id), count(*) FROM cpu_sample"), "2|15");
 }
@@ -289,6 +302,58 @@ fn joins_that_would_mix_extracts_are_refused() {
     ] {
         assert_eq!(ask(&session, sql), answer, "{sql}");
     }
+}
+
+#[test]
+fn run_id_is_that_of_the_files_and_tells_traces_apart_as_trace_id_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = || vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))];
+    let write = |name, hash| write_of(folder.path(), name, hash, tables());
+    let one = write("one.etwx", "0000000000000010");
+    let two = write("two.etwx", "fffffffffffffffe");
+    let again = write("again.etwx", "0000000000000010");
+    let session = Session::open(&[&one, &two]).unwrap();
+    for (sql, answer) in [
+        ("SELECT trace_id, run_id, count(*) FROM cpu_sample GROUP BY 1, 2 ORDER BY 1", "0|16|6\n1|-2|6"),
+        ("SELECT count(*) FROM cpu_sample JOIN process USING (run_id, process_key)", "12"),
+        ("SELECT count(*) FROM cpu_sample JOIN process USING (run_id, process_key) WHERE run_id = -2", "6"),
+        (
+            "SELECT process_key, count(*) FROM process WHERE run_id = 16 GROUP BY process_key ORDER BY 1 LIMIT 1",
+            "0|1",
+        ),
+        (
+            "SELECT e.name, p.name, sum(weight_ns) FROM cpu_sample JOIN process p USING (run_id, process_key)
+             JOIN extract e USING (run_id) WHERE run_id < 0 GROUP BY ALL ORDER BY 2 LIMIT 1",
+            "two|x|2",
+        ),
+        (
+            "SELECT trace_id, run_id, computer, start_utc, source_hash, detail FROM extract ORDER BY run_id LIMIT 1",
+            "1|-2|PC|2024-05-01T10:00:00.123456Z|fffffffffffffffe|full",
+        ),
+        ("SELECT count(*) FROM extract WHERE start_utc < TIMESTAMP '2024-05-02T00:00:00Z'", "2"),
+        ("SELECT count(DISTINCT run_id) FROM extract", "2"),
+        ("SELECT count(*) FROM disk_io JOIN process USING (run_id, process_key)", "0"),
+        ("SELECT count(*) FROM stack_text WHERE run_id = 16", "0"),
+    ] {
+        assert_eq!(ask(&session, sql), answer, "{sql}");
+    }
+    for sql in [
+        "SELECT count(*) FROM cpu_sample s JOIN process p USING (process_key) WHERE s.run_id = 16 AND p.trace_id = 16",
+        "SELECT count(*) FROM cpu_sample s JOIN process p ON s.process_key = p.process_key AND s.run_id = p.trace_id",
+    ] {
+        assert!(error(&session, sql).to_string().contains("would mix the extracts"), "{sql}");
+    }
+    // Two extracts of one trace have the same number.
+    let session = Session::open(&[&one, &again]).unwrap();
+    for sql in [
+        "SELECT count(*) FROM cpu_sample JOIN process USING (run_id, process_key)",
+        "SELECT run_id, process_key, sum(weight_ns) FROM cpu_sample GROUP BY 1, 2",
+        "SELECT process_key, count(*) FROM process WHERE run_id = 16 GROUP BY process_key",
+    ] {
+        assert!(error(&session, sql).to_string().contains("would mix the extracts"), "{sql}");
+    }
+    let sql = "SELECT count(*) FROM cpu_sample JOIN process USING (trace_id, run_id, process_key)";
+    assert_eq!(ask(&session, sql), "12");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etwkit_query::{Options, Session, Source, library, reference};
+use etwkit_query::{Options, Parameter, Session, Source, library, reference};
 use etwkit_trace::table::{
     ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, DiskFile, Frame, Gc, Module, NetIo, Process,
     Stack, Thread, Trace,
@@ -50,7 +50,7 @@ fn source() -> Source {
         ..NetIo::default()
     };
     let frame = |frame_id, module_id| Frame { frame_id, module_id, address: 9, ..Frame::default() };
-    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: 0 };
+    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, ..Stack::default() };
     let cpu_stack = |stack_id, cpu_ns| CpuStack { process_key: Some(1), stack_id, cpu_ns, samples: 1 };
     Source::batches(
         "x",
@@ -115,8 +115,7 @@ fn source() -> Source {
 }
 
 fn ask(session: &Session, name: &str, params: &[(&str, &str)]) -> String {
-    let params: Vec<(String, String)> =
-        params.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let params: Vec<Parameter> = params.iter().map(|(name, value)| Parameter::new(name, value)).collect();
     let answer = session.ask(library::find(name).unwrap(), &params);
     text(answer.unwrap_or_else(|error| panic!("{name}: {error} ({:?})", error.hint())))
 }
@@ -155,8 +154,8 @@ fn every_question_works_with_one_and_with_several_extracts() {
     let one = Session::new(vec![empty()], &Options::default()).unwrap();
     let several = Session::new(vec![empty(), source()], &Options::default()).unwrap();
     for query in library::all() {
-        assert_eq!(ask(&one, query.name, &[]), "", "{}", query.name);
-        let answer = ask(&several, query.name, &[]);
+        assert_eq!(ask(&one, &query.name, &[]), "", "{}", query.name);
+        let answer = ask(&several, &query.name, &[]);
         assert!(answer.lines().all(|line| line.starts_with("1|")), "{}: {answer}", query.name);
     }
     assert_eq!(ask(&several, "cpu/modules", &[]), "1|-|1000|1000\n1|a.dll|111|101\n1|b.dll|110|10");

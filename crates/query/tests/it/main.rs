@@ -6,6 +6,7 @@ mod extracts;
 mod functions;
 mod library;
 mod names;
+mod parameters;
 mod session;
 mod stacks;
 mod strace;

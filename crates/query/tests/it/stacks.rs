@@ -20,7 +20,7 @@ fn frame(frame_id: i32, module_id: Option<i32>, rva: i64, method_id: Option<i32>
 }
 
 fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32) -> Stack {
-    Stack { stack_id, parent_id, frame_id, depth: 0 }
+    Stack { stack_id, parent_id, frame_id, ..Stack::default() }
 }
 
 /// Two processes have loaded `a.dll`; `Run` is a method of it and calls itself through a frame without name.

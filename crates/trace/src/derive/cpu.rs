@@ -2,37 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
-use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess, TableRows};
+use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
 use super::ordered::in_order;
 use super::parallel::both;
 use super::percentiles::ReadyKind;
 use super::process::{Sum, row};
 use super::tag::Tags;
-use super::union::Union;
+use super::tag_interval;
+use super::union::{Interval, Union};
 use crate::out::{Out, write_all};
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, ContextSwitch, CpuProcess, CpuSample, CpuStack, CpuTag, Process, Row};
+use crate::table::{ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row, Table};
 use crate::tags::TagSet;
 
 /// Intervals that are held at a time.
 const HELD_ROWS: usize = 2_000_000;
-
-/// Slices: for each thread its waits and times ready, in the order of their starts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Interval {
-    pub(super) process: Option<i32>,
-    pub(super) stack: Option<i32>,
-    pub(super) start: i64,
-    pub(super) end: i64,
-    /// How a time ready ended.
-    pub(super) ready: ReadyKind,
-}
 
 type Sums = BTreeMap<Option<i32>, Sum>;
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
@@ -66,6 +57,7 @@ pub(super) fn derive(
         groups.entry(key).or_default().add(&group);
     }
     write_stacks(&groups, sink)?;
+    tag_interval::derive(source, &tags, sink)?;
 
     let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
@@ -90,17 +82,35 @@ pub(super) fn derive(
             let row = row(of.process, sum, has_switches, union(of.waits), union(of.readies));
             processes.push(&row, sink)?;
         }
-        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(TableRows) -> bool| {
+        let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(Batch) -> bool| {
             let Some(of) = all.get(job).copied() else { return };
-            let mut tagged = <CpuTag as Row>::Columns::default();
-            tags.process(of, &mut tagged);
-            if tagged.is_empty() || put((CpuTag::TABLE, tagged.take())) {
-                methods.process(of, put);
-            }
+            let mut sink = Outgoing(put);
+            let done = tags.process(of, &mut sink).and_then(|()| methods.process(of, &mut sink));
+            done.err().into_iter().for_each(|error| _ = put(Err(error)));
         };
-        in_order(all.len(), || Methods::new(&stacks), work, |(table, rows)| sink.write(table, rows?))?;
+        in_order(
+            all.len(),
+            || Methods::new(&stacks),
+            work,
+            |batch| {
+                let (table, rows) = batch?;
+                sink.write(table, rows)
+            },
+        )?;
     }
     processes.flush(sink)
+}
+
+/// Rows of one of the tables.
+type Batch = Result<(&'static Table, RecordBatch), SinkError>;
+
+/// Hands rows on to the thread that writes them, until it takes no more.
+struct Outgoing<'p>(&'p mut dyn FnMut(Batch) -> bool);
+
+impl Sink for Outgoing<'_> {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        if (self.0)(Ok((table, rows))) { Ok(()) } else { Err("nobody takes the rows any more".into()) }
+    }
 }
 
 /// The process of the idle threads.
@@ -115,14 +125,25 @@ pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, Sink
     Ok(idle)
 }
 
+/// Columns of samples that sums of processes are made of.
+const OF_SAMPLES: [&str; 9] = [
+    "ts_ns",
+    "cpu",
+    "process_key",
+    "thread_key",
+    "weight_ns",
+    "stack_id",
+    "is_idle",
+    "is_dpc_isr",
+    "priority",
+];
+
 fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Result<(), SinkError> {
-    let columns =
-        ["ts_ns", "cpu", "process_key", "thread_key", "weight_ns", "stack_id", "is_idle", "priority"];
-    source.scan(CpuSample::TABLE, &columns, &mut |batch| {
+    source.scan(CpuSample::TABLE, &OF_SAMPLES, &mut |batch| {
         let (ts, cpu, weight) = (int64(batch, "ts_ns")?, int32(batch, "cpu")?, int64(batch, "weight_ns")?);
         let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
         let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
-        let priority = int32(batch, "priority")?;
+        let (priority, is_dpc_isr) = (int32(batch, "priority")?, boolean(batch, "is_dpc_isr")?);
         for row in 0..batch.num_rows() {
             if is_idle.get(row) == Some(true) {
                 continue;
@@ -132,6 +153,9 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
             let sum = sums.entry(process).or_default();
             sum.samples += 1;
             sum.cpu_ns = sum.cpu_ns.saturating_add(weight);
+            if is_dpc_isr.get(row) == Some(true) {
+                sum.dpc_isr_cpu_ns = sum.dpc_isr_cpu_ns.saturating_add(weight);
+            }
             sum.threads.insert(thread);
             sum.sampled_cores.extend(cpu.get(row));
             if let Some(priority) = priority.get(row) {

@@ -1,15 +1,14 @@
 //! CPU, waiting and ready time by process and method.
 
-use arrow_array::RecordBatch;
 use rustc_hash::FxHashMap;
 
-use super::cpu::Interval;
 use super::frames::{Expander, MethodId, Stacks};
 use super::percentiles::{Counts, Ranked, row as ready_row};
-use super::union::Union;
+use super::union::{Interval, Union};
 use crate::mix::Mixer;
-use crate::out::BATCH_ROWS;
-use crate::table::{Columns, CpuMethod, NotAsDeclared, ReadyPercentile, Row, Table};
+use crate::out::Out;
+use crate::sink::{Sink, SinkError};
+use crate::table::{CpuMethod, ReadyPercentile};
 
 /// Samples and slices of a thread with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,9 +109,6 @@ struct Sum {
     stacks: u64,
 }
 
-/// Rows of one of the tables.
-pub(super) type TableRows = (&'static Table, Result<RecordBatch, NotAsDeclared>);
-
 /// What is known of the CPU use of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfProcess<'a> {
@@ -183,9 +179,8 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Sums up the methods of a process, and gives the rows to `on_rows` in the order of the methods, until
-    /// it wants no more.
-    pub(super) fn process(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+    /// Sums up the methods of a process, and writes the rows in the order of the methods.
+    pub(super) fn process(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
             let hash = if group.ready_count > 0 { self.hash(key.stack) } else { 0 };
@@ -209,7 +204,7 @@ impl<'s> Methods<'s> {
             }
         });
         self.rank(of.readies);
-        self.rows(of, on_rows);
+        self.rows(of, sink)
     }
 
     /// Calls `add` with each interval and the sum of each method of its stack.
@@ -314,35 +309,26 @@ impl<'s> Methods<'s> {
         ranks.filter_map(|rank| self.ranked.get(*rank as usize))
     }
 
-    fn rows(&mut self, of: OfProcess<'_>, on_rows: &mut dyn FnMut(TableRows) -> bool) {
+    fn rows(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
-        let mut columns = <CpuMethod as Row>::Columns::default();
-        let mut percentiles = <ReadyPercentile as Row>::Columns::default();
-        self.ranked
-            .iter()
-            .take(self.of_process)
-            .for_each(|ranked| percentiles.push(&ready_row(of.process, None, ranked)));
-        let mut wanted = true;
+        let (mut methods, mut percentiles) = (Out::<CpuMethod>::default(), Out::<ReadyPercentile>::default());
+        for ranked in self.ranked.iter().take(self.of_process) {
+            percentiles.push(&ready_row(of.process, None, ranked), sink)?;
+        }
         for method in touched {
             let Some(place) = self.places.get_mut(method as usize) else { continue };
             let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
             let Some(sum) = sum else { continue };
             if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {
-                columns.push(&row);
-                let ranked = self.ranked_of(method);
-                ranked.for_each(|ranked| percentiles.push(&ready_row(of.process, Some(&row), ranked)));
-            }
-            if columns.len() >= BATCH_ROWS {
-                wanted = wanted && on_rows((CpuMethod::TABLE, columns.take()));
+                methods.push(&row, sink)?;
+                for ranked in self.ranked_of(method) {
+                    percentiles.push(&ready_row(of.process, Some(&row), ranked), sink)?;
+                }
             }
         }
-        if wanted && !columns.is_empty() {
-            wanted = on_rows((CpuMethod::TABLE, columns.take()));
-        }
-        if wanted && !percentiles.is_empty() {
-            on_rows((ReadyPercentile::TABLE, percentiles.take()));
-        }
+        methods.flush(sink)?;
+        percentiles.flush(sink)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag;
 //! disk and file I/O by file; known drivers; CPU by kind of core, counters by thread; registry by key, system
 //! calls by function, handles by type, virtual memory by process; the lock and the objects of the window
-//! manager.
+//! manager; minifilter drivers, page faults, messages of ALPC and blocks of heaps by process,
+//! memory of the kernel by tag.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need them in the
 //! order of their starts, and symbols can be loaded later. Rows of one group of processes are held at a time,
 //! so that memory stays bounded.
 
+mod alpc;
 mod calls;
 mod class_methods;
 pub mod columns;
@@ -14,7 +16,10 @@ mod cores;
 mod counters;
 mod cpu;
 mod driver;
+mod faults;
+mod filters;
 mod frames;
+mod heap;
 mod idle;
 mod io;
 mod method;
@@ -22,18 +27,20 @@ mod objects;
 mod ordered;
 mod parallel;
 mod percentiles;
+mod pool;
 mod process;
 mod registry;
 mod speeds;
 mod states;
 mod summary;
 mod tag;
+mod tag_interval;
 mod union;
 mod win32k;
 
 use arrow_array::RecordBatch;
 
-pub use summary::{SummarySink, SummaryStacks};
+pub use summary::{SummarySink, SummaryStacks, names_stacks};
 
 use parallel::both;
 
@@ -77,7 +84,12 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         cores::derive(source, &mut rows)?;
         counters::derive(source, &mut rows)?;
         registry::derive(source, &mut rows)?;
+        filters::derive(source, &mut rows)?;
+        faults::derive(source, &mut rows)?;
         calls::derive(source, &mut rows)?;
+        alpc::derive(source, &mut rows)?;
+        heap::derive(source, &mut rows)?;
+        pool::derive(source, &mut rows)?;
         objects::derive(source, &mut rows)?;
         win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)

@@ -138,7 +138,9 @@ pub(super) fn in_order<W, T: Send, E>(
         let mut done = Ok(());
         for job in 0..jobs {
             work(&mut prepared, job, &mut |result| {
-                done = on_result(result);
+                if done.is_ok() {
+                    done = on_result(result);
+                }
                 done.is_ok()
             });
             if done.is_err() {

@@ -11,6 +11,7 @@ use crate::table::CpuProcess;
 pub(super) struct Sum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
+    pub(super) dpc_isr_cpu_ns: i64,
     pub(super) run_ns: i64,
     /// What DPCs and interrupts took of it; `None` if none of its slices says.
     pub(super) dpc_isr_ns: Option<i64>,
@@ -34,6 +35,7 @@ impl Sum {
     pub(super) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.dpc_isr_cpu_ns = self.dpc_isr_cpu_ns.saturating_add(other.dpc_isr_cpu_ns);
         self.run_ns = self.run_ns.saturating_add(other.run_ns);
         if let Some(interrupted) = other.dpc_isr_ns {
             self.dpc_isr_ns = Some(self.dpc_isr_ns.unwrap_or(0).saturating_add(interrupted));
@@ -79,6 +81,7 @@ pub(super) fn row(
         process_key,
         samples: sum.samples,
         cpu_ns: sum.cpu_ns,
+        dpc_isr_cpu_ns: Some(sum.dpc_isr_cpu_ns),
         run_ns: switched(sum.run_ns),
         dpc_isr_ns: sum.dpc_isr_ns,
         wait_ns: switched(wait),

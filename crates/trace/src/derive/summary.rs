@@ -45,7 +45,7 @@ impl<'s> SummarySink<'s> {
     }
 
     /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`,
-    /// and those of the tables `kept`, which have a column `stack_id`.
+    /// and those of the tables `kept`, which name stacks or frames ([`names_stacks`]).
     ///
     /// # Errors
     /// Those of the source.
@@ -55,14 +55,19 @@ impl<'s> SummarySink<'s> {
         kept: &[&'static Table],
     ) -> Result<SummaryStacks, SinkError> {
         let nodes = read_nodes(source)?;
-        let mut wanted = vec![false; nodes.len()];
+        let (mut wanted, mut named) = (vec![false; nodes.len()], vec![false; nodes.len()]);
         let mut mark_rows = |batch: &RecordBatch| {
             let stacks = int32(batch, STACK_ID)?;
-            (0..batch.num_rows()).for_each(|row| mark(&nodes, &mut wanted, stacks.get(row)));
+            for stack in (0..batch.num_rows()).filter_map(|row| stacks.get(row)) {
+                mark(&nodes, &mut wanted, Some(stack));
+                if let Some(named) = usize::try_from(stack).ok().and_then(|stack| named.get_mut(stack)) {
+                    *named = true;
+                }
+            }
             Ok(())
         };
         self.held.iter().try_for_each(&mut mark_rows)?;
-        for table in kept {
+        for table in kept.iter().filter(|table| table.column(STACK_ID).is_some()) {
             source.scan(table, &[STACK_ID], &mut mark_rows)?;
         }
         let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
@@ -75,12 +80,25 @@ impl<'s> SummarySink<'s> {
                 parent_id: parent,
                 frame_id: frames.add(node.frame),
                 depth: node.depth,
+                // Rows that are left out had others as their stacks.
+                stack_hash: node.hash.filter(|_| named.get(old) == Some(&true)),
             });
         }
+        for table in kept.iter().filter(|table| table.column(START_FRAME_ID).is_some()) {
+            source.scan(table, &[START_FRAME_ID], &mut |batch| {
+                let start = int32(batch, START_FRAME_ID)?;
+                (0..batch.num_rows())
+                    .filter_map(|row| start.get(row))
+                    .for_each(|frame| _ = frames.add(frame));
+                Ok(())
+            })?;
+        }
+        let kept = kept.iter().map(|table| renumbered(source, table, &stacks, &frames));
+        let kept = kept.collect::<Result<_, _>>()?;
         Ok(SummaryStacks {
             frame: read_frames(source, &frames)?,
             cpu_stack: renumber(&self.held, &stacks)?,
-            kept: kept.iter().map(|table| renumbered(source, table, &stacks)).collect::<Result<_, _>>()?,
+            kept,
             stack: rows.take()?,
         })
     }
@@ -102,24 +120,36 @@ pub struct SummaryStacks {
 /// Name of the column of stacks.
 const STACK_ID: &str = "stack_id";
 
+/// Name of the column of frames that are in no stack: where threads begin.
+const START_FRAME_ID: &str = "start_frame_id";
+
+/// Whether rows of a table name stacks or frames, which have other numbers in a summary.
+#[must_use]
+pub fn names_stacks(table: &Table) -> bool {
+    let is_tree = [Stack::TABLE, Frame::TABLE].into_iter().any(|tree| tree.name == table.name);
+    !is_tree && [STACK_ID, START_FRAME_ID].into_iter().any(|name| table.column(name).is_some())
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: Option<i32>,
     frame: i32,
     depth: i32,
+    hash: Option<i64>,
 }
 
 fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
     let mut nodes = Vec::new();
-    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth"], &mut |batch| {
+    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth", "stack_hash"], &mut |batch| {
         let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
-        let depth = int32(batch, "depth")?;
+        let (depth, hash) = (int32(batch, "depth")?, int64(batch, "stack_hash")?);
         for row in 0..batch.num_rows() {
             let own = nodes.len() as i32;
             nodes.push(Node {
                 parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                 frame: frame.get(row).unwrap_or_default(),
                 depth: depth.get(row).unwrap_or_default(),
+                hash: hash.get(row),
             });
         }
         Ok(())
@@ -171,23 +201,27 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
     Ok(columns.take()?)
 }
 
-/// All rows of a table, with the new numbers of their stacks.
+/// All rows of a table, with the new numbers of their stacks and frames.
 fn renumbered(
     source: &dyn TableSource,
     table: &'static Table,
     stacks: &Renumbered,
+    frames: &Renumbered,
 ) -> Result<Vec<RecordBatch>, SinkError> {
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     let mut rows = Vec::new();
     source.scan(table, &columns, &mut |batch| {
-        let old = int32(batch, STACK_ID)?;
-        let new = (0..batch.num_rows()).map(|row| stacks.0.get(&old.get(row)?).copied());
-        let new: ArrayRef = Arc::new(new.collect::<Int32Array>());
-        let of_name = |column: &&str| {
-            if *column == STACK_ID { Some(new.clone()) } else { batch.column_by_name(column).cloned() }
+        let new = |column: &str, numbers: &Renumbered| {
+            let old = int32(batch, column)?;
+            let new = (0..batch.num_rows()).map(|row| numbers.0.get(&old.get(row)?).copied());
+            Ok::<ArrayRef, SinkError>(Arc::new(new.collect::<Int32Array>()))
         };
-        let all: Option<Vec<ArrayRef>> = columns.iter().map(of_name).collect();
-        let all = all.ok_or("the table lacks a column")?;
+        let of_name = |column: &&str| match *column {
+            STACK_ID => new(STACK_ID, stacks),
+            START_FRAME_ID => new(START_FRAME_ID, frames),
+            other => Ok(batch.column_by_name(other).cloned().ok_or("the table lacks a column")?),
+        };
+        let all: Vec<ArrayRef> = columns.iter().map(of_name).collect::<Result<_, _>>()?;
         rows.push(RecordBatch::try_new(table.schema(), all)?);
         Ok(())
     })?;
@@ -215,10 +249,10 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Exception;
+    use crate::table::{Exception, Thread};
 
     fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32, depth: i32) -> Stack {
-        Stack { stack_id, parent_id, frame_id, depth }
+        Stack { stack_id, parent_id, frame_id, depth, stack_hash: Some(1000 + i64::from(stack_id)) }
     }
 
     #[test]
@@ -240,27 +274,36 @@ mod tests {
         for stack_id in [Some(4), None] {
             thrown.push(&Exception { ts_ns: 9, stack_id, ..Exception::default() });
         }
+        let mut threads = <Thread as Row>::Columns::default();
+        for (thread_key, start_frame_id) in [(0, None), (1, Some(3)), (2, Some(5))] {
+            threads.push(&Thread { thread_key, start_frame_id, ..Thread::default() });
+        }
         let source = vec![
             (Stack::TABLE, stacks.take().unwrap()),
             (Frame::TABLE, frames.take().unwrap()),
             (Exception::TABLE, thrown.take().unwrap()),
+            (Thread::TABLE, threads.take().unwrap()),
         ];
         let mut cpu = <CpuStack as Row>::Columns::default();
         cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
         let mut others: Vec<(&'static Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
         sink.write(CpuStack::TABLE, cpu.take().unwrap()).unwrap();
-        let kept = sink.finish(&source, &[Exception::TABLE]).unwrap();
+        let kept = sink.finish(&source, &[Exception::TABLE, Thread::TABLE]).unwrap();
         let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
         assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1), Some(2)]);
         assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0), Some(0)]);
+        let hashes: Vec<_> = int64(&kept.stack, "stack_hash").unwrap().iter().collect();
+        assert_eq!(hashes, [None, Some(1003), Some(1004)], "no row has the first one itself");
         assert_eq!(ints(&kept.cpu_stack, "stack_id"), [Some(1)]);
         assert_eq!(ints(&kept.kept[0][0], "stack_id"), [Some(2), None]);
         assert_eq!(int64(&kept.kept[0][0], "ts_ns").unwrap().iter().collect::<Vec<_>>(), [Some(9), Some(9)]);
         let addresses: Vec<_> = int64(&kept.frame, "address").unwrap().iter().collect();
         assert_eq!(
             (ints(&kept.stack, "frame_id"), addresses),
-            (vec![Some(0), Some(1), Some(2)], vec![Some(107), Some(105), Some(104)])
+            (vec![Some(0), Some(1), Some(2)], vec![Some(107), Some(105), Some(104), Some(103)])
         );
+        // Where a thread begins need not be in any stack.
+        assert_eq!(ints(&kept.kept[1][0], "start_frame_id"), [None, Some(3), Some(1)]);
     }
 }

@@ -7,13 +7,16 @@ use rustc_hash::FxHashMap;
 use super::frames::Stacks;
 use super::method::{Group, OfProcess};
 use super::union::Union;
-use crate::table::{Columns, CpuTag, Row};
+use crate::out::Out;
+use crate::sink::{Sink, SinkError};
+use crate::table::CpuTag;
 use crate::tags::{TagSet, Tagged};
 
 /// What is summed up for a tag of a process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     group: Group,
+    inclusive_ns: i64,
     threads: i64,
     last_thread: Option<i32>,
     wait: Union,
@@ -30,17 +33,24 @@ impl<'s> Tags<'s> {
         Self { sets: sets.iter().map(|set| (set, stacks.tagged(set))).collect() }
     }
 
-    /// Adds the rows of a process, by set and name of the tag.
-    pub(super) fn process(&self, of: OfProcess<'_>, rows: &mut <CpuTag as Row>::Columns) {
+    /// The sets, each with the tags of all stacks.
+    pub(super) fn sets(&self) -> &[(&'s TagSet, Tagged)] {
+        &self.sets
+    }
+
+    /// Writes the rows of a process, by set and name of the tag.
+    pub(super) fn process(&self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let mut rows = Out::default();
         for (set, tagged) in &self.sets {
             let named: BTreeMap<&str, Sum> = sums(tagged, of)
                 .into_iter()
                 .filter_map(|(tag, sum)| Some((tagged.name(tag)?, sum)))
                 .collect();
             for (tag, sum) in named {
-                rows.push(&row(of, set.name(), tag, &sum));
+                rows.push(&row(of, set.name(), tag, &sum), sink)?;
             }
         }
+        rows.flush(sink)
     }
 }
 
@@ -54,6 +64,14 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
         if sum.last_thread != Some(key.thread) {
             sum.last_thread = Some(key.thread);
             sum.threads += 1;
+        }
+    }
+    // Only tags that stacks have as their own get a row.
+    for (key, group) in of.groups.iter().filter(|(_, group)| group.samples > 0) {
+        for tag in tagged.inclusive(key.stack) {
+            if let Some(sum) = sums.get_mut(&tag) {
+                sum.inclusive_ns = sum.inclusive_ns.saturating_add(group.cpu_ns);
+            }
         }
     }
     let tag = |stack: Option<i32>| tagged.tag(stack.unwrap_or(-1));
@@ -84,6 +102,7 @@ fn row(of: OfProcess<'_>, tag_set: &str, tag: &str, sum: &Sum) -> CpuTag {
         tag: tag.to_owned(),
         samples: group.samples,
         cpu_ns: group.cpu_ns,
+        inclusive_ns: Some(sum.inclusive_ns),
         wait_ns: switched(sum.wait.total()),
         ready_ns: switched(sum.ready.total()),
         wait_sum_ns: switched(group.wait_ns),

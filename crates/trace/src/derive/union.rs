@@ -1,4 +1,17 @@
-//! Length of the union of intervals that come in the order of their starts.
+//! Intervals, and the length of the union of those that come in the order of their starts.
+
+use super::percentiles::ReadyKind;
+
+/// A wait or a time ready of a thread.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Interval {
+    pub(super) process: Option<i32>,
+    pub(super) stack: Option<i32>,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// How a time ready ended.
+    pub(super) ready: ReadyKind,
+}
 
 /// A union that grows.
 #[derive(Debug, Clone, Copy)]

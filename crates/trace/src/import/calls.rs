@@ -5,6 +5,7 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
+use super::call_facts;
 use super::context::Context;
 use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
@@ -18,6 +19,7 @@ pub(super) const EVENTS: Events = Events::Kernel(group::PERFINFO, &[opcode::ENTE
 
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[EVENTS],
+    hears: call_facts::EVENTS,
     tables: &[rows(Syscall::TABLE)],
     topics: &[Topic {
         place: 150,
@@ -28,7 +30,6 @@ pub(super) const DECLARATION: Declaration = Declaration {
         tables: &[Syscall::TABLE, SyscallFunction::TABLE],
     }],
     make: |_| Box::new(Calls::default()),
-    ..Declaration::EMPTY
 };
 
 /// Calls in each other that are held for a thread: functions of windows call back into their programs, which
@@ -134,6 +135,26 @@ impl Importer for Calls {
             self.exit(status, tid, event, context);
         }
         Ok(true)
+    }
+
+    /// What happens in a call says what it is about.
+    fn hear(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        // Behind a gap the exits of open calls may be missing.
+        let Some(hook) = hook.filter(|_| !self.open.is_empty() && self.gaps == context.gaps) else {
+            return Ok(());
+        };
+        if let Some(tid) = call_facts::thread(hook, event, context) {
+            let who = context.of_thread(tid, event.timestamp);
+            let innermost = self.open.get_mut(&who.thread_key).and_then(|calls| calls.last_mut());
+            innermost.into_iter().for_each(|call| call_facts::add(&mut call.row, hook, event, context));
+        }
+        Ok(())
     }
 
     /// Writes the calls that had not ended when the trace did.

@@ -31,11 +31,13 @@ pub(super) fn clipped(
             process_key: row.process_key,
             cpu: row.cpu,
             out_ns: row.out_ns,
+            out_priority: row.out_priority,
             ..ContextSwitch::default()
         };
     }
     row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
+    row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
     (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
     row.readied_ns = row.readied_ns.map(|ns| range.clip(ns));
@@ -57,6 +59,7 @@ fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
         (row.readied_ns, row.readying_thread_key, row.is_readied_by_dpc) = (None, None, false);
+        row.adjust_reason = None;
     }
     let (wait_ns, ready_ns) = lengths.unwrap_or_default();
     Some(ContextSwitch {
@@ -71,6 +74,7 @@ fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option
         ready_ns,
         is_open_wait: state_of(&row).is_some_and(was_waiting) && row.readied_ns.is_none(),
         priority: None,
+        out_priority: None,
         prev_c_state: None,
         ..row
     })

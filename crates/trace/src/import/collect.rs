@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use etwkit_decode::kernel::sample::{self, Interval};
 use etwkit_decode::kernel::stack::{self, Owner};
 use etwkit_decode::kernel::virtual_memory::{Allocation, opcode};
-use etwkit_decode::kernel::{Hook, dpc, group, net};
+use etwkit_decode::kernel::{Hook, dpc, group, mini_filter, net};
 use etwkit_decode::{Decoder, clr, tcpip, win32k};
+use etwkit_etl::clock::Clock;
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
 use super::assemblies::Assemblies;
 use super::cores::{self, Cores};
 use super::counter_names::{self, CounterNames};
+use super::disk_queue::DiskQueues;
 use super::job::{ImportError, Progress, Ticker};
 use super::object_types::ObjectTypes;
 use crate::counts::{Counts, end_of};
@@ -37,6 +39,10 @@ const RUNTIME_STACKS: i64 = 50;
 
 /// Seconds that a stack may come behind its event at most; in the traces at hand it is 0.4.
 const MAX_PATIENCE_S: i64 = 60;
+
+/// The events of minifilter drivers. With any of them files have to be known by name before they have a key.
+pub(super) const MINI_FILTERS: Events =
+    Events::KernelBetween(group::FILE, mini_filter::opcode::PRE_START, mini_filter::opcode::POST_FAILURE);
 
 /// Those who learn from kernel events in the order of time. They get the events that they name where they
 /// read them, and no others: whoever forgets to name one does not see it in any trace.
@@ -75,8 +81,12 @@ pub(super) struct Collected {
     pub(super) counters: CounterNames,
     /// Types of kernel objects.
     pub(super) object_types: ObjectTypes,
+    /// Requests of disks.
+    pub(super) disk_queues: DiskQueues,
     /// Whether DPCs or interrupts were recorded.
     pub(super) has_interrupts: bool,
+    /// Whether calls of minifilter drivers were recorded.
+    pub(super) has_mini_filters: bool,
     /// Raw time of the end.
     pub(super) end: i64,
     /// Raw time of the last event; none if there is no event.
@@ -105,6 +115,7 @@ struct Ahead {
     runtime_stacks: bool,
     kernel_network: bool,
     object_types: ObjectTypes,
+    disk_queues: DiskQueues,
     event_bytes: u64,
     has_interrupts: bool,
     /// Process ids that headers and allocations name.
@@ -114,7 +125,7 @@ struct Ahead {
 impl Ahead {
     /// Takes an event. Returns whether its place in time matters.
     #[inline]
-    fn event(&mut self, event: &RawEvent<'_>) -> bool {
+    fn event(&mut self, event: &RawEvent<'_>, clock: &Clock) -> bool {
         self.counts.add(event);
         // Records lie on multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
@@ -131,6 +142,7 @@ impl Ahead {
             }
             Some(hook) => match hook.group {
                 group::STACK => self.stack(hook, event),
+                group::DISK => self.disk_queues.observe(hook, event, clock),
                 group::PERFINFO => self.has_interrupts |= dpc::name(hook.opcode).is_some(),
                 group::OBJECT => {
                     self.object_types.observe(hook, event);
@@ -242,13 +254,14 @@ pub(super) fn collect(
         interrupted |= flow.is_break();
         flow
     };
-    let pass = session.for_each_wanted(|event| ahead.event(event), in_order)?;
+    let pass = session.for_each_wanted(|event| ahead.event(event, session.clock()), in_order)?;
     if interrupted {
         return Err(ImportError::Interrupted);
     }
     let FirstPass { facts, mut builder, mut dotnet } = c.first;
     let first_pass::Tally { config, mut decoder, .. } = facts;
-    let Ahead { counts, mentions, .. } = ahead;
+    let Ahead { counts, mentions, mut disk_queues, .. } = ahead;
+    disk_queues.sort();
     builder.mentioned_elsewhere(mentions);
     let methods = dotnet.finish_methods();
     let runtime_modules = dotnet.finish_modules();
@@ -267,6 +280,7 @@ pub(super) fn collect(
         methods,
         assemblies,
         has_interrupts: ahead.has_interrupts,
+        has_mini_filters: counts.identities().any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
         patience: ahead.patience.max(runtime).clamp(0, limit),
@@ -277,6 +291,7 @@ pub(super) fn collect(
         cores: c.cores,
         counters: c.counters,
         object_types: ahead.object_types,
+        disk_queues,
         config,
         decoder,
     };

@@ -6,17 +6,21 @@ use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::{group, image, process, thread};
 
 use super::context::Context;
+use super::identity::DescribedThread;
 use super::importer::{Declaration, Importer, Learned};
+use super::waiting;
 use crate::declared::{Events, Topic, sums};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 
 const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
+/// That a process begins to end, which tells nothing of what ran.
+const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
 pub(super) const PROCESSES: Declaration = Declaration {
     // All of these were read by the first pass. Events of the provider stay events: they say more.
-    takes: &[OF_PROCESSES, Events::Kernel(group::THREAD, thread::LIFETIME)],
+    takes: &[OF_PROCESSES, ENDINGS, Events::Kernel(group::THREAD, thread::LIFETIME)],
     tables: &[sums(Process::TABLE), sums(Thread::TABLE)],
     topics: &[Topic {
         place: 60,
@@ -36,15 +40,22 @@ struct Processes;
 impl Importer for Processes {
     fn finish(
         self: Box<Self>,
-        _: Learned<'_>,
+        learned: Learned<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         // Creators of processes and threads may be threads that no other row names.
         let processes = context.identity.processes();
         context.tables.push_all(processes, sink)?;
-        let threads = context.identity.threads();
-        context.tables.push_all(threads, sink)
+        let end = learned.collected.end;
+        for DescribedThread { row, begins } in context.identity.threads(end) {
+            let (process, time) = begins.map_or((None, end), |begins| (begins.process, begins.time));
+            let row = waiting::row(row, move |row, found| {
+                row.start_frame_id = begins.map(|begins| found.frame(begins.address));
+            });
+            context.wait(time, None, process, row);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,8 @@
 //! Exceptions, collections, compilations and thread pools of .NET programs.
 
-use etwkit_decode::clr::{self, Exception, GcStart, Method, Origin, Suspend, ThreadPool, id, method_flag};
+use etwkit_decode::clr::{
+    self, Exception, GcStart, HeapStats, Method, Origin, Suspend, ThreadPool, id, method_flag,
+};
 use etwkit_decode::kernel::stack::Owner;
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
@@ -43,6 +45,18 @@ type Runner = (Option<ProcessKey>, Option<u32>);
 /// A runtime in a process.
 type Runtime = (Option<ProcessKey>, u16);
 
+/// Threads of a runtime are to stop, or have stopped.
+#[derive(Debug, Clone, Copy)]
+struct Suspension {
+    begin: i64,
+    /// When all had stopped.
+    stopped: Option<i64>,
+    /// From when on they were let run again.
+    restart: Option<i64>,
+    /// The runtime, if it was to collect.
+    runtime: Option<u16>,
+}
+
 /// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again
 /// before it ends.
 const BACKGROUND: u32 = 1;
@@ -53,8 +67,10 @@ struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
-    /// When a thread asked those of its process to stop, and the runtime if that was to collect.
-    suspensions: FxHashMap<Runner, (i64, Option<u16>)>,
+    /// By the thread that asked those of its process to stop.
+    suspensions: FxHashMap<Runner, Suspension>,
+    /// The last collection of each runtime that ended.
+    ended: FxHashMap<Runtime, usize>,
     /// The last collection that each runtime began.
     last: FxHashMap<Runtime, usize>,
     /// The last one that it began and that may go on while threads run.
@@ -103,7 +119,13 @@ impl Dotnet {
             (Origin::Runtime, id::GC_SUSPEND_BEGIN) => {
                 let Some(suspend) = Suspend::parse(payload, version) else { return Ok(false) };
                 let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
-                self.suspensions.insert((process, event.thread_id()), (ns, runtime));
+                let suspension = Suspension { begin: ns, stopped: None, restart: None, runtime };
+                self.suspensions.insert((process, event.thread_id()), suspension);
+            }
+            // These stay events: they say more than sums do.
+            (Origin::Runtime, id::GC_SUSPEND_END | id::GC_RESTART_BEGIN | id::GC_HEAP_STATS) => {
+                self.part(process, event, ns);
+                return Ok(false);
             }
             (Origin::Runtime, id::GC_RESTART_END) => self.restarted((process, event.thread_id()), ns),
             (Origin::Runtime, id::JITTING_STARTED) => {
@@ -149,7 +171,27 @@ impl Dotnet {
         }
     }
 
+    /// Takes a part of a pause, or what is there behind a collection.
+    fn part(&mut self, process: Option<ProcessKey>, event: &RawEvent<'_>, ns: i64) {
+        let suspension = self.suspensions.get_mut(&(process, event.thread_id()));
+        match (event.descriptor().id, suspension) {
+            (id::GC_SUSPEND_END, Some(suspension)) => suspension.stopped = Some(ns),
+            (id::GC_RESTART_BEGIN, Some(suspension)) => suspension.restart = Some(ns),
+            (id::GC_HEAP_STATS, _) => {
+                let Some(stats) = HeapStats::parse(event.payload(), event.version() as u8) else { return };
+                let ended = self.ended.remove(&(process, stats.clr_instance));
+                if let Some(row) = ended.and_then(|index| self.collections.get_mut(index)) {
+                    heaps(row, &stats);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn gc_end(&mut self, process: Option<ProcessKey>, number: u32, runtime: u16, ns: i64) {
+        if let Some(index) = self.by_number.get(&(process, runtime, number)) {
+            self.ended.insert((process, runtime), *index);
+        }
         let known = self.by_number.get(&(process, runtime, number)).copied();
         let known =
             known.and_then(|index| self.collections.get_mut(index)).filter(|row| row.end_ns.is_none());
@@ -170,7 +212,8 @@ impl Dotnet {
     /// Threads run again. The time belongs to the collection that began while they stood still; without one
     /// to the collection in the background that is in progress, whichever thread began it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
-        let Some((begin, Some(runtime))) = self.suspensions.remove(&runner) else { return };
+        let Some(suspension) = self.suspensions.remove(&runner) else { return };
+        let Suspension { begin, stopped, restart, runtime: Some(runtime) } = suspension else { return };
         let runtime = (runner.0, runtime);
         let find = |which: &FxHashMap<Runtime, usize>, is_meant: &dyn Fn(&table::Gc) -> bool| {
             which.get(&runtime).copied().filter(|index| self.collections.get(*index).is_some_and(is_meant))
@@ -180,7 +223,12 @@ impl Dotnet {
         match began.or_else(goes_on).and_then(|index| self.collections.get_mut(index)) {
             Some(row) => {
                 let more = ns.saturating_sub(begin);
-                row.suspended_ns = Some(row.suspended_ns.unwrap_or_default().saturating_add(more));
+                let add = |sum: &mut Option<i64>, more: Option<i64>| {
+                    *sum = more.map_or(*sum, |more| Some(sum.unwrap_or_default().saturating_add(more)));
+                };
+                add(&mut row.suspended_ns, Some(more));
+                add(&mut row.suspending_ns, stopped.map(|stopped| stopped.saturating_sub(begin)));
+                add(&mut row.restarting_ns, restart.map(|restart| ns.saturating_sub(restart)));
             }
             None => self.unattributed += 1,
         }
@@ -212,6 +260,7 @@ impl Dotnet {
             il_size_bytes: start.map(|(_, bytes)| bytes.into()),
             size_bytes: method.size.into(),
             is_dynamic,
+            tier: method_flag::tier(method.flags),
         };
         context.tables.push(&row, sink)
     }
@@ -238,6 +287,16 @@ impl Importer for Dotnet {
         context.notes.pauses = self.unattributed;
         Ok(())
     }
+}
+
+/// What is there behind a collection.
+fn heaps(row: &mut table::Gc, stats: &HeapStats) {
+    let [gen0, gen1, gen2, large, pinned] = stats.sizes.map(|size| size.map(u64::cast_signed));
+    (row.gen0_bytes, row.gen1_bytes, row.gen2_bytes) = (gen0, gen1, gen2);
+    (row.large_bytes, row.pinned_bytes) = (large, pinned);
+    row.promoted_bytes = Some(stats.promoted.cast_signed());
+    row.pinned_objects = Some(stats.pinned_objects.cast_signed());
+    row.handles = Some(stats.handles.cast_signed());
 }
 
 /// A row with the stack in its event; without one the stack that the runtime writes behind it.

@@ -3,6 +3,7 @@
 use etwkit_decode::kernel::dpc::{self, DpcIsr, opcode};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
 
 use super::context::Context;
 use super::importer::{Declaration, Importer, IsShown};
@@ -35,7 +36,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         events: &[EVENTS],
         tables: &[table::DpcIsr::TABLE],
     }],
-    make: |_| Box::new(Dpcs),
+    make: |_| Box::new(Dpcs::default()),
     ..Declaration::EMPTY
 };
 
@@ -45,8 +46,30 @@ pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, Dp
     Some((kind, DpcIsr::parse(event.payload(), hook.opcode, hook.version, event.pointer_size())?))
 }
 
-/// DPCs and interrupts stand for themselves.
-struct Dpcs;
+/// Those of a processor that are held, since a longer one around them may still end.
+const MAX_HELD: usize = 256;
+
+/// DPCs and interrupts stand for themselves; what came in between is told apart.
+#[derive(Default)]
+struct Dpcs {
+    /// Begin and length of those of each processor that no other one has around it so far, by their ends.
+    ended: FxHashMap<u16, Vec<(i64, i64)>>,
+}
+
+impl Dpcs {
+    /// Time of those that lie within the one that ends now on a processor. They are logged when they end, so
+    /// that what interrupted this one came before it; those inside of others are counted with these.
+    fn inside(&mut self, cpu: u16, start_ns: i64, end_ns: i64) -> i64 {
+        let ended = self.ended.entry(cpu).or_default();
+        let first = ended.iter().rposition(|(start, _)| *start < start_ns).map_or(0, |before| before + 1);
+        let inside = ended.drain(first..).map(|(_, length)| length).fold(0, i64::saturating_add);
+        if ended.len() >= MAX_HELD {
+            ended.remove(0);
+        }
+        ended.push((start_ns, end_ns.saturating_sub(start_ns)));
+        inside
+    }
+}
 
 impl Importer for Dpcs {
     fn kernel(
@@ -57,30 +80,33 @@ impl Importer for Dpcs {
         _: &mut dyn Sink,
     ) -> IsShown {
         let Some((kind, read)) = read(hook, event) else { return Ok(false) };
-        write(kind, read, event, context);
+        let (start_ns, end_ns) = (context.ns(read.initial_time), context.ns(event.timestamp));
+        let inside_ns = self.inside(event.cpu, start_ns, end_ns);
+        if context.range.contains(start_ns) {
+            let duration_ns = end_ns.saturating_sub(start_ns);
+            let row = table::DpcIsr {
+                kind,
+                cpu: event.cpu.into(),
+                start_ns,
+                end_ns,
+                duration_ns,
+                exclusive_ns: duration_ns.saturating_sub(inside_ns).max(0),
+                vector: read.vector.map(Into::into),
+                ..table::DpcIsr::default()
+            };
+            write(row, &read, event, context);
+        }
         Ok(true)
     }
 }
 
-fn write(kind: &'static str, read: DpcIsr, event: &RawEvent<'_>, context: &mut Context<'_>) {
+fn write(row: table::DpcIsr, read: &DpcIsr, event: &RawEvent<'_>, context: &mut Context<'_>) {
     let running = context.running_on(event.cpu);
-    let (start_ns, end_ns) = (context.ns(read.initial_time), context.ns(event.timestamp));
-    if !context.range.contains(start_ns) {
-        return;
-    }
-    let row = table::DpcIsr {
-        kind,
-        cpu: event.cpu.into(),
-        start_ns,
-        end_ns,
-        duration_ns: end_ns.saturating_sub(start_ns),
-        vector: read.vector.map(Into::into),
-        ..table::DpcIsr::default()
-    };
     let process = running.and_then(|tid| context.directory.process_of_thread(tid, event.timestamp));
+    let routine = read.routine;
     let row = waiting::row(row, move |row, stacks| {
         row.stack_id = stacks.own();
-        row.frame_id = stacks.kernel_frame(read.routine);
+        row.frame_id = stacks.kernel_frame(routine);
     });
     context.wait(event.timestamp, running, process, row);
 }

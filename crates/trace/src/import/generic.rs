@@ -5,10 +5,11 @@ use std::sync::Arc;
 use etwkit_decode::clr::{self, Origin};
 use etwkit_decode::kernel::{Hook, group, scheduler};
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_decode::{Plan, Source};
+use etwkit_decode::tables::names;
+use etwkit_decode::{Plan, Source, found_text};
 use etwkit_etl::{Guid, Identity, RawEvent};
 use rustc_hash::FxHashMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::context::Context;
 use super::identity::key;
@@ -51,6 +52,8 @@ struct Generic {
     /// By address of the plan. The plan is kept, so that no address stands for two.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,
     guids: FxHashMap<Guid, Arc<str>>,
+    /// Names of events out of the built-in tables.
+    built_in: FxHashMap<&'static str, Arc<str>>,
     last_activity: Option<(Guid, Arc<str>)>,
     keep_payload: bool,
 }
@@ -61,6 +64,7 @@ impl Generic {
             attributor: Attributor::new(learned.collected.directory.first_threads.clone()),
             names: FxHashMap::default(),
             guids: FxHashMap::default(),
+            built_in: FxHashMap::default(),
             last_activity: None,
             keep_payload: learned.keep_payload,
         }
@@ -117,13 +121,16 @@ impl Generic {
     }
 
     /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
-    /// end.
+    /// end. Where no layout is known the texts in the payload stand for the fields.
     fn fields(&self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &mut Context<'_>) -> Decoded {
         let payload = event.payload();
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
         let Some(plan) = plan else {
             context.notes.not_described += 1;
-            return Decoded { fields: None, message: None, payload: raw() };
+            let payload = raw();
+            let texts = payload.as_deref().map(found_text::of).filter(|texts| !texts.is_empty());
+            let fields = texts.map(|texts| json!({"text": texts}).to_string());
+            return Decoded { fields, message: None, payload };
         };
         let renderer = Renderer { clock: Some(context.clock), limits: Limits::NONE };
         let (fields, is_complete) = renderer.object(plan, payload);
@@ -140,7 +147,10 @@ impl Generic {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
             let provider = context.decoder.provider_name(guid);
-            return Names { guid: self.guid(guid), provider, name: None, described_by: None };
+            let name = names::of_kind(event.identity());
+            let name = name.map(|name| Arc::clone(self.built_in.entry(name).or_insert_with(|| name.into())));
+            let described_by = name.is_some().then_some(names::SOURCE);
+            return Names { guid: self.guid(guid), provider, name, described_by };
         };
         let address = Arc::as_ptr(plan) as usize;
         if let Some((_, names)) = self.names.get(&address) {
@@ -148,10 +158,12 @@ impl Generic {
         }
         let guid = event_guid(event, Some(plan));
         let schema = plan.schema();
+        let name = names::of_event(event.identity(), Some(plan));
+        let name = name.or(Some(&*schema.name).filter(|number| !number.is_empty()));
         let names = Names {
             guid: self.guid(guid),
             provider: schema.provider_name.clone().or_else(|| context.decoder.provider_name(guid)),
-            name: Some(Arc::from(&*schema.name)).filter(|name: &Arc<str>| !name.is_empty()),
+            name: name.map(Arc::from),
             described_by: Some(schema.source.name()),
         };
         self.names.insert(address, (Arc::clone(plan), names.clone()));

@@ -18,7 +18,34 @@ pub(super) struct Identity<'d> {
     unseen: FxHashMap<u32, i32>,
     /// When threads that began in the trace were made ready and switched in for the first time, by their
     /// keys.
-    first_runs: FxHashMap<i32, (Option<i64>, i64)>,
+    first_runs: FxHashMap<i32, FirstRun>,
+    /// The ideal processors of threads, by their keys.
+    ideal_cpus: FxHashMap<i32, u8>,
+    /// When the system calls that started processes were entered.
+    create_calls: FxHashMap<ProcessKey, i64>,
+}
+
+/// The first time that a thread was switched in.
+#[derive(Debug, Clone, Copy)]
+struct FirstRun {
+    readied: Option<i64>,
+    switch_in: i64,
+    /// Raw time behind which no event was missing.
+    known_since: i64,
+}
+
+/// The row of a thread, and where its program's own code begins, to be looked up.
+pub(super) struct DescribedThread {
+    pub(super) row: Thread,
+    pub(super) begins: Option<Begin>,
+}
+
+/// An address of a process at a raw time, where a module is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begin {
+    pub(super) process: Option<ProcessKey>,
+    pub(super) time: i64,
+    pub(super) address: u64,
 }
 
 /// Process and thread of a row.
@@ -41,7 +68,14 @@ pub(super) fn key(process: Option<ProcessKey>) -> Option<i32> {
 
 impl<'d> Identity<'d> {
     pub(super) fn new(directory: &'d Directory, clock: &'d Clock) -> Self {
-        Self { directory, clock, unseen: FxHashMap::default(), first_runs: FxHashMap::default() }
+        Self {
+            directory,
+            clock,
+            unseen: FxHashMap::default(),
+            first_runs: FxHashMap::default(),
+            ideal_cpus: FxHashMap::default(),
+            create_calls: FxHashMap::default(),
+        }
     }
 
     /// Takes when a thread that was not on a processor before was switched in, and when it was first made
@@ -52,8 +86,19 @@ impl<'d> Identity<'d> {
         let start = instance.and_then(|thread| thread.start);
         if let Some(start) = start.filter(|start| *start >= known_since && *start <= switch_in) {
             let readied = readied.filter(|readied| *readied >= start);
-            self.first_runs.entry(thread.0 as i32).or_insert((readied, switch_in));
+            let first = FirstRun { readied, switch_in, known_since };
+            self.first_runs.entry(thread.0 as i32).or_insert(first);
         }
+    }
+
+    /// Takes when the system call was entered in which a process started.
+    pub(super) fn create_call(&mut self, process: ProcessKey, enter_ns: i64) {
+        self.create_calls.insert(process, enter_ns);
+    }
+
+    /// Takes the ideal processor of a thread, as its first switch-out has it.
+    pub(super) fn ideal_cpu(&mut self, thread_key: i32, cpu: u8) {
+        self.ideal_cpus.entry(thread_key).or_insert(cpu);
     }
 
     /// The thread that an id means at a raw time, with its process.
@@ -83,9 +128,37 @@ impl<'d> Identity<'d> {
 
     /// The rows of `process`.
     pub(super) fn processes(&mut self) -> Vec<Process> {
+        let first_threads = self.first_threads();
         let instances = self.directory.processes.instances();
-        let keys = instances.iter().zip(0..);
-        keys.map(|(process, process_key)| self.process(process_key, process)).collect()
+        let rows = instances.iter().zip(0..).zip(first_threads);
+        rows.map(|((process, key), first)| self.process(key, process, first)).collect()
+    }
+
+    /// Of each process that began in the trace, the thread that began first in it.
+    fn first_threads(&self) -> Vec<Option<i32>> {
+        let processes = self.directory.processes.instances();
+        let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
+        for (thread, key) in self.directory.threads.instances().iter().zip(0..) {
+            let Some(start) = thread.start else { continue };
+            let Some(process) = self.directory.process_at(thread.pid, start) else { continue };
+            let at = process.0 as usize;
+            let began = processes.get(at).and_then(|process| process.start);
+            if began.is_some_and(|began| began <= start)
+                && let Some(slot) = first.get_mut(at)
+                && slot.is_none_or(|(earliest, _)| start < earliest)
+            {
+                *slot = Some((start, key));
+            }
+        }
+        first.into_iter().map(|first| first.map(|(_, key)| key)).collect()
+    }
+
+    /// From the creator's call, or where that is not known the start of a process, to the first switch-in of
+    /// its first thread.
+    fn start_cost(&self, start: Option<i64>, call_ns: Option<i64>, first: Option<i32>) -> Option<i64> {
+        let (start, first) = (start?, self.first_runs.get(&first?)?);
+        let start_ns = (first.known_since <= start).then(|| self.clock.nanoseconds(start))?;
+        Some(self.clock.nanoseconds(first.switch_in).saturating_sub(call_ns.unwrap_or(start_ns)))
     }
 
     /// Key of the thread that logged the start of a process or thread.
@@ -93,7 +166,7 @@ impl<'d> Identity<'d> {
         Some(self.thread_key(tid?, start?))
     }
 
-    fn process(&mut self, process_key: i32, p: &ProcessInstance) -> Process {
+    fn process(&mut self, process_key: i32, p: &ProcessInstance, first_thread: Option<i32>) -> Process {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let name = if p.pid == 0 && p.name.is_empty() { "Idle" } else { &p.name };
         // A parent is looked for where its child began; one that began later only has its id.
@@ -102,6 +175,7 @@ impl<'d> Identity<'d> {
             let began = self.directory.processes.instance(*parent).and_then(|parent| parent.start);
             parent.0 as i32 != process_key && began.is_none_or(|began| began <= born)
         });
+        let create_call_ns = self.create_calls.get(&ProcessKey(process_key as u32)).copied();
         Process {
             process_key,
             pid: p.pid as i32,
@@ -113,25 +187,51 @@ impl<'d> Identity<'d> {
             sid: p.sid.clone(),
             creator_thread_key: self.creator(p.creator_tid, p.start),
             start_ns: self.ns(p.start),
+            create_call_ns,
+            first_thread_key: first_thread,
+            start_cost_ns: self.start_cost(p.start, create_call_ns, first_thread),
+            terminate_ns: self.ns(p.terminate),
             stop_ns: self.ns(p.stop),
+            exit_duration_ns: self.ns(p.stop).zip(self.ns(p.terminate)).map(|(a, b)| a.saturating_sub(b)),
             exit_code: p.exit_code.map(|code| code as i32),
             package: text(&p.package),
             is_defunct: p.defunct,
+            is_wow64: p.is_wow64(),
+            is_protected: p.is_protected(),
+            object_address: p.object_address().map(u64::cast_signed),
         }
     }
 
-    /// The rows of `thread`.
-    pub(super) fn threads(&mut self) -> Vec<Thread> {
+    /// The rows of `thread`; `end` is the raw time of the end of the trace.
+    pub(super) fn threads(&mut self, end: i64) -> Vec<DescribedThread> {
         let known = self.directory.threads.instances().iter().zip(0..);
-        let mut rows: Vec<Thread> = known.map(|(thread, key)| self.thread(key, thread)).collect();
+        let described = |(thread, key)| {
+            let begins = self.begin(thread, end);
+            DescribedThread { row: self.thread(key, thread), begins }
+        };
+        let mut rows: Vec<DescribedThread> = known.map(described).collect();
         let mut unseen: Vec<(i32, u32)> = self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
         unseen.sort_unstable();
         for (thread_key, tid) in unseen {
             // Idle threads belong to process 0 without any event.
             let process = if tid == 0 { self.directory.process_of_thread(0, 0) } else { None };
-            rows.push(Thread { thread_key, tid: tid as i32, process_key: key(process), ..Thread::default() });
+            let ideal_cpu = self.ideal_cpus.get(&thread_key).copied().map(i32::from);
+            let (tid, process_key) = (tid as i32, key(process));
+            let row = Thread { thread_key, tid, process_key, ideal_cpu, ..Thread::default() };
+            rows.push(DescribedThread { row, begins: None });
         }
         rows
+    }
+
+    /// Where a thread begins, at a time at which the module is there: a program is mapped behind the start of
+    /// its first thread.
+    fn begin(&self, thread: &ThreadInstance, end: i64) -> Option<Begin> {
+        let address = thread.traits.as_deref()?.start_address.filter(|address| *address != 0)?;
+        let process = self.directory.process_at(thread.pid, thread.first_seen);
+        let times = [thread.first_seen, thread.stop.unwrap_or(end)];
+        let is_known = |time: &i64| self.directory.image_at(process, address, *time).is_some();
+        let time = times.into_iter().find(is_known)?;
+        Some(Begin { process, time, address })
     }
 
     fn thread(&mut self, thread_key: i32, t: &ThreadInstance) -> Thread {
@@ -143,13 +243,15 @@ impl<'d> Identity<'d> {
             process_key: key(self.directory.process_at(t.pid, t.first_seen)),
             creator_thread_key: self.creator(t.creator_tid, t.start),
             start_ns: self.ns(t.start),
-            first_readied_ns: self.ns(first.and_then(|(readied, _)| readied)),
-            first_in_ns: self.ns(first.map(|(_, switch_in)| switch_in)),
+            first_readied_ns: self.ns(first.and_then(|first| first.readied)),
+            first_in_ns: self.ns(first.map(|first| first.switch_in)),
             stop_ns: self.ns(t.stop),
             name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
             base_priority: traits.and_then(|traits| traits.base_priority).map(i32::from),
             affinity: traits.and_then(|traits| traits.affinity).map(|mask| mask as i64),
             start_address: traits.and_then(|traits| traits.start_address).map(|address| address as i64),
+            start_frame_id: None,
+            ideal_cpu: self.ideal_cpus.get(&thread_key).copied().map(i32::from),
         }
     }
 
@@ -178,6 +280,8 @@ impl<'d> Identity<'d> {
             description: version.and_then(|v| text(&v.description)),
             time_date_stamp: image.time_date_stamp as i32,
             checksum: image.checksum as i32,
+            load_reason: image.reason.map(|(reason, _)| reason.cast_signed()),
+            parent_module_id: image.reason.and_then(|(_, parent)| parent).map(u32::cast_signed),
         }
     }
 
@@ -206,6 +310,7 @@ impl<'d> Identity<'d> {
                     process_key: key(process),
                     address: Some(method.start as i64),
                     size_bytes: Some(method.size.into()),
+                    ..Method::default()
                 });
             }
         }

@@ -10,6 +10,7 @@ use etwkit_etl::bytes::utf16_text;
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
+use super::disk_queue::DiskQueues;
 use super::identity::Who;
 use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::line::Seq;
@@ -30,7 +31,7 @@ const INITS: Events = Events::Kernel(
 );
 /// Which path a file key stands for: read by the first pass.
 const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
-const OPERATIONS: Events =
+pub(super) const OPERATIONS: Events =
     Events::KernelBetween(group::FILE, file_io::opcode::CREATE, file_io::opcode::QUERY_EA);
 const FAULTS: Events = Events::Kernel(group::MEMORY, &[fault::opcode::HARD_FAULT]);
 
@@ -76,10 +77,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
             answers: "which pages were read from disk",
             recorded_by: "HARD_FAULTS",
             events: &[FAULTS],
-            tables: &[table::HardFault::TABLE],
+            tables: &[table::HardFault::TABLE, table::HardFaultFile::TABLE],
         },
     ],
-    make: |_| Box::new(Io::default()),
+    make: |learned| Box::new(Io::new(&learned.collected.disk_queues)),
     ..Declaration::EMPTY
 };
 
@@ -94,8 +95,9 @@ struct Open {
 const UNKNOWN: &str = "unknown";
 
 /// Pairs starts with ends.
-#[derive(Debug, Default)]
-struct Io {
+#[derive(Debug)]
+struct Io<'l> {
+    queues: &'l DiskQueues,
     /// Starts of disk accesses by request packet.
     disk_starts: FxHashMap<u64, Seq>,
     issuers: Issuers,
@@ -107,7 +109,19 @@ struct Io {
     paths: Interner,
 }
 
-impl Io {
+impl<'l> Io<'l> {
+    fn new(queues: &'l DiskQueues) -> Self {
+        Self {
+            queues,
+            disk_starts: FxHashMap::default(),
+            issuers: Issuers::default(),
+            last_completion: FxHashMap::default(),
+            operations: FxHashMap::default(),
+            opened: FxHashMap::default(),
+            paths: Interner::default(),
+        }
+    }
+
     /// Takes a disk event. Returns whether it is one that this table shows.
     fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
@@ -162,6 +176,7 @@ impl Io {
         let (io_ns, service_ns) =
             (complete_ns.saturating_sub(init_ns), complete_ns.saturating_sub(service_start));
         let is_flush = op == disk::opcode::FLUSH;
+        let depths = self.queues.depths(io.disk, init_ns, complete_ns);
         let row = table::DiskIo {
             kind: match op {
                 disk::opcode::READ => "read",
@@ -181,6 +196,8 @@ impl Io {
             path: if is_flush { None } else { context.path(io.file_key, time) },
             priority: (io.irp_flags >> 17 & 7) as i32,
             irp_flags: io.irp_flags as i32,
+            queue_depth_start: depths.map(|(start, _)| start as i32),
+            queue_depth_end: depths.map(|(_, end)| end as i32),
             stack_id: None,
         };
         let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(start));
@@ -214,6 +231,12 @@ impl Io {
             path,
             offset_bytes: op.transfer.map(|(offset, _)| offset as i64),
             size_bytes: op.transfer.map(|(_, bytes)| bytes.into()),
+            create_options: op.create.map(|create| create.options().cast_signed()),
+            create_disposition: op.create.map(|create| create.disposition().into()),
+            file_attributes: op.create.map(|create| create.attributes.cast_signed()),
+            share_access: op.create.map(|create| create.share_access.cast_signed()),
+            io_flags: op.io_flags.map(u32::cast_signed),
+            info_class: op.info_class.map(u32::cast_signed),
             ..table::FileIo::default()
         };
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
@@ -297,7 +320,7 @@ impl Io {
     }
 }
 
-impl Importer for Io {
+impl Importer for Io<'_> {
     fn kernel(
         &mut self,
         hook: Hook,

@@ -83,7 +83,13 @@ impl Loggers {
         }
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
-        if matches!(kind, Start | StartError)
+        if kind == StartError {
+            // Mostly the name is taken: the session that has it goes on.
+            let mut failed = Logger::default();
+            tell(&mut failed, fields);
+            return context.tables.push(&failed, sink);
+        }
+        if kind == Start
             && let Some((_, before)) = self.live.remove(&of)
         {
             // Its stop is missing: a name has one session at a time.
@@ -98,7 +104,7 @@ impl Loggers {
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
-        let has_ended = matches!(kind, Stop | StopError | StartError) || self.live.len() > MAX_LIVE;
+        let has_ended = matches!(kind, Stop | StopError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
             context.tables.push(&ended, sink)?;
         }

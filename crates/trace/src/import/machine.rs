@@ -1,7 +1,7 @@
 //! The recording, the machine, and what a reader of the numbers should know.
 
 use etwkit_decode::eventinfo;
-use etwkit_decode::kernel::config::opcode;
+use etwkit_decode::kernel::config::{Platform, opcode};
 use etwkit_decode::kernel::merge::SYSTEM_CONFIG_EX;
 use etwkit_decode::kernel::{event_trace, group};
 use etwkit_etl::Session;
@@ -170,6 +170,34 @@ fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iter
     })
 }
 
+/// Revision of a build: the second number of `22621.4890.amd64fre.ni_release.220506-1250`.
+fn revision(build_lab: &str) -> Option<i32> {
+    build_lab.split('.').nth(1)?.parse().ok()
+}
+
+/// Manufacturers of machines that are always virtual; how the name begins, in lower case.
+const VIRTUAL_MANUFACTURERS: [&str; 8] =
+    ["amazon ec2", "bochs", "innotek", "nutanix", "openstack", "parallels", "qemu", "vmware"];
+
+/// Products that are virtual machines, whoever makes them; parts of the name, in lower case.
+const VIRTUAL_PRODUCTS: [&str; 8] = [
+    "virtual machine",
+    "virtualbox",
+    "virtual platform",
+    "hvm domu",
+    "kvm",
+    "standard pc (",
+    "bhyve",
+    "google compute engine",
+];
+
+/// Whether firmware describes a virtual machine.
+fn is_virtual(platform: &Platform) -> bool {
+    let (manufacturer, product) = (platform.manufacturer.to_lowercase(), platform.product.to_lowercase());
+    VIRTUAL_MANUFACTURERS.iter().any(|name| manufacturer.trim().starts_with(name))
+        || VIRTUAL_PRODUCTS.iter().any(|name| product.contains(name))
+}
+
 /// The row of the recording, as far as the headers say.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
     let Some(first) = session.earliest() else { return Trace::default() };
@@ -186,6 +214,8 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         computer: cpu.and_then(|c| text(&c.computer_name)),
         os_version: Some(format!("{major}.{minor}.{}", h.build)),
         os_name: config.product_name.as_deref().and_then(text),
+        os_revision: config.build_lab.as_deref().and_then(revision),
+        is_virtual_machine: config.platform.as_ref().map(is_virtual),
         start_utc: utc_text(clock.start).unwrap_or_default(),
         start_filetime: clock.start,
         time_zone_bias_minutes: Some(h.time_zone.bias_at(clock.start)),
@@ -223,5 +253,35 @@ mod tests {
         const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
         assert_eq!(days(UNIX_EPOCH), Vec::<String>::new());
         assert_eq!(days(UNIX_EPOCH + 864_000_000_000), ["1970-01-02T00:00:00.0000000Z"]);
+    }
+
+    /// The examples of `docs/numbers/machine.md`.
+    #[test]
+    fn firmware_tells_whether_a_machine_is_virtual() {
+        for (manufacturer, product, expected) in [
+            ("Microsoft Corporation", "Virtual Machine", true),
+            ("Microsoft Corporation", "Surface Pro 7", false),
+            ("VMware, Inc.", "VMware7,1", true),
+            ("innotek GmbH", "VirtualBox", true),
+            ("QEMU", "Standard PC (Q35 + ICH9, 2009)", true),
+            ("Amazon EC2", "t3.xlarge", true),
+            ("Xen", "HVM domU", true),
+            ("Dell Inc.", "PowerEdge R440", false),
+            ("ASUS", "System Product Name", false),
+        ] {
+            let platform = Platform {
+                manufacturer: manufacturer.to_owned(),
+                product: product.to_owned(),
+                bios_date: String::new(),
+                bios_version: String::new(),
+            };
+            assert_eq!(is_virtual(&platform), expected, "{manufacturer} {product}");
+        }
+    }
+
+    #[test]
+    fn the_revision_is_the_second_number_of_a_build() {
+        assert_eq!(revision("26100.4652.amd64fre.ge_release.240331-1435"), Some(4652));
+        assert_eq!((revision("22621"), revision("")), (None, None));
     }
 }

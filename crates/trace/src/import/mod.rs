@@ -10,9 +10,12 @@
 //! The second pass hands rows on in batches, so that memory does not grow with the trace.
 
 mod actor;
+mod adapters;
 mod affinity;
+mod alpc;
 mod arena;
 mod assemblies;
+mod call_facts;
 mod calls;
 mod clip;
 mod collect;
@@ -23,18 +26,24 @@ mod counter_names;
 mod counters;
 mod deltas;
 mod described;
+mod disk_queue;
 mod dns;
 mod dotnet;
 mod dpc;
+mod event_count;
+pub mod facts;
 mod focus;
 mod gdi_user;
 mod generic;
 mod given;
 mod handles;
+mod heap;
 mod identity;
 mod importer;
 mod inline_stack;
 mod inputs;
+mod instead;
+mod interrupts;
 mod io;
 mod job;
 mod line;
@@ -43,22 +52,27 @@ mod machine;
 mod maps;
 mod marks;
 mod memory;
+mod mini_filter;
 mod net;
 mod nodes;
 mod notes;
 mod object_types;
 mod objects;
 mod outbox;
+mod page_fault;
+mod pool;
 mod power;
 mod priority;
 mod range;
 mod registry;
 mod routes;
 mod rows;
+mod runtimes;
 mod samples;
 pub mod screenshots;
 mod second_pass;
 mod settings;
+mod sockets;
 mod stack_events;
 mod stacks;
 mod standby;
@@ -66,6 +80,7 @@ mod switches;
 mod tables;
 mod tcp;
 mod tcp_connection;
+mod timer;
 mod user_lock;
 mod virtual_memory;
 mod waiting;
@@ -87,7 +102,10 @@ use importer::Declaration;
 /// show. When the trace ends they finish in the opposite order, since what is open may still name threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
+    &event_count::DECLARATION,
     &machine::DECLARATION,
+    &adapters::DECLARATION,
+    &facts::DECLARATION,
     &loggers::DECLARATION,
     &core_rows::DECLARATION,
     &described::PROCESSES,
@@ -101,20 +119,28 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &power::DECLARATION,
     &counters::DECLARATION,
     &io::DECLARATION,
+    &mini_filter::DECLARATION,
+    &page_fault::DECLARATION,
     &net::DECLARATION,
     &dns::DECLARATION,
     &tcp::DECLARATION,
+    &sockets::DECLARATION,
     &memory::DECLARATION,
     &settings::DECLARATION,
+    &timer::DECLARATION,
     &standby::DECLARATION,
     &registry::DECLARATION,
     &calls::DECLARATION,
+    &alpc::DECLARATION,
     &handles::DECLARATION,
     &maps::DECLARATION,
     &virtual_memory::DECLARATION,
+    &heap::DECLARATION,
+    &pool::DECLARATION,
     &win32k::DECLARATION,
     &screenshots::DECLARATION,
     &marks::DECLARATION,
+    &runtimes::DECLARATION,
     &dotnet::DECLARATION,
     &generic::DECLARATION,
 ];

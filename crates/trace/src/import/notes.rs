@@ -18,6 +18,8 @@ pub(super) struct Notes {
     pub(super) not_described: u64,
     /// Events that ended before their last field.
     pub(super) incomplete: u64,
+    /// Events that were counted without their kind.
+    pub(super) kinds_together: u64,
 }
 
 impl Notes {
@@ -90,6 +92,12 @@ impl Notes {
                 "events whose layout is not known: they are kept as bytes",
             ),
             ("info", "event_incomplete", self.incomplete, "events that ended before their last field"),
+            (
+                "warning",
+                "event_kinds_together",
+                self.kinds_together,
+                "events of kinds that event_count does not tell apart, because there are too many of them",
+            ),
         ];
         notes.into_iter().filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text)).collect()
     }

@@ -40,7 +40,7 @@ const LAST_TYPE: u8 = 49;
 const MAX_PATH: usize = 8192;
 
 /// The key that the name of a row is relative to.
-type Base = Option<Arc<str>>;
+pub(super) type Base = Option<Arc<str>>;
 
 /// Operations stand for themselves.
 struct Registry;
@@ -110,20 +110,28 @@ fn operation(
     context.wait(end, tid, process, row);
 }
 
-/// Puts the path of the row together. Done when the row is written: until then the path of its base is held
-/// once for all rows.
-fn complete(row: &mut RegistryIo, base: Base) {
-    let is_rooted = |text: &str| text.starts_with('\\');
-    let key = match (base, row.key.take()) {
+/// The path of a key from that of its base and a name, cut where it is too long.
+pub(super) fn joined(base: Base, name: Option<Arc<str>>) -> Base {
+    let key = match (base, name) {
         (_, Some(name)) if is_rooted(&name) => Some(name),
         (Some(base), Some(name)) => Some(Arc::from(format!("{}\\{name}", base.trim_end_matches('\\')))),
         (base, name) => base.or(name),
     };
-    row.is_whole_key = key.as_deref().is_some_and(is_rooted);
-    row.key = key.map(|key| match key.get(..key.floor_char_boundary(MAX_PATH)) {
+    key.map(|key| match key.get(..key.floor_char_boundary(MAX_PATH)) {
         Some(cut) if cut.len() < key.len() => Arc::from(cut),
         _ => key,
-    });
+    })
+}
+
+fn is_rooted(text: &str) -> bool {
+    text.starts_with('\\')
+}
+
+/// Puts the path of the row together. Done when the row is written: until then the path of its base is held
+/// once for all rows.
+fn complete(row: &mut RegistryIo, base: Base) {
+    row.key = joined(base, row.key.take());
+    row.is_whole_key = row.key.as_deref().is_some_and(is_rooted);
 }
 
 #[cfg(test)]

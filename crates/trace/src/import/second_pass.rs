@@ -9,6 +9,7 @@ use etwkit_etl::{Order, RawEvent, Session};
 
 use super::collect::{Collected, SHARE};
 use super::context::Context;
+use super::event_count::EventCounter;
 use super::identity::first_methods;
 use super::importer::{Declaration, Importer, Learned};
 use super::inputs::Inputs;
@@ -125,6 +126,7 @@ fn read(
 /// All importers, and what they share.
 struct Importers<'a> {
     context: Context<'a>,
+    counter: EventCounter,
     routes: Routes,
     all: Vec<Declared<'a>>,
 }
@@ -135,14 +137,16 @@ type Declared<'a> = (&'static Declaration, Box<dyn Importer + 'a>);
 impl<'a> Importers<'a> {
     fn new(declarations: Declarations, learned: Learned<'a>, context: Context<'a>) -> Self {
         let all = declarations.iter().map(|declared| (*declared, (declared.make)(learned)));
-        Self { context, routes: Routes::new(declarations), all: all.collect() }
+        let counter = EventCounter::new(learned, context.range);
+        Self { context, counter, routes: Routes::new(declarations), all: all.collect() }
     }
 
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.context.advance(event.timestamp)?;
         let hook = Hook::of(event);
-        let Self { routes, all, context } = self;
+        let Self { routes, all, context, counter } = self;
+        counter.event(hook, event, context, sink)?;
         let route = match hook {
             Some(hook) => routes.of_kernel(hook),
             None => routes.of_other(event),
@@ -177,6 +181,7 @@ impl<'a> Importers<'a> {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;
         }
+        self.counter.finish(&mut context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
         Ok((context.inputs, context.notes.diagnostics(learned.collected, attached)))

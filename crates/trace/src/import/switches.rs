@@ -1,24 +1,25 @@
 //! Context switches and ready events: scheduling slices of threads, with what each waited for before.
 
-use std::collections::VecDeque;
-
 use etwkit_decode::kernel::scheduler::{self, ReadyThread, opcode};
 use etwkit_decode::kernel::{Hook, counter, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use super::clip::{clipped, whole};
+use super::collect::MINI_FILTERS;
 use super::context::Context;
 use super::deltas::{Deltas, LastValues};
 use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::instead::{self, Instead};
+use super::interrupts::Interrupts;
 use super::line::Seq;
 use super::range::Range;
 use super::tables::Tables;
 use super::waiting::{Found, Pending, Waiting};
-use super::{calls, dpc};
+use super::{alpc, calls, dpc, page_fault};
 use crate::declared::{Events, Topic, rows};
 use crate::gaps::{Edge, GapWatch};
-use crate::schedule::{Run, SwitchIn};
+use crate::schedule::{Run, SwitchIn, was_waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{
     ContextSwitch, CpuClass, CpuClassPriority, CpuMethod, CpuMethodClass, CpuProcess, CpuStack, CpuTag, Pmc,
@@ -33,8 +34,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     hears: &[
         // They take processors from threads.
         dpc::EVENTS,
-        // Whoever follows calls has to know of gaps in front of them.
+        // Whoever follows calls, or asks who runs, has to know of gaps in front of them.
         calls::EVENTS,
+        MINI_FILTERS,
+        page_fault::EVENTS,
+        alpc::EVENTS,
         // What was counted before it and behind it cannot be compared.
         Events::Kernel(group::PERFINFO, &[counter::opcode::CORRUPTION]),
     ],
@@ -88,6 +92,7 @@ struct Switches<'s> {
     /// What took the processors from their threads since the last switch.
     interrupts: Option<FxHashMap<u16, Interrupts>>,
     counted: LastValues,
+    instead: Instead,
 }
 
 impl<'s> Switches<'s> {
@@ -98,6 +103,7 @@ impl<'s> Switches<'s> {
             slices: FxHashMap::default(),
             interrupts: learned.collected.has_interrupts.then(FxHashMap::default),
             counted: LastValues::default(),
+            instead: Instead::default(),
         }
     }
 
@@ -129,6 +135,7 @@ impl<'s> Switches<'s> {
                 gap.cpu
             }
         };
+        self.instead.forget(cpu);
         self.interrupts.iter_mut().for_each(|of| _ = of.remove(&cpu));
         self.counted.forget(cpu);
         context.forget_released();
@@ -164,7 +171,7 @@ impl<'s> Switches<'s> {
         let (run, switch_in) = context.schedule.switch(event.timestamp, event.cpu, switch);
         let counted = self.counted.switch(event);
         context.counted_values = self.counted.most;
-        self.switched_out(run, counted, context);
+        self.switched_out(run, switch, counted, context);
         let who = context.of_thread(switch.new_tid, event.timestamp);
         if switch_in.last_out.is_none() && switch.new_tid != 0 {
             context.identity.first_run(switch.new_tid, switch_in.readied, event.timestamp, self.known_since);
@@ -175,6 +182,7 @@ impl<'s> Switches<'s> {
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
+        self.instead.switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
         let ready = switch_in.ready_event;
         let switch_in = context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
         self.slices.insert(event.cpu, Slice { row, switch_in, ready });
@@ -182,12 +190,22 @@ impl<'s> Switches<'s> {
 
     /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
     /// recorded, or switches are missing.
-    fn switched_out(&mut self, run: Run, counted: Option<Deltas>, context: &mut Context<'_>) {
+    fn switched_out(
+        &mut self,
+        run: Run,
+        switch: &scheduler::ContextSwitch,
+        counted: Option<Deltas>,
+        context: &mut Context<'_>,
+    ) {
         let slice = self.slices.remove(&run.cpu);
         let out_ns = context.ns(run.until);
         if run.is_switched_in {
             if let Some(mut slice) = slice {
                 slice.row.out_ns = Some(out_ns);
+                slice.row.out_priority = Some(switch.old_priority.into());
+                if slice.row.last_out_ns.is_none() && run.tid != 0 {
+                    context.identity.ideal_cpu(slice.row.thread_key, switch.old_ideal_cpu);
+                }
                 self.leave(run.cpu, slice, Some(out_ns), counted.map(Deltas::row), run.until, context);
             }
             return;
@@ -202,8 +220,17 @@ impl<'s> Switches<'s> {
             process_key: who.process_key(),
             cpu: Some(run.cpu.into()),
             out_ns: Some(out_ns),
+            out_priority: Some(switch.old_priority.into()),
             ..ContextSwitch::default()
         };
+        if run.tid != 0 {
+            context.identity.ideal_cpu(who.thread_key, switch.old_ideal_cpu);
+        }
+        if let Some(since) = run.since {
+            let thread = (run.tid != 0).then_some(who.thread_key);
+            let priority = switch.old_priority.into();
+            self.instead.ran(run.cpu, instead::Slice { since: context.ns(since), thread, priority });
+        }
         let run_ns = run.since.map(|since| (context.ns(since), out_ns));
         row.dpc_isr_ns = self.interrupted(run.cpu, run_ns);
         write(row, run_ns, Origin::default(), run.until, context);
@@ -306,49 +333,6 @@ impl Importer for Switches<'_> {
 /// DPCs that run on threads of their own interrupt nobody.
 const THREADED: &str = "threaded_dpc";
 
-/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends
-/// before it, and is a part of it.
-#[derive(Debug, Default)]
-struct Interrupts {
-    /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
-    spans: VecDeque<(i64, i64)>,
-    /// Length of those before, and up to where they go.
-    before: i64,
-    before_until: i64,
-}
-
-/// Interrupts inside one DPC that are taken off it; of a longer row the first ones are counted beside it.
-const MAX_INSIDE: usize = 1024;
-
-impl Interrupts {
-    fn add(&mut self, [start, end]: [i64; 2]) {
-        let mut start = start.max(self.before_until);
-        while let Some((from, until)) = self.spans.back().copied() {
-            if until <= start {
-                break;
-            }
-            start = start.min(from);
-            self.spans.pop_back();
-        }
-        if start < end {
-            self.spans.push_back((start, end));
-        }
-        if self.spans.len() > MAX_INSIDE
-            && let Some((from, until)) = self.spans.pop_front()
-        {
-            self.before = self.before.saturating_add(until.saturating_sub(from));
-            self.before_until = until;
-        }
-    }
-
-    /// Their length in a stretch of time.
-    fn within(&self, since: i64, until: i64) -> i64 {
-        let inside = |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
-        let sum = self.spans.iter().map(inside).fold(self.before, i64::saturating_add);
-        sum.min(until.saturating_sub(since).max(0))
-    }
-}
-
 /// The part of a row that is known at a switch-in.
 fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     let known = switch.last_out.is_some();
@@ -358,6 +342,8 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
         readied_ns: switch.readied.map(|t| context.ns(t)),
         prev_state: known.then(|| switch.previous_state.into()),
         wait_reason: known.then(|| switch.wait_reason.into()),
+        is_user_wait: (known && was_waiting(switch.previous_state)).then_some(switch.waited_in_user_mode),
+        adjust_reason: switch.adjust_reason.map(Into::into),
         readying_thread_key: readying.map(|(tid, time)| context.of_thread(tid, time).thread_key),
         is_readied_by_dpc: switch.readied_by_dpc,
         ..ContextSwitch::default()
@@ -449,30 +435,5 @@ impl Waiting for SliceRow {
         // It shares the stack, which can be asked for once.
         counted.stack_id = row.stack_id;
         tables.push(&counted, sink)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interrupt_inside_a_dpc_counts_once() {
-        let mut interrupts = Interrupts::default();
-        for span in [[10, 12], [15, 16], [14, 20], [30, 31], [20, 40], [50, 60]] {
-            interrupts.add(span);
-        }
-        assert_eq!(interrupts.within(0, 100), 2 + 6 + 20 + 10);
-        assert_eq!((interrupts.within(11, 55), interrupts.within(70, 80)), (1 + 6 + 20 + 5, 0));
-    }
-
-    #[test]
-    fn memory_for_interrupts_is_bounded() {
-        let mut interrupts = Interrupts::default();
-        (0..5000).for_each(|n| interrupts.add([10 * n, 10 * n + 3]));
-        assert_eq!((interrupts.spans.len(), interrupts.within(0, 50_000)), (MAX_INSIDE, 15_000));
-        // A DPC around all of them has the part that is not counted yet.
-        interrupts.add([0, 60_000]);
-        assert_eq!(interrupts.within(0, 60_000), 3 * (5000 - 1024) + 60_000 - (10 * 3975 + 3));
     }
 }

@@ -138,6 +138,11 @@ impl Found<'_, '_> {
         Sampled { stack_id, has_stack: found.is_some(), is_incomplete }
     }
 
+    /// The frame of an address in the process of the row.
+    pub(super) fn frame(&mut self, address: u64) -> i32 {
+        self.stacks.frame(self.place, address) as i32
+    }
+
     /// The frame of an address of the kernel, which is the same whatever process runs.
     pub(super) fn kernel_frame(&mut self, address: u64) -> i32 {
         self.stacks.frame(Place { process: None, time: self.place.time }, address) as i32

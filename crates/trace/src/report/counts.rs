@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::damage::{self, DamageReport};
 use super::events::{EventFilter, Events};
-use crate::counts::Counts;
+use crate::counts::{Counts, provider_key};
 use crate::health;
 use crate::table::Diagnostic;
 
@@ -94,6 +94,9 @@ pub struct ProviderEvents {
     pub events: u64,
     /// Name of the provider; empty where nothing names it, or names were not asked for.
     pub name: String,
+    /// Name of the event; empty where nothing names it or each event does itself, or names were not asked
+    /// for.
+    pub event: String,
 }
 
 /// How events are counted.
@@ -135,7 +138,7 @@ impl CountReport {
         let damage = damage::of_pass(session, &pass);
         let last = counted.times().map(|(_, last)| last);
         Ok(Self {
-            counts: EventCounts::of(&counted, Some(&names).filter(|_| counting.names)),
+            counts: EventCounts::of(&counted, Some(&mut names).filter(|_| counting.names)),
             damage: DamageReport::from(&damage),
             gaps: health::of(session, &damage, last),
         })
@@ -143,7 +146,9 @@ impl CountReport {
 }
 
 impl EventCounts {
-    pub(crate) fn of(counts: &Counts, names: Option<&Names>) -> Self {
+    pub(crate) fn of(counts: &Counts, mut names: Option<&mut Names>) -> Self {
+        let event_names = names.as_mut().map(|names| names.of_events(counts)).unwrap_or_default();
+        let names = names.as_deref();
         let kernel = |((group, opcode, version), events): ((u8, u8, u8), u64)| KernelCount {
             group,
             opcode,
@@ -153,7 +158,10 @@ impl EventCounts {
         };
         let other = |((provider, id, version, opcode), events): ((String, u16, u16, u8), u64)| {
             let name = names.map(|names| names.of_provider(&provider)).unwrap_or_default();
-            ProviderEvents { provider, id, version, opcode, events, name }
+            let key = (provider, id, version, opcode);
+            let event = event_names.get(&key).cloned().unwrap_or_default();
+            let (provider, ..) = key;
+            ProviderEvents { provider, id, version, opcode, events, name, event }
         };
         let headers = counts.headers().into_iter();
         Self {
@@ -210,6 +218,19 @@ impl Names {
 
     fn of_kernel(&self, key: (u8, u8, u8)) -> String {
         self.kernel.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// Names of events that are not of the kernel, by what they are counted by.
+    fn of_events(&mut self, counts: &Counts) -> BTreeMap<(String, u16, u16, u8), String> {
+        let mut names = BTreeMap::new();
+        for (identity, _) in counts.identities() {
+            let Some(key) = provider_key(identity) else { continue };
+            if let Some(name) = self.decoder.kind_name(identity) {
+                // A class and a provider that share a GUID are counted together.
+                names.entry(key).or_insert(name);
+            }
+        }
+        names
     }
 
     fn of_provider(&self, guid: &str) -> String {

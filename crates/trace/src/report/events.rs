@@ -156,10 +156,10 @@ impl<'s> Events<'s> {
             }
             ControlFlow::Continue(())
         })?;
-        let names = Names::of_plans(self.rows.decoder, first_of_kind);
+        let mut names = Names::of_plans(self.rows.decoder, first_of_kind);
         let damage = damage::of_pass(self.session, &pass);
         Ok(CountReport {
-            counts: EventCounts::of(&counted, Some(&names)),
+            counts: EventCounts::of(&counted, Some(&mut names)),
             damage: DamageReport::from(&damage),
             gaps: health::of(self.session, &damage, self.last),
         })

@@ -1,5 +1,6 @@
 //! Which events a question means.
 
+use etwkit_decode::schema::numbered;
 use etwkit_etl::Guid;
 use etwkit_etl::clock::Clock;
 
@@ -36,7 +37,8 @@ impl<'f> ProviderFilter<'f> {
 pub struct EventFilter<'f> {
     /// By provider or class.
     pub provider: Option<ProviderFilter<'f>>,
-    /// By name: gets the whole name, as `Thread/CSwitch`, and what is behind its last slash.
+    /// By name: gets the whole name, as `Thread/CSwitch`, what is behind its last slash, and for events that
+    /// the built-in tables name their number, as `EventID(3008)`.
     pub name: Option<Wanted<'f>>,
     /// By process: gets its name with and without `.exe`, its id, and both as answers print them.
     pub process: Option<Wanted<'f>>,
@@ -68,17 +70,17 @@ impl EventFilter<'_> {
     /// Whether an event is wanted that lies in the wanted time.
     pub(super) fn includes(&self, row: &Row) -> bool {
         self.provider.as_ref().is_none_or(|provider| provider.includes(row.guid, &row.provider))
-            && self.name.as_ref().is_none_or(|wanted| is_named(&row.event, wanted))
+            && self.name.as_ref().is_none_or(|wanted| is_named(row, wanted))
             && self.process.as_ref().is_none_or(|wanted| is_of_process(row, wanted))
     }
 }
 
 /// Only the last slash counts, so that a pattern with one never fits a part of a name.
-fn is_named(event: &str, wanted: &Wanted<'_>) -> bool {
-    match event.rsplit_once('/') {
-        Some((_, last)) => wanted(&[event, last]),
-        None => wanted(&[event]),
-    }
+fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
+    let number = row.number.map(numbered);
+    let last = row.event.rsplit_once('/').map(|(_, last)| last);
+    let names = [Some(row.event.as_str()), last, number.as_deref()];
+    wanted(&names.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use etwkit_decode::render::{Limits, Renderer, hex_digits};
-use etwkit_decode::{Decoder, Plan};
+use etwkit_decode::schema::numbered;
+use etwkit_decode::tables::names;
+use etwkit_decode::{Decoder, Plan, found_text};
 use etwkit_etl::clock::Clock;
 use etwkit_etl::{Guid, Identity, RawEvent};
 use serde::{Serialize, Serializer};
@@ -27,7 +29,8 @@ pub struct EventRow {
     pub tid: Option<u32>,
     /// Name of the provider or class, its GUID if it has none.
     pub provider: String,
-    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it.
+    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it, neither the trace nor the
+    /// built-in tables.
     pub event: String,
     /// Id of a manifest event, number of a WPP message.
     pub id: Option<u16>,
@@ -42,13 +45,14 @@ pub struct EventRow {
     pub keyword: Option<u64>,
     /// GUID of the provider or class.
     pub provider_guid: String,
-    /// What describes the event; `None` if nothing does.
+    /// What describes the event; `names` if only its name is known, `None` if nothing is.
     pub source: Option<&'static str>,
     /// Whether the payload was long enough for all fields.
     pub complete: bool,
     /// Text of the event with its values put in, if what describes it has one.
     pub message: Option<String>,
-    /// The fields; `payload` with hexadecimal digits if nothing describes them.
+    /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a list of
+    /// the texts in it, if any were found.
     pub fields: Map<String, Value>,
     /// Counters of the processor that stand in the header, in the order of the trace's configuration.
     pub counters: Vec<u64>,
@@ -78,6 +82,8 @@ pub(super) struct Row {
     pub(super) guid: Guid,
     pub(super) provider: String,
     pub(super) event: String,
+    /// Id of an event whose name is a built-in one: it was known by its number before.
+    pub(super) number: Option<u16>,
     pub(super) plan: Option<Arc<Plan>>,
 }
 
@@ -99,13 +105,15 @@ impl<'t> Rows<'t> {
         let key = pid.and_then(|pid| self.directory.process_at(pid, event.timestamp));
         let process = key.and_then(|key| self.directory.processes.instance(key));
         let (guid, provider) = self.provider(event, plan.as_deref());
+        let (name, number) = event_name(event, plan.as_deref());
         Row {
             pid,
             tid,
             process: process.map(|p| p.name.clone()).unwrap_or_default(),
             guid,
             provider,
-            event: event_name(event, plan.as_deref()),
+            event: name,
+            number,
             plan,
         }
     }
@@ -153,7 +161,10 @@ impl<'t> Rows<'t> {
             level: event.level(),
             keyword: descriptor.map(|d| d.keyword),
             provider_guid: row.guid.to_string(),
-            source: row.plan.as_ref().map(|plan| plan.schema().source.name()),
+            source: match &row.plan {
+                Some(plan) => Some(plan.schema().source.name()),
+                None => names::of_kind(event.identity()).map(|_| names::SOURCE),
+            },
             complete,
             message,
             fields,
@@ -163,23 +174,36 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// The bytes of an event that nothing describes.
+/// The bytes of an event that nothing describes, and the texts in them.
 fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     let mut raw = Map::new();
     if !event.payload().is_empty() {
         raw.insert("payload".to_owned(), Value::from(hex_digits(event.payload())));
     }
+    let texts = found_text::of(event.payload());
+    if !texts.is_empty() {
+        raw.insert("text".to_owned(), Value::from(texts));
+    }
     raw
 }
 
-/// Name of an event: by its schema, else by its numbers.
-fn event_name(event: &RawEvent<'_>, plan: Option<&Plan>) -> String {
-    if let Some(plan) = plan {
-        return plan.schema().name.to_string();
-    }
-    match event.identity() {
-        Identity::Kernel { opcode, .. } | Identity::Classic { opcode, .. } => format!("Opcode({opcode})"),
-        Identity::Manifest { id, .. } => format!("EventID({id})"),
-        Identity::Message { number, .. } => format!("Message({number})"),
-    }
+/// Name of an event: by its schema or the built-in tables, else by its numbers. With its id if the tables
+/// give the name.
+fn event_name(event: &RawEvent<'_>, plan: Option<&Plan>) -> (String, Option<u16>) {
+    let identity = event.identity();
+    let own = plan.map(|plan| &*plan.schema().name);
+    let name = names::of_event(identity, plan);
+    let text = match (name.or(own), identity) {
+        (Some(name), _) => name.to_owned(),
+        (None, Identity::Kernel { opcode, .. } | Identity::Classic { opcode, .. }) => {
+            format!("Opcode({opcode})")
+        }
+        (None, Identity::Manifest { id, .. }) => numbered(id),
+        (None, Identity::Message { number, .. }) => format!("Message({number})"),
+    };
+    let number = match identity {
+        Identity::Manifest { id, .. } if name.is_some() && name != own => Some(id),
+        _ => None,
+    };
+    (text, number)
 }

@@ -12,11 +12,12 @@ fn switch(old: u32, old_state: u8, new: u32) -> ContextSwitch {
         old_wait_reason: 6,
         old_wait_user_mode: true,
         old_state,
+        old_ideal_cpu: 0,
     }
 }
 
 fn ready(s: &mut Schedule, time: i64, cpu: u16, tid: u32, flags: u8) {
-    s.ready(time, cpu, &ReadyThread { tid, flags }, Some(time as u64));
+    s.ready(time, cpu, &ReadyThread { tid, adjust_reason: 1, flags }, Some(time as u64));
 }
 
 #[test]
@@ -30,6 +31,7 @@ fn waiting_ends_when_made_ready_and_ready_when_switched_in() {
     let (_, into) = s.switch(35, 0, &switch(0, 2, 4));
     assert_eq!((into.wait(), into.ready(), into.wait_reason), (Some(20), Some(5), 6));
     assert_eq!((into.readying_tid, into.readied_by_dpc, into.ready_event), (Some(8), false, Some(30)));
+    assert_eq!((into.waited_in_user_mode, into.adjust_reason), (true, Some(1)));
     assert_eq!(s.released().collect::<Vec<_>>(), [31]);
     let (run, _) = s.switch(40, 0, &switch(4, state::WAITING, 0));
     assert_eq!((run.since, run.until), (Some(35), 40));

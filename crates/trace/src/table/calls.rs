@@ -26,6 +26,13 @@ tables! {
         duration_ns: Option<i64>, "ns";
         /// What it returned, as bit pattern: an NTSTATUS, of functions of the window manager any number.
         status: Option<i32>;
+        /// First file that an event of the thread inside the call names, with drive letter; null where file
+        /// operations were not recorded.
+        path: Option<Arc<str>>;
+        /// First registry key that such an event names.
+        key: Option<Arc<str>>;
+        /// First handle that such an event gives, closes or duplicates: its value in its process.
+        handle: Option<i64>;
         /// Processor of the entry.
         enter_cpu: Option<i32>;
         /// Processor of the exit.

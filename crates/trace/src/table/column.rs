@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
+    TimestampMicrosecondBuilder,
 };
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +24,17 @@ pub enum Kind {
     Text,
     /// Bytes.
     Binary,
+    /// Microseconds since 1970, UTC: the finest that all readers of Parquet know.
+    Timestamp,
 }
+
+/// Time zone of timestamps.
+const UTC: &str = "UTC";
 
 impl Kind {
     /// The Arrow type.
     #[must_use]
-    pub const fn data_type(self) -> DataType {
+    pub fn data_type(self) -> DataType {
         match self {
             Self::Int32 => DataType::Int32,
             Self::Int64 => DataType::Int64,
@@ -36,6 +42,7 @@ impl Kind {
             Self::Boolean => DataType::Boolean,
             Self::Text => DataType::Utf8,
             Self::Binary => DataType::Binary,
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
         }
     }
 }
@@ -146,4 +153,41 @@ by_builder! {
         v.as_deref().map_or(0, str::len);
     Option<Vec<u8>>, Binary, true, BinaryBuilder, |v, b| b.append_option(v.as_deref()),
         v.as_deref().map_or(0, <[u8]>::len);
+}
+
+/// A point in time, in microseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UtcTime(pub i64);
+
+/// Units of 100 ns from 1601 to 1970.
+const FILETIME_OF_1970: i64 = 116_444_736_000_000_000;
+
+impl UtcTime {
+    /// From units of 100 ns since 1601; what is finer than a microsecond is left out.
+    #[must_use]
+    pub const fn of_filetime(filetime: i64) -> Self {
+        Self(filetime.saturating_sub(FILETIME_OF_1970).div_euclid(10))
+    }
+}
+
+/// Collects points in time.
+#[derive(Debug)]
+pub struct UtcBuilder(TimestampMicrosecondBuilder);
+
+impl Default for UtcBuilder {
+    fn default() -> Self {
+        Self(TimestampMicrosecondBuilder::new().with_timezone(UTC))
+    }
+}
+
+impl Value for Option<UtcTime> {
+    const KIND: Kind = Kind::Timestamp;
+    const NULLABLE: bool = true;
+    type Builder = UtcBuilder;
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.0.append_option(self.map(|time| time.0));
+    }
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        Arc::new(builder.0.finish())
+    }
 }

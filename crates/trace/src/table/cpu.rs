@@ -79,6 +79,22 @@ tables! {
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
+        /// Priority with which it was switched out.
+        out_priority: Option<i32>;
+        /// Whether it waited in user mode, in which the kernel may take its stack out of memory; null unless
+        /// it waited.
+        is_user_wait: Option<bool>;
+        /// Why its priority was adjusted when it was made ready: 0 it was not, 1 its wait was over, 2 it was
+        /// boosted; null without a ready event.
+        adjust_reason: Option<i32>;
+        /// Who ran instead of it while it was ready: the thread that had the processor of the switch-in
+        /// longest in that time, of equal ones the last, among the last 1,024 slices there. Null if only idle
+        /// had it, and where it is not known how long it was ready.
+        instead_thread_key: Option<i32>, "key";
+        /// How long that thread ran there in `ready_ns`.
+        instead_ns: Option<i64>, "ns";
+        /// Priority with which that thread had been switched in there, the last time.
+        instead_priority: Option<i32>;
         /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null if it was
         /// not idle.
         prev_c_state: Option<i32>;
@@ -96,6 +112,8 @@ tables! {
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";
+        /// `duration_ns` without the DPCs and interrupts that came in between on its processor.
+        exclusive_ns: i64, "ns";
         /// Its routine.
         frame_id: i32, "key";
         /// Message-signalled interrupt or vector, for interrupts.
@@ -136,6 +154,9 @@ tables! {
         samples: i64;
         /// Sampled CPU.
         cpu_ns: i64, "ns";
+        /// Part of `cpu_ns` that was sampled in DPCs and interrupts, which had interrupted its threads; null
+        /// in an extract that was made of sums without it.
+        dpc_isr_cpu_ns: Option<i64>, "ns";
         /// CPU from context switches; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
         /// Time in `run_ns` that DPCs and interrupts took from its threads; null if they were not recorded.
@@ -223,6 +244,10 @@ tables! {
         samples: i64;
         /// Their sampled CPU.
         cpu_ns: i64, "ns";
+        /// Sampled CPU of all stacks of the process that have the tag, or have it without their innermost
+        /// frames: with what was called there. A tag that no stack of the process has has no row; null in an
+        /// extract that was made of sums.
+        inclusive_ns: Option<i64>, "ns";
         /// Union of the waits with the tag, over all threads.
         wait_ns: Option<i64>, "ns";
         /// Union of the times in which threads were ready.

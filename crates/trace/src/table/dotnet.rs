@@ -42,6 +42,26 @@ tables! {
         /// Time that the threads of the program stood still for it: from each request to stop until they ran
         /// again; null if not recorded.
         suspended_ns: Option<i64>, "ns";
+        /// Part of `suspended_ns` until all threads had stopped; null if not recorded.
+        suspending_ns: Option<i64>, "ns";
+        /// Part of `suspended_ns` in which they were let run again; null if not recorded.
+        restarting_ns: Option<i64>, "ns";
+        /// Size of generation 0 behind the collection; null without the event `GCHeapStats`, as all below.
+        gen0_bytes: Option<i64>, "bytes";
+        /// Size of generation 1.
+        gen1_bytes: Option<i64>, "bytes";
+        /// Size of generation 2.
+        gen2_bytes: Option<i64>, "bytes";
+        /// Size of the heap of large objects.
+        large_bytes: Option<i64>, "bytes";
+        /// Size of the heap of pinned objects; null before .NET 5.
+        pinned_bytes: Option<i64>, "bytes";
+        /// Bytes that survived the collection.
+        promoted_bytes: Option<i64>, "bytes";
+        /// Objects that could not be moved.
+        pinned_objects: Option<i32>;
+        /// Handles of the runtime.
+        handles: Option<i32>;
     }
 
     /// An event of the thread pool of a .NET process.
@@ -88,5 +108,9 @@ tables! {
         size_bytes: i64, "bytes";
         /// Whether it was made at run time and has no metadata.
         is_dynamic: bool;
+        /// How much the compiler took pains: `tier0` at once, `tier1` once it was called often, `tier1_osr`
+        /// while it ran, each also `…_instrumented`; `optimized`, `minimal`; null where the runtime does not
+        /// say.
+        tier: Option<&'static str>;
     }
 }

@@ -48,12 +48,14 @@ tables! {
         /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format),
         /// `eventsource` (a manifest that the program wrote into the trace), `eventinfo` (what the merge step
         /// wrote), `manifest` or `tmf` (a file that was named when the trace was extracted), `kernel` or
-        /// `template` (built in); null if nothing does.
+        /// `template` (built in); `names` if only the name of the event is built in, so that its payload is
+        /// not decoded; null if nothing does.
         described_by: Option<&'static str>;
         /// The text of the event with its values put in, where a file that was named has one; else null.
         message: Option<String>;
-        /// Decoded fields as a JSON object, values that have a name by their name; null if the layout is not
-        /// known.
+        /// Decoded fields as a JSON object, values that have a name by their name. If the layout is not
+        /// known: `text` with a list of the texts that were found in the bytes; null if there are none, and
+        /// with `--no-payload`.
         fields: Option<String>;
         /// Bytes that could not be decoded; null if all could, and with `--no-payload`.
         payload: Option<Vec<u8>>;

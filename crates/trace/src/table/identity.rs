@@ -24,14 +24,35 @@ tables! {
         creator_thread_key: Option<i32>, "key";
         /// Start; null if it ran before the trace began.
         start_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on when the trace ended.
+        /// Entry of the system call of the creator in which it started; null where system calls were not
+        /// recorded.
+        create_call_ns: Option<i64>, "ns";
+        /// Its first thread: the one of the earliest start. Null if its start, or that of its process, is not
+        /// in the trace.
+        first_thread_key: Option<i32>, "key";
+        /// What it cost to start it: from `create_call_ns`, where that is null from `start_ns`, which the
+        /// kernel logs while the creator's call is under way, to the first switch-in of its first thread.
+        /// Null where one of the two is not in the trace.
+        start_cost_ns: Option<i64>, "ns";
+        /// When it began to end (event `Process/Terminate`); null if no event reports it.
+        terminate_ns: Option<i64>, "ns";
+        /// Stop: its last thread is gone; null if it ran on when the trace ended.
         stop_ns: Option<i64>, "ns";
+        /// `stop_ns` − `terminate_ns`.
+        exit_duration_ns: Option<i64>, "ns";
         /// Exit code.
         exit_code: Option<i32>;
         /// Full name of the app package.
         package: Option<String>;
         /// Whether it had ended but something still referred to it.
         is_defunct: bool;
+        /// Whether it ran 32-bit code on a 64-bit system; null in traces of older versions of Windows, whose
+        /// events do not say, as the next one.
+        is_wow64: Option<bool>;
+        /// Whether it was protected, so that others could not open it as they like.
+        is_protected: Option<bool>;
+        /// Address of its kernel object, as bit pattern: events about objects name it.
+        object_address: Option<i64>;
     }
 
     /// A thread instance. Windows reuses thread ids; `thread_key` does not repeat.
@@ -64,6 +85,11 @@ tables! {
         affinity: Option<i64>;
         /// Where its program's own code began, as bit pattern.
         start_address: Option<i64>;
+        /// Module and function at that address; null where no module is known there.
+        start_frame_id: Option<i32>, "key";
+        /// Processor, by its number in the group, that the scheduler would rather run it on, as the first
+        /// switch-out in the trace has it.
+        ideal_cpu: Option<i32>;
     }
 
     /// A change of the processors that a thread may run on.
@@ -117,6 +143,11 @@ tables! {
         time_date_stamp: i32;
         /// Checksum of the PE header, as bit pattern.
         checksum: i32;
+        /// Why its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a module that was loaded needs it, 4
+        /// the program asked for it); null without the loader's own events.
+        load_reason: Option<i32>;
+        /// The module for whose sake that was; null as `load_reason`.
+        parent_module_id: Option<i32>, "key";
     }
 
     /// A module that is a driver of a known kind, by its file name.
@@ -150,6 +181,9 @@ tables! {
         address: Option<i64>;
         /// Bytes of code.
         size_bytes: Option<i64>, "bytes";
+        /// The method in any trace: equal wherever file name of the module and name are equal. Null where no
+        /// frame has the method.
+        method_hash: Option<i64>;
     }
 
     /// A code address of a process, at the times at which the same code lay there.
@@ -185,5 +219,9 @@ tables! {
         frame_id: i32, "key";
         /// Number of callers: 0 for the outermost frame.
         depth: i32;
+        /// The stack in any trace: equal wherever the methods are equal from the outermost frame to this one;
+        /// of code without a name its place in its module counts. Null where no row of another table has the
+        /// node as its stack, so that it is a caller alone.
+        stack_hash: Option<i64>;
     }
 }

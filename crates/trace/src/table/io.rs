@@ -31,6 +31,11 @@ tables! {
         priority: i32;
         /// Flags of the request packet, as bit pattern.
         irp_flags: i32;
+        /// Requests of the disk that were under way when it was issued, itself included. Those that were not
+        /// complete when the trace ended are not known; null in a trace of millions of requests.
+        queue_depth_start: Option<i32>;
+        /// Requests of the disk that were under way when it was complete, itself included.
+        queue_depth_end: Option<i32>;
         /// Stack that issued it.
         stack_id: Option<i32>, "key";
     }
@@ -61,6 +66,22 @@ tables! {
         result_bytes: Option<i64>, "bytes";
         /// NTSTATUS of the result, as bit pattern; 0 is success, negative an error or warning.
         status: Option<i32>;
+        /// How a file is opened: bits of `FILE_*` options (1 directory, 2 write through, 4 sequential, 8 no
+        /// intermediate buffering, 0x1000 delete on close …). Null for other operations, as the next three.
+        create_options: Option<i32>;
+        /// What becomes of a file that is there or not: 0 supersede, 1 open, 2 create, 3 open or create,
+        /// 4 overwrite, 5 overwrite or create.
+        create_disposition: Option<i32>;
+        /// Attributes of a file that is created, as bit pattern.
+        file_attributes: Option<i32>;
+        /// What others may do meanwhile: 1 read, 2 write, 4 delete.
+        share_access: Option<i32>;
+        /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2 paging, 4
+        /// synchronous, 0x40 synchronous paging, and others.
+        io_flags: Option<i32>;
+        /// What is asked for or set: number of `FILE_INFORMATION_CLASS`; of `fs_control` the control code, as
+        /// bit pattern.
+        info_class: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
     }

@@ -19,6 +19,12 @@ tables! {
         os_version: Option<String>;
         /// Windows edition and build, as the registry of the machine names it.
         os_name: Option<String>;
+        /// Revision of the build of Windows, the number of its last update, as the registry of the machine
+        /// names it; only merged traces have it.
+        os_revision: Option<i32>;
+        /// Whether the machine is a virtual one, by the manufacturer and product that its firmware names;
+        /// null if the trace does not have these. See docs/numbers/machine.md.
+        is_virtual_machine: Option<bool>;
         /// Start of the recording, UTC, as `2024-05-01T10:00:00.1234567Z`.
         start_utc: String;
         /// Start of the recording in units of 100 ns since 1601.

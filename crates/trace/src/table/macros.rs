@@ -17,7 +17,7 @@ macro_rules! tables {
         #[doc = concat!("Rows of `", $name, "`, by column.")]
         #[derive(Debug, Default)]
         pub struct $columns {
-            rows: usize,
+            pushed_rows: usize,
             text_bytes: usize,
             $( $field: <$type as $crate::table::Value>::Builder, )+
         }
@@ -49,13 +49,13 @@ macro_rules! tables {
         impl $crate::table::Columns<$row> for $columns {
             #[inline]
             fn push(&mut self, row: &$row) {
-                self.rows += 1;
+                self.pushed_rows += 1;
                 self.text_bytes += $crate::table::Row::text_bytes(row);
                 $( $crate::table::Value::append(&row.$field, &mut self.$field); )+
             }
 
             fn len(&self) -> usize {
-                self.rows
+                self.pushed_rows
             }
 
             fn text_bytes(&self) -> usize {
@@ -64,7 +64,7 @@ macro_rules! tables {
 
             fn take(&mut self) -> Result<arrow_array::RecordBatch, $crate::table::NotAsDeclared> {
                 let table = <$row as $crate::table::Row>::TABLE;
-                (self.rows, self.text_bytes) = (0, 0);
+                (self.pushed_rows, self.text_bytes) = (0, 0);
                 let arrays = vec![$( <$type as $crate::table::Value>::finish(&mut self.$field) ),+];
                 // Types and lengths come from the same declaration, but only Arrow knows whether they fit.
                 arrow_array::RecordBatch::try_new(table.schema(), arrays)

@@ -7,23 +7,31 @@
 
 #[macro_use]
 mod macros;
+mod about;
+mod alpc;
 mod calls;
 mod column;
 mod cores;
 mod counters;
 mod cpu;
 mod dotnet;
+mod faults;
+mod filters;
 mod generic;
+mod heap;
 mod identity;
 mod io;
 mod machine;
 mod memory;
 mod net;
 mod objects;
+mod pool;
 mod power;
+mod recording;
 mod registry;
 mod screenshot;
 mod session;
+mod tags;
 mod virtual_memory;
 mod window;
 
@@ -32,23 +40,31 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema};
 
+pub use about::*;
+pub use alpc::*;
 pub use calls::*;
-pub use column::{Column, Kind, Value};
+pub use column::{Column, Kind, UtcBuilder, UtcTime, Value};
 pub use cores::*;
 pub use counters::*;
 pub use cpu::*;
 pub use dotnet::*;
+pub use faults::*;
+pub use filters::*;
 pub use generic::*;
+pub use heap::*;
 pub use identity::*;
 pub use io::*;
 pub use machine::*;
 pub use memory::*;
 pub use net::*;
 pub use objects::*;
+pub use pool::*;
 pub use power::*;
+pub use recording::*;
 pub use registry::*;
 pub use screenshot::*;
 pub use session::*;
+pub use tags::*;
 pub use virtual_memory::*;
 pub use window::*;
 
@@ -124,6 +140,7 @@ pub static DERIVED: &[&Table] = &[
     CpuMethod::TABLE,
     ReadyPercentile::TABLE,
     CpuTag::TABLE,
+    TagInterval::TABLE,
     CpuStack::TABLE,
     CpuClass::TABLE,
     CpuMethodClass::TABLE,
@@ -133,14 +150,34 @@ pub static DERIVED: &[&Table] = &[
     LbrMethod::TABLE,
     DiskFile::TABLE,
     FileFile::TABLE,
+    MiniFilterDriver::TABLE,
+    HardFaultFile::TABLE,
+    PageFaultProcess::TABLE,
     RegistryKey::TABLE,
     SyscallFunction::TABLE,
+    AlpcProcess::TABLE,
     HandleType::TABLE,
     VirtualAllocProcess::TABLE,
+    HeapProcess::TABLE,
+    PoolTag::TABLE,
     UserLockProcess::TABLE,
     GdiUserType::TABLE,
     DriverCategory::TABLE,
 ];
+
+/// Tables about an extract itself, filled from its manifest.
+pub static ABOUT: &[&Table] = &[ExtractInfo::TABLE, TopicInfo::TABLE];
+
+/// The column in front of those that a table declares: each file has it, and it is the same in all rows of an
+/// extract.
+pub const RUN_ID: Column = Column {
+    name: "run_id",
+    kind: Kind::Int64,
+    nullable: false,
+    unit: "",
+    doc: "The trace, as a number made of its content: the same in every extract of it, and another one for \
+          each other trace.",
+};
 
 #[cfg(test)]
 mod tests {
@@ -152,7 +189,8 @@ mod tests {
     #[test]
     fn every_declaration_is_complete_and_named_by_the_rules() {
         let mut names = HashSet::new();
-        for table in TABLES.iter().chain(DERIVED) {
+        for table in TABLES.iter().chain(DERIVED).chain(ABOUT) {
+            assert!(table.column(RUN_ID.name).is_none(), "{} has a column of files", table.name);
             assert!(names.insert(table.name), "{} is declared twice", table.name);
             assert!(!table.doc.is_empty() && !table.columns.is_empty(), "{}", table.name);
             for column in table.columns {
@@ -175,5 +213,15 @@ mod tests {
         let batch = columns.take().unwrap();
         assert_eq!(batch.schema(), Mark::TABLE.schema());
         assert_eq!((batch.num_rows(), columns.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_time_of_windows_becomes_one_of_1970_in_microseconds() {
+        // 1 May 2024, 10:00:00.1234567; the last digit is finer than a microsecond.
+        assert_eq!(UtcTime::of_filetime(133_590_312_001_234_567), UtcTime(1_714_557_600_123_456));
+        assert_eq!(UtcTime::of_filetime(0), UtcTime(-11_644_473_600_000_000));
+        let mut columns = <ExtractInfo as Row>::Columns::default();
+        columns.push(&ExtractInfo { start_utc: Some(UtcTime(5)), ..ExtractInfo::default() });
+        assert_eq!(columns.take().unwrap().schema(), ExtractInfo::TABLE.schema());
     }
 }

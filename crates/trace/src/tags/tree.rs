@@ -19,6 +19,49 @@ pub struct Tagged {
     found: Vec<u32>,
     names: Vec<Box<str>>,
     names_others: bool,
+    /// Of each node the tags that its callers would have as innermost frames, as position in the next.
+    of_callers: Vec<u32>,
+    callers: Chains,
+}
+
+/// Lists of distinct tags, each with one tag more than another.
+#[derive(Debug, Default)]
+struct Chains {
+    /// The list that is continued, the tag, and how many tags that makes.
+    links: Vec<(u32, u32, u32)>,
+    known: FxHashMap<(u32, u32), u32>,
+}
+
+/// The list of no tags.
+const EMPTY: u32 = u32::MAX;
+
+/// Distinct tags of the callers of a stack that are told apart. Real stacks have a handful; a malicious file
+/// can give each of thousands of frames a tag of its own.
+const MAX_TAGS: u32 = 64;
+
+impl Chains {
+    /// The list with a tag more, unless it has that.
+    fn with(&mut self, list: u32, tag: u32) -> u32 {
+        if tag == NOTHING || self.tags(list).any(|known| known == tag) {
+            return list;
+        }
+        let count = self.links.get(list as usize).map_or(0, |(.., count)| *count);
+        if count >= MAX_TAGS {
+            return list;
+        }
+        let next = self.links.len() as u32;
+        let id = *self.known.entry((list, tag)).or_insert(next);
+        if id == next {
+            self.links.push((list, tag, count + 1));
+        }
+        id
+    }
+
+    /// The tags of a list.
+    fn tags(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
+        let link = move |list: u32| self.links.get(list as usize).copied();
+        std::iter::successors(link(list), move |(before, ..)| link(*before)).map(|(_, tag, _)| tag)
+    }
 }
 
 /// What a stack can have as its tag.
@@ -49,18 +92,31 @@ impl Tagged {
         let rules = rules_of_frames(set, frames);
         let mut finder = Finder::new(set, frames);
         let mut of_node: Vec<u32> = Vec::with_capacity(nodes);
+        let (mut callers, mut of_callers) = (Chains::default(), Vec::with_capacity(nodes));
         for index in 0..nodes as u32 {
             let (parent, frame) = node(index);
             let parent = parent.filter(|parent| *parent < index);
             let above = parent.and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(NOTHING);
             let above = finder.with_callee(above, frame);
+            let list = parent.and_then(|parent| of_callers.get(parent as usize)).copied().unwrap_or(EMPTY);
+            of_callers.push(callers.with(list, finder.name(above)));
             of_node.push(match rules.get(frame as usize).copied().unwrap_or(NO_RULE) {
                 NO_RULE => above,
                 rule => finder.stronger(above, rule, || parent.map(|parent| node(parent).1)),
             });
         }
         let found = finder.found.iter().map(|found| found.name).collect();
-        Self { of_node, found, names: finder.names, names_others: set.names_others() }
+        callers.known = FxHashMap::default();
+        Self { of_node, found, names: finder.names, names_others: set.names_others(), of_callers, callers }
+    }
+
+    /// Numbers of all tags of a stack, each once: its own, and those that its callers would have without what
+    /// they called. Callers without a tag have none.
+    pub fn inclusive(&self, stack: i32) -> impl Iterator<Item = u32> + '_ {
+        let own = self.tag(stack);
+        let list = usize::try_from(stack).ok().and_then(|node| self.of_callers.get(node)).copied();
+        let others = self.callers.tags(list.unwrap_or(EMPTY)).filter(move |tag| Some(*tag) != own);
+        own.into_iter().chain(others)
     }
 
     /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and
@@ -122,6 +178,11 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             positions,
             known: FxHashMap::default(),
         }
+    }
+
+    /// Position of the name of what is found.
+    fn name(&self, found: u32) -> u32 {
+        self.found.get(found as usize).map_or(NOTHING, |found| found.name)
     }
 
     /// What is found above a frame, with that frame as its callee.

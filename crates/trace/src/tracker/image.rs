@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::image::{Image, opcode};
+use etwkit_decode::kernel::image::{Image, NewDll, opcode};
 use etwkit_decode::kernel::merge::{FileVersion, ImageInfo, Pdb};
 use rustc_hash::FxHashMap;
 
@@ -35,6 +35,8 @@ pub struct ImageInstance {
     pub info: Option<Arc<ImageInfo>>,
     /// Version resource.
     pub version: Option<Arc<FileVersion>>,
+    /// Why the loader of its program mapped it, and position of the image for whose sake.
+    pub reason: Option<(u32, Option<u32>)>,
 }
 
 impl ImageInstance {
@@ -116,8 +118,18 @@ impl ImageTracker {
             pdb: None,
             info: None,
             version: None,
+            reason: None,
         });
         key
+    }
+
+    /// Takes why a process loaded the image that it has at an address. The first word counts.
+    pub fn add_reason(&mut self, pid: u32, told: NewDll) {
+        let at = |base| self.open.get(&(pid, base)).copied();
+        let parent = at(told.parent_base).filter(|_| told.parent_base != told.base);
+        if let Some(image) = at(told.base).and_then(|key| self.images.get_mut(key as usize)) {
+            image.reason.get_or_insert((told.reason, parent));
+        }
     }
 
     /// Takes the PDB identity of the image at `base` in `pid` whose event has that raw time.

@@ -1,6 +1,6 @@
 //! Processes: instances of reused process ids.
 
-use etwkit_decode::kernel::process::{Process, opcode};
+use etwkit_decode::kernel::process::{Process, flag, opcode};
 use rustc_hash::FxHashMap;
 
 /// A process instance: dense, from 0, in the order in which instances were met.
@@ -32,12 +32,16 @@ pub struct ProcessInstance {
     pub creator_tid: Option<u32>,
     /// Raw time of the start; `None` if it ran before.
     pub start: Option<i64>,
+    /// Raw time at which it began to end; `None` if no event reports it.
+    pub terminate: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
     /// Exit code.
     pub exit_code: Option<u32>,
     /// Whether it had ended but something still referred to it.
     pub defunct: bool,
+    /// Bits of [`flag`]; `None` where no event has them.
+    flags: Option<u32>,
     /// Address of the kernel object, 0 if unknown.
     unique_key: u64,
     /// Known from nothing but a defunct event.
@@ -55,6 +59,24 @@ impl ProcessInstance {
     #[must_use]
     pub fn key_text(&self) -> String {
         if self.ordinal <= 1 { self.pid.to_string() } else { format!("{}#{}", self.pid, self.ordinal) }
+    }
+
+    /// Address of the kernel object, if it is known.
+    #[must_use]
+    pub fn object_address(&self) -> Option<u64> {
+        Some(self.unique_key).filter(|address| *address != 0)
+    }
+
+    /// Whether it runs 32-bit code on a 64-bit system, if an event says.
+    #[must_use]
+    pub fn is_wow64(&self) -> Option<bool> {
+        self.flags.map(|flags| flags & flag::WOW64 != 0)
+    }
+
+    /// Whether it is protected from other processes, if an event says.
+    #[must_use]
+    pub fn is_protected(&self) -> Option<bool> {
+        self.flags.map(|flags| flags & flag::PROTECTED != 0)
     }
 
     /// Whether any event described the process itself.
@@ -121,6 +143,19 @@ impl ProcessTracker {
         let key = self.open.get(&pid).copied();
         if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
             instance.creator_tid = creator_tid.filter(|tid| *tid != 0);
+        }
+    }
+
+    /// Takes that a process begins to end. The first event counts; behind its end it means nothing.
+    pub fn terminate(&mut self, timestamp: i64, pid: u32) {
+        if !self.by_pid.contains_key(&pid) {
+            // It ran before, and is described only when it is gone.
+            let key = self.new_instance(pid, None);
+            self.open.insert(pid, key);
+        }
+        let key = self.open.get(&pid).copied();
+        if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
+            instance.terminate.get_or_insert(timestamp);
         }
     }
 
@@ -238,6 +273,7 @@ impl ProcessInstance {
         keep(&mut self.app_id, event.app_id);
         self.parent_pid = self.parent_pid.or(event.parent_pid);
         self.session_id = self.session_id.or(event.session_id);
+        self.flags = self.flags.or(event.flags);
         self.sid = self.sid.take().or(event.sid);
         if self.unique_key == 0 {
             self.unique_key = event.unique_key;
@@ -271,6 +307,21 @@ mod tests {
             (t.instances()[1].start, t.instances()[1].stop, t.instances()[1].exit_code),
             (Some(30), Some(40), Some(7))
         );
+    }
+
+    #[test]
+    fn a_process_begins_to_end_once_and_only_while_it_runs() {
+        let mut t = tracker(&[(1, 10, 8, 1)]);
+        t.terminate(20, 8);
+        t.terminate(21, 8);
+        t.add(opcode::END, 25, Process { pid: 8, ..Process::default() });
+        t.terminate(30, 8);
+        t.add(opcode::START, 40, Process { pid: 8, ..Process::default() });
+        // One of which nothing is known before.
+        t.terminate(50, 12);
+        t.add(opcode::END, 60, Process { pid: 12, ..Process::default() });
+        let ends: Vec<_> = t.instances().iter().map(|i| (i.terminate, i.stop)).collect();
+        assert_eq!(ends, [(Some(20), Some(25)), (None, None), (Some(50), Some(60))]);
     }
 
     #[test]

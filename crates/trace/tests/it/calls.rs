@@ -1,9 +1,9 @@
 //! System calls: events in, rows out.
 
 use etwkit_trace::import::Range;
-use etwkit_trace::table::{Frame, Row, Syscall};
+use etwkit_trace::table::{Frame, Process, Row, Syscall};
 
-use crate::counters::{Batches, Recording, bytes, read};
+use crate::counters::{Batches, Recording, bytes, read, words};
 
 const ENTER: (u8, u8, u8) = (15, 51, 2);
 const EXIT: (u8, u8, u8) = (15, 52, 2);
@@ -122,4 +122,43 @@ fn a_call_belongs_to_the_part_of_a_trace_in_which_it_began() {
         read(&rows, Syscall::TABLE, ["enter_ns"]).concat()
     };
     assert_eq!((of(0, 15), of(15, 100), of(12, 25)), (vec![Some(10)], vec![Some(30)], vec![]));
+}
+
+/// The last example of `docs/numbers/syscalls.md`.
+#[test]
+fn a_call_has_the_file_key_and_handle_that_events_inside_it_name() {
+    let mut trace = Recording::new();
+    trace.switch(5, 0, 0, 8, &[]);
+    let path = |text: &str| text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    let open = |irp: u64, tid: u64, name: &str| {
+        let fixed = [(irp, 8), (7, 8), (tid, 4), (0x0100_0000, 4), (0, 4), (7, 4)];
+        [bytes(&fixed), path(name)].concat()
+    };
+    let create = |pid: u64| {
+        let fixed = [(9, 8), (pid, 4), (4, 4), (1, 4), (259, 4), (0, 8), (0, 4), (0, 4)];
+        [&bytes(&fixed)[..], b"a.exe\0", &[0; 6]].concat()
+    };
+    trace.kernel(8, 0, (4, 64, 3), &open(1, 8, "before"));
+    trace.enter(10, 0, 0x1000);
+    trace.kernel(11, 0, (4, 64, 3), &open(2, 8, "\\x\\first"));
+    trace.kernel(12, 0, (4, 64, 3), &open(3, 8, "\\x\\second"));
+    trace.kernel(13, 0, (4, 64, 3), &open(4, 12, "of another thread"));
+    // An operation on the registry that began at 13 and its handle.
+    let query = [((trace.start + 13) as u64, 8), (0, 4), (0, 4), (0, 8)];
+    trace.kernel(14, 0, (9, 11, 2), &[bytes(&query), path("\\REGISTRY\\A")].concat());
+    trace.kernel(15, 0, (17, 32, 2), &bytes(&[(0x99, 8), (0x44, 4), (3, 2)]));
+    trace.exit(20, 0, 0);
+    // The call that starts a process.
+    trace.enter(30, 0, 0x2000);
+    trace.kernel(34, 0, (3, 1, 4), &create(60));
+    trace.exit(40, 0, 0);
+    let rows = trace.rows(Range::ALL);
+    let text = |column| words(&rows, Syscall::TABLE, column);
+    assert_eq!(
+        (text("path"), text("key")),
+        (vec!["\\x\\first".into(), "-".into()], vec!["\\REGISTRY\\A".into(), "-".into()])
+    );
+    assert_eq!(read(&rows, Syscall::TABLE, ["handle"]), [[Some(0x44)], [None]]);
+    let started = read(&rows, Process::TABLE, ["pid", "create_call_ns", "start_ns"]);
+    assert!(started.contains(&[60, 30, 34].map(Some)), "{started:?}");
 }

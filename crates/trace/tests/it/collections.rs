@@ -54,6 +54,20 @@ impl Program {
         self.event(us, tid, (id::GC_SUSPEND_BEGIN, 1), &[(reason, 4), (0, 4), (self.runtime, 2)]);
     }
 
+    /// All have stopped, or are let run again.
+    fn part(&mut self, us: i64, tid: u32, id: u16) {
+        self.event(us, tid, (id, 1), &[(self.runtime, 2)]);
+    }
+
+    /// The heaps: generations 0 to 2 and large objects, each with what survived.
+    fn heaps(&mut self, us: i64, tid: u32, sizes: [u64; 4], pinned_heap: Option<u64>) {
+        let mut fields: Vec<(u64, usize)> = sizes.iter().flat_map(|size| [(*size, 8), (10, 8)]).collect();
+        fields.extend([(0, 8), (0, 8), (3, 4), (0, 4), (250, 4), (self.runtime, 2)]);
+        fields.extend(pinned_heap.into_iter().flat_map(|size| [(size, 8), (1, 8)]));
+        let version = if pinned_heap.is_some() { 2 } else { 1 };
+        self.event(us, tid, (id::GC_HEAP_STATS, version), &fields);
+    }
+
     fn restart(&mut self, us: i64, tid: u32) {
         self.event(us, tid, (id::GC_RESTART_END, 1), &[(self.runtime, 2)]);
     }
@@ -103,6 +117,44 @@ fn a_background_collection_has_all_its_pauses() {
     let (rows, imported) = p.rows();
     assert_eq!(read(&rows, Gc::TABLE, COLUMNS), [[5, 1, 4000, 150].map(Some), [6, 2, 280, 300].map(Some)]);
     assert!(!imported.diagnostics.iter().any(|d| d.kind == "pause_without_collection"));
+}
+
+/// The second example of `docs/numbers/gc.md`.
+#[test]
+fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
+    let mut p = Program::new();
+    p.suspend(1000, ALLOCATES, GC);
+    p.part(1030, ALLOCATES, id::GC_SUSPEND_END);
+    p.begin(1040, ALLOCATES, 1, (1, 0));
+    p.end(1400, ALLOCATES, 1, 1);
+    p.heaps(1410, ALLOCATES, [24, 500, 9000, 85_000], Some(64));
+    p.part(1420, ALLOCATES, id::GC_RESTART_BEGIN);
+    p.restart(1425, ALLOCATES);
+    // Of a collection in the background all pauses count; heaps of nothing that ended are nobody's.
+    p.heaps(1500, ALLOCATES, [1, 1, 1, 1], None);
+    for us in [2000, 3000] {
+        p.suspend(us, COLLECTS, GC_PREP);
+        p.part(us + 5, COLLECTS, id::GC_SUSPEND_END);
+        if us == 2000 {
+            p.begin(us + 6, COLLECTS, 2, (2, 1));
+        }
+        p.part(us + 40, COLLECTS, id::GC_RESTART_BEGIN);
+        p.restart(us + 42, COLLECTS);
+    }
+    p.end(4000, COLLECTS, 2, 2);
+    p.heaps(4001, COLLECTS, [48, 600, 8000, 80_000], None);
+    let (rows, _) = p.rows();
+    let pauses = read(&rows, Gc::TABLE, ["suspended_ns", "suspending_ns", "restarting_ns"]);
+    assert_eq!(pauses, [[425, 30, 5], [84, 10, 4]].map(|row| row.map(Some)));
+    let sizes = ["gen0_bytes", "gen1_bytes", "gen2_bytes", "large_bytes", "pinned_bytes", "promoted_bytes"];
+    assert_eq!(
+        read(&rows, Gc::TABLE, sizes),
+        [
+            [24, 500, 9000, 85_000, 64, 41].map(Some),
+            [Some(48), Some(600), Some(8000), Some(80_000), None, Some(40)]
+        ]
+    );
+    assert_eq!(read(&rows, Gc::TABLE, ["pinned_objects", "handles"]), [[Some(3), Some(250)]; 2]);
 }
 
 #[test]

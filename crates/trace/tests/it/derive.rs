@@ -43,7 +43,13 @@ fn names() -> Batches {
         |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
     let frame =
         |id: i32| Frame { frame_id: id, address: i64::from(id), method_id: Some(id), ..Frame::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth,
+        ..Stack::default()
+    };
     vec![
         rows(&[
             Process { process_key: 0, pid: 0, ..Process::default() },
@@ -194,7 +200,7 @@ fn without_switches_waiting_is_not_known() {
 #[test]
 fn a_stack_whose_parent_does_not_come_before_ends_there() {
     let mut tables = names();
-    tables[3] = rows(&[Stack { stack_id: 0, parent_id: Some(0), frame_id: MAIN, depth: 0 }]);
+    tables[3] = rows(&[Stack { parent_id: Some(0), frame_id: MAIN, ..Stack::default() }]);
     tables.push(rows(&[sample(10, 1, 0, false)]));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
@@ -213,7 +219,13 @@ fn tagged_example() -> Batches {
     };
     let module =
         |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth,
+        ..Stack::default()
+    };
     let slice = |thread, times, wait, ready, stack: i32| ContextSwitch {
         stack_id: Some(stack).filter(|stack| *stack >= 0),
         ..slice(thread, times, wait, ready, 0)
@@ -305,6 +317,8 @@ fn the_example_of_the_page_on_tags() {
             row("default", "Other", [3, 15, 5, 11, 5, 11, 2, 3, 10, 95]),
         ]
     );
+    // `scan` and what has no name are called from `read`.
+    assert_eq!(int(tags, "inclusive_ns"), [20, 10, 0, 10, 15].map(Some));
     let (process, default) = (of(&out, CpuProcess::TABLE), |n: usize| found[3].2[n] + found[4].2[n]);
     let total = |column: &str| int(process, column)[0].unwrap();
     assert_eq!(
@@ -483,4 +497,15 @@ fn methods_of_different_stacks_have_percentiles_of_their_own() {
     assert_eq!(int(table, "max_ns"), [Some(239), Some(239), Some(237), Some(239)]);
     assert_eq!(int(table, "p50_ns"), [Some(119), Some(119), Some(118), Some(120)]);
     assert_eq!(int(table, "sum_ns"), [Some(28_680), Some(28_680), Some(9480), Some(19_200)]);
+}
+
+#[test]
+fn cpu_that_was_sampled_in_dpcs_is_a_part_of_that_of_the_interrupted_process() {
+    let mut tables = names();
+    let in_dpc = CpuSample { is_dpc_isr: true, ..sample(20, 2, 3, false) };
+    tables.push(rows(&[sample(10, 1, 2, false), in_dpc]));
+    let mut out = Batches::new();
+    derive(&tables, &[], &mut out).unwrap();
+    let process = of(&out, CpuProcess::TABLE);
+    assert_eq!((int(process, "cpu_ns"), int(process, "dpc_isr_cpu_ns")), (vec![Some(10)], vec![Some(5)]));
 }

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
-use etwkit_etl::Session;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_etl::{Guid, Session};
 use etwkit_trace::import::{ImportError, Options, Range, import};
 use etwkit_trace::table::{
     DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Method, Module, Row, Table, Thread,
@@ -175,6 +175,50 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
     assert_eq!(with_stack(GenericEvent::TABLE), [true, false]);
     let addresses = column(&rows, Frame::TABLE, "address");
     assert_eq!(addresses, [0x1000, 0x2000]);
+}
+
+/// What is not decoded is known by its name all the same, and the texts in its bytes stand for its fields.
+#[test]
+fn events_without_a_layout_have_their_built_in_name_and_the_text_in_their_bytes() {
+    const DEFENDER: Guid = Guid::literal("0a002690-3839-4e3a-b3b6-96d8df868d99");
+    let options = SessionOptions::default();
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    let path: Vec<u8> = r"C:\a\setup.exe".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let payload = [&[7, 0, 0, 0][..], &path, &[0, 0]].concat();
+    for (id, payload) in [(5, &*payload), (9999, &payload), (6, &[1, 2, 3])] {
+        let event = ManifestEvent {
+            timestamp: options.t0 + 1,
+            provider: DEFENDER,
+            descriptor: Descriptor { id, ..Descriptor::default() },
+            payload,
+            ..ManifestEvent::default()
+        };
+        writer.write(0, event).unwrap();
+    }
+    let bytes = writer.finish(options.header.start_time + 1000).unwrap().into_inner();
+    let session = Session::open(vec![Box::new(bytes)]).unwrap();
+    let rows = |keep_payload: bool| -> Vec<String> {
+        let rows = run(&session, &Options { keep_payload, ..Options::default() }).unwrap();
+        let (_, batch) = rows.iter().find(|(of, _)| of.name == GenericEvent::TABLE.name).unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap().as_string::<i32>().clone();
+        let columns = ["provider", "name", "described_by", "fields"].map(column);
+        let text = |row: usize| {
+            let texts = columns.iter().map(|c| if c.is_valid(row) { c.value(row) } else { "-" });
+            texts.collect::<Vec<_>>().join(" ")
+        };
+        (0..batch.num_rows()).map(text).collect()
+    };
+    let stream = "Microsoft-Antimalware-Engine Streamscanrequest";
+    assert_eq!(
+        rows(true),
+        [
+            format!(r#"{stream}/Start names {{"text":["C:\\a\\setup.exe"]}}"#),
+            r#"Microsoft-Antimalware-Engine - - {"text":["C:\\a\\setup.exe"]}"#.to_owned(),
+            format!("{stream}/Stop names -"),
+        ]
+    );
+    // Who wants no bytes wants no text out of them either.
+    assert_eq!(rows(false)[0], format!("{stream}/Start names -"));
 }
 
 /// A thread of version 3 with 64-bit pointers, and a change of its processors 5 µs later.

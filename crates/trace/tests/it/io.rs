@@ -116,6 +116,30 @@ fn service_times_of_a_disk_do_not_overlap() {
     // Rows come in the order of completions.
     expected.sort_by_key(|row| row[2]);
     assert_eq!(found, expected);
+    let depths = read(
+        &rows(&session, Range::ALL),
+        DiskIo::TABLE,
+        ["disk", "complete_ns", "queue_depth_start", "queue_depth_end"],
+    );
+    assert_eq!(
+        depths,
+        [
+            [0, 10, 1, 3],
+            [1, 12, 1, 2],
+            [0, 15, 3, 2],
+            [0, 16, 2, 2],
+            [0, 16, 1, 2],
+            [0, 25, 1, 2],
+            [1, 30, 1, 2],
+            [1, 30, 2, 2],
+            [0, 31, 1, 1],
+        ]
+        .map(|row| row.map(Some))
+    );
+    // A part of the trace has the queues of the whole.
+    let part = rows(&session, Range { start_ns: 11_000, end_ns: 13_000 });
+    let depths = read(&part, DiskIo::TABLE, ["disk", "queue_depth_start", "queue_depth_end"]);
+    assert_eq!(depths, [[Some(1), Some(1), Some(2)]]);
     // Each disk was busy for as long as its service times add up to: 0 to 16, 20 to 31; 5 to 30.
     let disks = &disk_section(&session)["by_disk"];
     let sums = |disk: &str| (disks[disk]["elapsed_us"].as_f64(), disks[disk]["service_us"].as_f64());
@@ -217,6 +241,50 @@ fn the_end_of_a_file_operation_without_its_start_is_a_row() {
     // One without start belongs to a range with its end.
     let (kinds, rows) = told(Range { start_ns: 25_000, end_ns: 50_000 });
     assert_eq!((kinds, rows), (vec!["unknown".to_owned()], vec![last]));
+}
+
+#[test]
+fn operations_have_what_they_were_asked_with() {
+    let none = None;
+    // Request packet, open file, thread; options and disposition, attributes, sharing.
+    let v3 = [(2, 8), (8, 8), (44, 4), (0x0100_0062, 4), (0x80, 4), (5, 4)];
+    let v2 = [(3, 8), (44, 8), (8, 8), (0x0500_1000, 4), (0x20, 4), (7, 4)];
+    let mut trace = Recording::new();
+    let path = [b'a', 0, 0, 0];
+    trace.kernel(10, (4, 64, 3), None, &[&bytes(&v3)[..], &path].concat());
+    trace.kernel(20, (4, 64, 2), None, &[&bytes(&v2)[..], &path].concat());
+    // A paging read past the cache, with the word that Windows 10 puts behind it, and one that is cut.
+    let read_at = [(512, 8), (4, 8), (8, 8), (9, 8), (44, 4), (100, 4)];
+    trace.kernel(30, (4, 67, 3), None, &bytes(&[&read_at[..], &[(0x43, 4), (1, 4)]].concat()));
+    let mut cut = read_at;
+    cut[1] = (5, 8);
+    trace.kernel(40, (4, 67, 3), None, &bytes(&cut));
+    // What is asked for, a control code, a listing.
+    let info = |irp, class| [(irp, 8), (8, 8), (9, 8), (0, 8), (44, 4), (class, 4)];
+    trace.kernel(50, (4, 74, 3), None, &bytes(&info(6, 5)));
+    trace.kernel(60, (4, 75, 3), None, &bytes(&info(7, 0x0009_00A8)));
+    let listing = [(8, 8), (8, 8), (9, 8), (44, 4), (4096, 4), (37, 4), (0, 4)];
+    trace.kernel(70, (4, 72, 3), None, &[&bytes(&listing)[..], &path].concat());
+    for (irp, time) in (2_u64..9).zip(100..) {
+        trace.kernel(time, (4, 76, 3), None, &bytes(&[(irp, 8), (0, 8), (0, 4)]));
+    }
+    let rows = rows(&trace.session(1000), Range::ALL);
+    let create = ["create_options", "create_disposition", "file_attributes", "share_access"];
+    let opened = [[Some(0x62), Some(1), Some(0x80), Some(5)], [Some(0x1000), Some(5), Some(0x20), Some(7)]];
+    let found = read(&rows, FileIo::TABLE, create);
+    assert_eq!((&found[..2], &found[2..]), (&opened[..], &[[none; 4]; 5][..]));
+    assert_eq!(
+        read(&rows, FileIo::TABLE, ["io_flags", "info_class"]),
+        [
+            [none, none],
+            [none, none],
+            [Some(0x43), none],
+            [none, none],
+            [none, Some(5)],
+            [none, Some(0x0009_00A8)],
+            [none, Some(37)],
+        ]
+    );
 }
 
 /// The example of `docs/numbers/net.md`.

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use etwkit_etl::Session;
 use etwkit_etl::source::ByteSource;
-use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, TraceWriter};
+use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_etl::{Guid, Session};
 use etwkit_trace::import::Range;
 use etwkit_trace::report::counts::{CountReport, Counting};
 use etwkit_trace::report::events::{EventFilter, EventRow, Events, ProviderFilter, Wanted};
@@ -144,6 +145,66 @@ fn a_row_serialises_to_what_machines_get() {
         (&row["event"], &row["keyword"], &row["ts_ns"]),
         (&json!("Thread/CSwitch"), &Value::Null, &json!(10_000))
     );
+}
+
+/// Events of HTTP.sys, which nothing in the trace describes: a known one, one that no table knows, and one
+/// of a provider that nobody knows.
+fn undescribed() -> Session {
+    const HTTP: Guid = Guid::literal("dd5ef90a-6398-47a4-ad34-4dcecdef795f");
+    const NOBODY: Guid = Guid::literal("00000000-0000-0000-0000-0000000000aa");
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
+    let url: Vec<u8> = "http://host/\u{1b}[31m".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let parse = [bytes!(0xFFFF_8000_1234_5678_u64, 4u32), url, vec![0, 0]].concat();
+    for (timestamp, provider, id, payload) in
+        [(10, HTTP, 2, &*parse), (20, HTTP, 2, &parse), (30, HTTP, 999, &[1]), (40, NOBODY, 2, &[])]
+    {
+        let descriptor = Descriptor { id, opcode: 12, ..Descriptor::default() };
+        let event = ManifestEvent { timestamp, provider, descriptor, payload, ..ManifestEvent::default() };
+        writer.write(0, event).unwrap();
+    }
+    Session::open(vec![Box::new(writer.finish(START).unwrap().into_inner())]).unwrap()
+}
+
+#[test]
+fn an_event_without_description_has_its_built_in_name_and_the_text_in_its_bytes() {
+    let session = undescribed();
+    let name = |words| EventFilter { name: Some(one_of(words)), ..EventFilter::default() };
+    let rows = listed(&session, &name("HTTPRequestTraceTask/Parse EventID(999) EventID(2)"));
+    let named: Vec<_> = rows.iter().map(|row| (&*row.provider, &*row.event, row.source)).collect();
+    let http = "Microsoft-Windows-HttpService";
+    let parse = (http, "HTTPRequestTraceTask/Parse", Some("names"));
+    let nobody = ("00000000-0000-0000-0000-0000000000aa", "EventID(2)", None);
+    assert_eq!(named, [parse, parse, (http, "EventID(999)", None), nobody]);
+    let fields: Vec<Value> = rows.iter().map(|row| json!(row.fields)).collect();
+    let payload = fields[0]["payload"].as_str().unwrap();
+    assert!(payload.starts_with("785634120080ffff04000000680074007400"), "{payload}");
+    // What is no character of a text ends it, and one letter is none.
+    assert_eq!(fields[0]["text"], json!(["http://host/"]));
+    assert_eq!((&fields[2], &fields[3]), (&json!({"payload": "01"}), &json!({})));
+    // What is known by a name is found by its number as well.
+    for (words, expected) in [("Parse", 2), ("EventID(2)", 3), ("EventID(0)", 0)] {
+        assert_eq!(listed(&session, &name(words)).len(), expected, "{words}");
+    }
+}
+
+#[test]
+fn counts_of_events_without_description_have_their_built_in_names() {
+    let session = undescribed();
+    let all = EventFilter::default();
+    let few = EventFilter { name: Some(one_of("Parse EventID(999)")), ..EventFilter::default() };
+    for (filter, expected) in [(&all, 3), (&few, 2)] {
+        let counts = counted(&session, filter, false).counts;
+        let named: Vec<_> =
+            counts.provider.iter().map(|kind| (&*kind.name, &*kind.event, kind.events)).collect();
+        let http = "Microsoft-Windows-HttpService";
+        let known = [(http, "HTTPRequestTraceTask/Parse", 2), (http, "", 1)];
+        assert_eq!(named[expected - 2..], known);
+    }
+    let info = Info::read_once(&session, &["a.etl".to_owned()]).unwrap();
+    let providers: Vec<_> =
+        info.providers.iter().map(|provider| (&*provider.name, provider.events)).collect();
+    let nobody = "00000000-0000-0000-0000-0000000000aa";
+    assert_eq!(providers, [("Microsoft-Windows-HttpService", 3), (nobody, 1)]);
 }
 
 /// Start, end and time since the boot of some files, in seconds.

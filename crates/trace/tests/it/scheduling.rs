@@ -9,26 +9,28 @@ use etwkit_etl::Session;
 use etwkit_etl::wire::buffer::HEADER_LEN;
 use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_trace::import::{Imported, Options, import};
-use etwkit_trace::table::{ContextSwitch, CpuSample, Frame, PmcSample, Process, Row, Stack, Table, Thread};
+use etwkit_trace::table::{
+    ContextSwitch, CpuSample, DpcIsr, Frame, PmcSample, Process, Row, Stack, Table, Thread,
+};
 
 use crate::counters::{Batches, bytes, read, wide};
 
 /// State of a thread that waits, and of one that was preempted.
-const WAITS: u8 = 5;
-const PREEMPTED: u8 = 1;
+pub(crate) const WAITS: u8 = 5;
+pub(crate) const PREEMPTED: u8 = 1;
 
 /// An address of the kernel.
 const KERNEL: u64 = 0xFFFF_8000_0000_1000;
 
 /// A trace that is being written; a tick is a microsecond.
-struct Recording {
+pub(crate) struct Recording {
     writer: TraceWriter<Cursor<Vec<u8>>>,
     start: i64,
     start_time: i64,
 }
 
 impl Recording {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(|_| ())
     }
 
@@ -42,8 +44,19 @@ impl Recording {
     }
 
     /// A kernel event that a thread of process 40 logged, or nobody.
-    fn kernel(&mut self, us: i64, cpu: u16, by: Option<u32>, id: (u8, u8, u8), payload: &[u8]) {
+    pub(crate) fn kernel(&mut self, us: i64, cpu: u16, by: Option<u32>, id: (u8, u8, u8), payload: &[u8]) {
         let context = by.map_or(KernelContext::None, |tid| KernelContext::ids(tid, 40));
+        self.kernel_by(us, cpu, context, id, payload);
+    }
+
+    pub(crate) fn kernel_by(
+        &mut self,
+        us: i64,
+        cpu: u16,
+        context: KernelContext,
+        id: (u8, u8, u8),
+        payload: &[u8],
+    ) {
         let (group, opcode, version) = id;
         let timestamp = self.start + us;
         let event =
@@ -51,7 +64,7 @@ impl Recording {
         self.writer.write(cpu, event).unwrap();
     }
 
-    fn switch(&mut self, us: i64, cpu: u16, (old, state): (u32, u8), new: u32) {
+    pub(crate) fn switch(&mut self, us: i64, cpu: u16, (old, state): (u32, u8), new: u32) {
         let payload = bytes(&[
             (new.into(), 4),
             (old.into(), 4),
@@ -65,12 +78,18 @@ impl Recording {
         self.kernel(us, cpu, None, (5, 36, 4), &payload);
     }
 
-    fn ready(&mut self, us: i64, cpu: u16, tid: u32) {
+    pub(crate) fn ready(&mut self, us: i64, cpu: u16, tid: u32) {
         self.kernel(us, cpu, None, (5, 50, 2), &bytes(&[(tid.into(), 4), (0, 4)]));
     }
 
     fn mark(&mut self, us: i64, cpu: u16) {
         self.kernel(us, cpu, None, (15, 34, 2), b"mark\0");
+    }
+
+    /// What comes next lies behind a buffer of processor 0 that is missing.
+    pub(crate) fn lose_buffer(&mut self) {
+        self.writer.flush(0).unwrap();
+        self.writer.lose_buffer(0).unwrap();
     }
 
     /// The stack of an event of a thread.
@@ -85,21 +104,21 @@ impl Recording {
     }
 
     /// A thread starts, ends (2), or is there (3).
-    fn thread(&mut self, us: i64, by: Option<u32>, opcode: u8, pid: u64, tid: u64) {
+    pub(crate) fn thread(&mut self, us: i64, by: Option<u32>, opcode: u8, pid: u64, tid: u64) {
         let payload = [bytes(&[(pid, 4), (tid, 4)]), vec![0; 64]].concat();
         self.kernel(us, 0, by, (5, opcode, 3), &payload);
     }
 
-    fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.writer.finish(self.start_time + 10_000).unwrap().into_inner()
     }
 
-    fn rows(self) -> Batches {
+    pub(crate) fn rows(self) -> Batches {
         rows(vec![self.finish()]).0
     }
 }
 
-fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
+pub(crate) fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
     let session = Session::open(files.into_iter().map(|file| Box::new(file) as _).collect()).unwrap();
     let mut sink = Batches::new();
     let imported =
@@ -119,7 +138,7 @@ fn slices(rows: &Batches) -> Vec<[Option<i64>; 8]> {
     slices
 }
 
-fn truths(rows: &Batches, table: &Table, column: &str) -> Vec<Option<bool>> {
+pub(crate) fn truths(rows: &Batches, table: &Table, column: &str) -> Vec<Option<bool>> {
     let of = rows.iter().filter(|(of, _)| of.name == table.name);
     of.flat_map(|(_, batch)| batch.column_by_name(column).unwrap().as_boolean().iter().collect::<Vec<_>>())
         .collect()
@@ -481,6 +500,14 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
             [Some(50), Some(60), Some(10), Some(0)],
         ]
     );
+    // The interrupt came in between the second DPC.
+    let columns = ["start_ns", "duration_ns", "exclusive_ns"];
+    let want = [[8, 4, 4], [30, 2, 2], [29, 7, 5], [40, 1, 1], [42, 3, 3], [21, 24, 24]];
+    let mut all = read(&rows, DpcIsr::TABLE, columns);
+    all.sort_unstable();
+    let mut want = want.map(|row| row.map(Some));
+    want.sort_unstable();
+    assert_eq!(all, want);
     let mut trace = Recording::new();
     trace.switch(20, 0, (4, WAITS), 8);
     trace.switch(50, 0, (8, WAITS), 4);

@@ -43,6 +43,21 @@ impl Recording {
     }
 }
 
+#[test]
+fn a_session_goes_on_when_another_of_its_name_cannot_start() {
+    let mut trace = Recording::new();
+    trace.session(10, (10, 1), "Audit", &[4, 64, 128, 4, 4, 0]);
+    let guid = Guid::literal("11111111-2222-3333-4444-555555555555").to_bytes();
+    let collision = [&guid[..], &wide("AUDIT"), &wide(""), &bytes(&[(0, 4), (0xC000_0035, 4)])].concat();
+    trace.provider(20, EVENT_TRACING, (2, 0), &collision);
+    trace.session(30, (11, 2), "Audit", &[4, 64, 128, 9, 8, 0, 7, 2, 1, 33]);
+    let rows = trace.rows(Range::ALL);
+    let times = read(&rows, Logger::TABLE, ["start_ns", "stop_ns"]);
+    // The last one is that of the trace itself.
+    assert_eq!(times, [[None, None], [Some(10), Some(30)], [None, None]]);
+    assert_eq!(words(&rows, LoggerEvent::TABLE, "kind"), ["start", "start_error", "stop"]);
+}
+
 /// The example of `docs/numbers/sessions.md`.
 #[test]
 fn a_session_is_a_row_of_its_start_and_its_stop() {

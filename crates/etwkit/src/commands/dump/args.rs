@@ -2,27 +2,33 @@
 //! import it.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
 use etwkit_query::numbers::Numbers;
+use etwkit_query::test_run::Selection;
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
 
-use super::test_args::TestSelectionArgs;
+use crate::options::{Given, OUTPUT};
 use crate::out_file::Replace;
 
 /// What to read and how to print.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, or folders with both
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both, patterns such
+    /// as 'runs/**/*.etwx', or @FILE with one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     pub(super) extracts: Vec<PathBuf>,
+    /// What these are, once they have been looked for.
+    #[arg(skip)]
+    pub(super) named: OnceLock<Vec<PathBuf>>,
     /// Folders below folders, too
     #[arg(long)]
     pub(super) recursive: bool,
     #[command(flatten)]
-    pub(super) tests: TestSelectionArgs,
+    pub(super) tests: Given<Selection>,
     /// Print a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,
@@ -74,6 +80,11 @@ impl Common {
         if self.force { Replace::Anything } else { Replace::OwnCsv }
     }
 
+    /// Whether people read the answer.
+    pub(super) const fn is_text(&self) -> bool {
+        !self.json && self.csv.is_none()
+    }
+
     /// How times are written: in seconds, which can be asked for again; in lines of ETWAnalyzer as a clock
     /// shows them.
     pub(super) fn time_format(&self) -> TimeFormat {
@@ -102,9 +113,6 @@ impl Common {
         self.guest.is_some()
     }
 }
-
-/// Heading of the options that change how an answer is printed.
-pub(super) const OUTPUT: &str = "Output";
 
 /// How processes are written.
 #[derive(Debug, Args)]

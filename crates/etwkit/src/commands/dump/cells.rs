@@ -1,6 +1,6 @@
 //! Answers of declared questions as text, JSON lines and CSV: one printer for all of them.
 
-use std::borrow::Cow;
+use std::path::PathBuf;
 
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
@@ -13,11 +13,11 @@ use etwkit_query::question::{
 };
 
 use super::args::{Common, ProcessOutput};
-use super::first_last::in_format;
-use super::output::{Answered, Columns, Lines, Record, ask_each, exit, machine_with_header};
-use super::text::{ProcessText, Text, duration};
+use super::columns::Columns;
+use super::output::{Answered, Lines, Record, ask_each, begin, exit, machine_with_header};
+use super::text::{Text, duration};
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::printer::{Align, Printer};
 
 /// How a question is asked and its answer printed.
 pub(super) struct Asking<'a> {
@@ -35,16 +35,16 @@ pub(super) struct Asking<'a> {
 }
 
 /// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one
-/// list over all extracts, are written when all is known.
+/// list over all extracts, are written when all is known. Says which extracts could be asked, too.
 pub(super) fn answered(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
     question: impl Fn(&Session) -> dump::Result<Answer> + Sync,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (common, request) = (asking.common, asking.request);
     let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
     let (mut sets, mut together) = (Sets::new(), None);
-    ask_each(common, asking.command, printer, question, |printer, one| {
+    let asked = ask_each(common, asking.command, printer, question, |printer, one| {
         one.answer.notes.iter().for_each(|note| printer.note(note));
         rows += one.answer.len();
         sums.push(one.answer.sums.clone());
@@ -73,7 +73,7 @@ pub(super) fn answered(
             kept.iter().map(|one| (one.info.file_name.as_str(), &one.answer.sums)).collect();
         request.check_together(&all)?;
     }
-    let is_text = common.csv.is_none() && !common.json;
+    let is_text = common.is_text();
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
     if let Some(top) = asking.merge.filter(|_| is_text || joins) {
         let listed = print_merged(asking, kept, top, printer)?;
@@ -94,10 +94,22 @@ pub(super) fn answered(
     if let Some(text) = first.filter(|_| is_text) {
         written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
     }
-    Ok(exit(rows))
+    Ok((exit(rows), asked))
 }
 
-/// Prints the answer of an extract, as text or JSON lines.
+/// Prints an answer to names of recordings, which is of no extract.
+pub(super) fn answered_to_names(
+    asking: &Asking<'_>,
+    printer: &mut Printer<'_>,
+    answer: Answer,
+) -> anyhow::Result<Exit> {
+    begin(asking.common, asking.command, printer)?;
+    let one = Answered { info: TraceInfo::default(), answer };
+    print_one(asking, printer, &one)?;
+    Ok(exit(one.answer.len()))
+}
+
+/// Prints the answer of an extract.
 fn print_one(asking: &Asking<'_>, printer: &mut Printer<'_>, one: &Answered<Answer>) -> anyhow::Result<()> {
     let common = asking.common;
     if !machine_with_header(common, printer, asking.fields, records(one))? {
@@ -301,8 +313,8 @@ impl Shown {
     }
 
     /// The rows, those of each group behind those of the one before.
-    fn rows(&self) -> impl Iterator<Item = &usize> {
-        self.groups.iter().flat_map(|group| &group.shown)
+    fn rows(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().flat_map(|group| &group.shown).copied()
     }
 
     /// How many are not shown.
@@ -336,20 +348,20 @@ fn columns<'a>(
     text: &'a Text,
     table: &'a dyn Table,
     (traces, chosen): (Traces<'a>, Option<&str>),
-) -> anyhow::Result<Columns<'a, usize>> {
-    let (mut columns, all) = (Columns::new(), table.columns());
+) -> anyhow::Result<Columns<'a>> {
+    let (mut columns, all) = (Columns::default(), table.columns());
     let words = all.iter().rev().take_while(|column| !column.format.is_number()).count();
     let trace = all.len().saturating_sub(words);
     // Rows may have files of their own.
     let trace_name = if all.iter().any(|column| column.name == "File") { "Trace" } else { "File" };
-    let add_trace = |columns: &mut Columns<'a, usize>| {
+    let add_trace = |columns: &mut Columns<'a>| {
         let is_shown = matches!(traces, Traces::Each(_));
-        columns.word(trace_name, "Trace", is_shown, move |row| traces.of(*row).to_owned());
+        columns.push(trace_name, "Trace", Align::Left, is_shown, move |row| traces.of(row).to_owned());
     };
-    let has_trace = all.iter().any(|column| column.format == Format::Trace);
+    let has_trace = all.iter().any(|column| column.format == Format::Trace || column.name == "Trace");
     let style = if common.is_etwanalyzer() { Style::EtwAnalyzer } else { Style::Own };
     let names: Vec<&str> = all.iter().map(|column| column.name).collect();
-    for (at, AnyColumn { name, title, format, is_shown, missing, style: only_in }) in
+    for (at, AnyColumn { name, title, format, is_shown, missing, style: only_in, .. }) in
         all.into_iter().enumerate()
     {
         if at == trace && !has_trace {
@@ -360,31 +372,28 @@ fn columns<'a>(
             continue;
         }
         let is_shown = is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
-        let title: Cow<'_, str> = match &title {
-            Heading::Words(words) if format == Format::Kilobytes => words.replace(KB, text.kb_name()).into(),
+        let title = match &title {
+            Heading::Words(words) if format == Format::Kilobytes => words.replace(KB, text.kb_name()),
             Heading::Words(words) if text.has_seconds() && is_moment(table, at, format) => {
-                format!("{words} s").into()
+                format!("{words} s")
             }
-            Heading::Words(words) => words.into(),
-            Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()).into(),
-            Heading::Time => text.times.title().into(),
-            Heading::Line(line) => line_text(text, line).into(),
+            Heading::Words(words) => words.clone(),
+            Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()),
+            Heading::Time => text.times.title(),
+            Heading::Line(line) => line_text(text, line),
             Heading::TimeIn(words, format) => {
-                format!("{words} {}", in_format(text.times, *format).title()).into()
+                let times = format.map_or(text.times, |format| text.times.with_format(format));
+                format!("{words} {}", times.title())
             }
         };
-        let cell = move |row: &usize| match table.value(*row, at) {
-            _ if format == Format::Trace => traces.of(*row).to_owned(),
+        let align = if format.is_number() { Align::Right } else { Align::Left };
+        columns.push(name, title, align, is_shown, move |row| match table.value(row, at) {
+            _ if format == Format::Trace => traces.of(row).to_owned(),
             Value::Missing => missing.to_owned(),
             value => value_text(text, format, &value),
-        };
-        if format.is_number() {
-            columns.number(name, &title, is_shown, cell);
-        } else {
-            columns.word(name, &title, is_shown, cell);
-        }
+        });
     }
-    if words == 0 {
+    if words == 0 && !has_trace {
         add_trace(&mut columns);
     }
     columns.choose(chosen)?;
@@ -422,8 +431,8 @@ fn value_text(text: &Text, format: Format, value: &Value) -> String {
     match (format, value) {
         (_, Value::Missing) => String::new(),
         (_, Value::Text(words)) => words.clone(),
-        (Format::ProcessLine, Value::Process(cell)) => text.process_line(cell.into()),
-        (_, Value::Process(cell)) => text.process(cell.into()),
+        (Format::ProcessLine, Value::Process(cell)) => text.process_line(cell),
+        (_, Value::Process(cell)) => text.process(cell),
         (_, Value::Moment(format, ns)) => text.times.with_format(*format).write(*ns),
         (_, Value::MomentOf(clock, ns)) => text.times.with_clock(*clock).write(*ns),
         (_, Value::Line(line)) => line_text(text, line),
@@ -457,17 +466,5 @@ fn number_text(text: &Text, format: Format, number: i64) -> String {
         Format::PlainBytes => format!("{} B", text.int(number)),
         Format::Moment | Format::LeftMoment => text.times.write(number),
         Format::Length => duration(number),
-    }
-}
-
-impl<'a> From<&'a etwkit_query::question::ProcessCell> for ProcessText<'a> {
-    fn from(cell: &'a etwkit_query::question::ProcessCell) -> Self {
-        Self {
-            name: cell.name.as_deref(),
-            pid: cell.pid,
-            start_ns: cell.start_ns,
-            stop_ns: cell.stop_ns,
-            command_line: cell.command_line.as_deref(),
-        }
     }
 }

@@ -11,58 +11,32 @@ const GAP: usize = 2;
 /// Characters of the last column that should fit; the rest of a command line may go on in the next line.
 const LAST_WIDTH: usize = 30;
 
-/// How the cell of a row is written.
-type CellText<'a, R> = Box<dyn Fn(&R) -> String + 'a>;
-
 /// A column of text.
-pub(super) struct Column<'a, R> {
+struct Column<'a> {
     /// Name for `--column`.
     name: &'static str,
     title: String,
     align: Align,
     shown: bool,
-    text: CellText<'a, R>,
+    /// How the cell of a row is written.
+    text: Box<dyn Fn(usize) -> String + 'a>,
 }
 
 /// Columns of text, and which of them are shown.
-pub(super) struct Columns<'a, R>(Vec<Column<'a, R>>);
+#[derive(Default)]
+pub(super) struct Columns<'a>(Vec<Column<'a>>);
 
-impl<'a, R> Columns<'a, R> {
-    pub(super) fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// Adds a column of numbers.
-    pub(super) fn number(
+impl<'a> Columns<'a> {
+    /// Adds a column.
+    pub(super) fn push(
         &mut self,
         name: &'static str,
-        title: &str,
-        shown: bool,
-        text: impl Fn(&R) -> String + 'a,
-    ) {
-        self.push(name, title, Align::Right, shown, text);
-    }
-
-    /// Adds a column of words.
-    pub(super) fn word(
-        &mut self,
-        name: &'static str,
-        title: &str,
-        shown: bool,
-        text: impl Fn(&R) -> String + 'a,
-    ) {
-        self.push(name, title, Align::Left, shown, text);
-    }
-
-    fn push(
-        &mut self,
-        name: &'static str,
-        title: &str,
+        title: impl Into<String>,
         align: Align,
         shown: bool,
-        text: impl Fn(&R) -> String + 'a,
+        text: impl Fn(usize) -> String + 'a,
     ) {
-        self.0.push(Column { name, title: title.to_owned(), align, shown, text: Box::new(text) });
+        self.0.push(Column { name, title: title.into(), align, shown, text: Box::new(text) });
     }
 
     /// Applies `--column`: `a` only these, `!a` not these, `+a` these, too, in the order in which they stand.
@@ -97,10 +71,7 @@ impl<'a, R> Columns<'a, R> {
     /// Leaves columns out until a line fits, and tells their names: numbers from the right, then words from
     /// the right, but never the first column and the last one, which tell what a row is about. Of the last
     /// one only its begin has to fit.
-    pub(super) fn fit<'r>(&mut self, width: usize, rows: impl Iterator<Item = &'r R>) -> Vec<&'static str>
-    where
-        R: 'r,
-    {
+    pub(super) fn fit(&mut self, width: usize, rows: impl Iterator<Item = usize>) -> Vec<&'static str> {
         let table = self.table(rows);
         let widths = table.widths();
         let shown: Vec<usize> =
@@ -126,18 +97,12 @@ impl<'a, R> Columns<'a, R> {
     }
 
     /// A line of titles and one of each row.
-    pub(super) fn lines<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Vec<TableLine>
-    where
-        R: 'r,
-    {
+    pub(super) fn lines(&self, rows: impl Iterator<Item = usize>) -> Vec<TableLine> {
         self.table(rows).lines()
     }
 
-    fn table<'r>(&self, rows: impl Iterator<Item = &'r R>) -> Table
-    where
-        R: 'r,
-    {
-        let shown: Vec<&Column<'a, R>> = self.0.iter().filter(|column| column.shown).collect();
+    fn table(&self, rows: impl Iterator<Item = usize>) -> Table {
+        let shown: Vec<&Column<'a>> = self.0.iter().filter(|column| column.shown).collect();
         let titles: Vec<(&str, Align)> =
             shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
         let mut table = Table::new(&titles);
@@ -155,11 +120,13 @@ mod tests {
     #[test]
     fn columns_are_chosen_by_name() {
         let chosen = |names: &str| {
-            let mut columns: Columns<'_, ()> = Columns::new();
-            columns.word("Path", "path", true, |()| String::new());
-            columns.number("ReadSize", "read", true, |()| String::new());
-            columns.number("ReadTime", "time", false, |()| String::new());
-            columns.choose(Some(names)).map(|()| columns.lines([].iter())[0].to_string().trim().to_owned())
+            let mut columns = Columns::default();
+            columns.push("Path", "path", Align::Left, true, |_| String::new());
+            columns.push("ReadSize", "read", Align::Right, true, |_| String::new());
+            columns.push("ReadTime", "time", Align::Right, false, |_| String::new());
+            columns
+                .choose(Some(names))
+                .map(|()| columns.lines(std::iter::empty())[0].to_string().trim().to_owned())
         };
         for (names, titles) in [
             ("", "path  read"),
@@ -173,14 +140,14 @@ mod tests {
             assert_eq!(chosen(names).unwrap(), titles, "{names}");
         }
         let fitting = |width: usize| {
-            let mut columns: Columns<'_, ()> = Columns::new();
-            columns.number("Cpu", "cpu", true, |()| "123456".into());
-            columns.number("Wait", "wait", true, |()| "1".into());
-            columns.word("Kind", "kind", true, |()| "a kind".into());
-            columns.number("Ready", "ready", true, |()| "12".into());
-            columns.word("Process", "process", true, |()| "x".repeat(100));
-            let left_out = columns.fit(width, [()].iter());
-            (left_out, columns.lines([].iter())[0].to_string().trim().to_owned())
+            let mut columns = Columns::default();
+            columns.push("Cpu", "cpu", Align::Right, true, |_| "123456".into());
+            columns.push("Wait", "wait", Align::Right, true, |_| "1".into());
+            columns.push("Kind", "kind", Align::Left, true, |_| "a kind".into());
+            columns.push("Ready", "ready", Align::Right, true, |_| "12".into());
+            columns.push("Process", "process", Align::Left, true, |_| "x".repeat(100));
+            let left_out = columns.fit(width, std::iter::once(0));
+            (left_out, columns.lines(std::iter::empty())[0].to_string().trim().to_owned())
         };
         assert_eq!(fitting(80).0, [""; 0]);
         assert_eq!(fitting(57), (vec!["Ready"], "cpu  wait  kind  process".into()));

@@ -1,30 +1,33 @@
 //! Declared questions as commands: their options as arguments, their answers as text, JSON lines or CSV.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
-use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 pub(super) use etwkit_engine::question;
-use etwkit_engine::{DiskFiles, questions};
-use etwkit_query::question::{AnyQuestion, Kind, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_engine::{DiskFiles, ask_names, questions};
+use etwkit_query::nothing::Chosen;
+use etwkit_query::question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
 use serde_json::json;
 
-use super::args::{Common, OUTPUT, ProcessOutput};
+use super::args::{Common, ProcessOutput};
 use super::cells;
+use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::context::Context;
-use crate::descriptions::DescriptionArgs;
 use crate::exit::Exit;
+use crate::extracts::open_extracts;
+use crate::options::{self, OUTPUT, SCHEMA};
 use crate::printer::Printer;
 
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
 
+/// Extracts that are looked into for what was meant.
+const LOOKED_INTO: usize = 16;
+
 /// Rows of a ranked list that fit a screen.
 const MOST_ROWS: usize = 40;
-
-/// The option that prints what requests and rows look like.
-const SCHEMA: &str = "show-schema";
 
 /// A declared question with its arguments.
 pub(crate) struct Declared {
@@ -36,10 +39,10 @@ pub(crate) struct Declared {
     merge: bool,
     /// Print the JSON schemas instead of the answer.
     show_schema: bool,
+    /// Where recordings are copied to, if the question is to their names.
+    copy: Option<CopyArgs>,
     /// Options that are given.
     values: Values,
-    /// What describes the events that are asked for.
-    pub(super) descriptions: Option<DescriptionArgs>,
 }
 
 impl std::fmt::Debug for Declared {
@@ -63,13 +66,20 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
 /// A command with the options of a question.
 pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) -> Command {
     let options = question.options();
-    let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
-    let merge = merge.help("One list over all extracts, which names the trace of each row");
-    let merge = Some(merge).filter(|_| !has_option(&options, MERGE));
     let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
-    let all = options.iter().map(arg).chain(merge).chain([schema]);
-    let command = all.fold(Common::augment_args(command), Command::arg);
+    let command = Common::augment_args(command);
+    // A question to names chooses among these itself, as all others do beside theirs.
+    let is_new = |option: &&Opt| command.get_arguments().all(|arg| arg.get_id() != option.name);
+    let all: Vec<Arg> = options.iter().filter(is_new).map(options::arg).chain([schema]).collect();
+    let command = command.args(all);
+    if asks_names(&options) {
+        let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
+        return CopyArgs::augment_args(command.mut_arg("extracts", names));
+    }
+    let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
+    let merge = merge.help("One list over all extracts, which names the trace of each row");
+    let command = if has_option(&options, MERGE) { command } else { command.arg(merge) };
     if has_processes(&options) { ProcessOutput::augment_args(command) } else { command }
 }
 
@@ -82,40 +92,9 @@ fn has_processes(options: &[Opt]) -> bool {
     has_option(options, "process")
 }
 
-/// An option as an argument.
-fn arg(option: &Opt) -> Arg {
-    let arg = Arg::new(option.name).long(option.name).help(option.sentence);
-    let arg = match &option.kind {
-        Kind::Flag => arg.action(ArgAction::SetTrue),
-        Kind::Text => arg
-            .allow_hyphen_values(matches!(option.value_name, "NUMBERS" | "IDS" | "A..B" | "TIME"))
-            .allow_negative_numbers(option.value_name == "STATUS"),
-        Kind::Words(words) => arg.value_parser(PossibleValuesParser::new(words.iter().copied())),
-        Kind::Several(words) => {
-            let words = PossibleValuesParser::new(words.iter().copied());
-            arg.action(ArgAction::Append).value_delimiter(',').value_parser(words)
-        }
-        Kind::Range(_) => arg.allow_hyphen_values(true),
-        Kind::Whole(least, most) => arg
-            .allow_negative_numbers(*least < 0)
-            .value_parser(ValueParser::from(clap::value_parser!(i64).range(*least..=*most))),
-        Kind::Number => arg.value_parser(clap::value_parser!(f64)),
-        Kind::Files => arg.action(ArgAction::Append),
-    };
-    let arg = if option.kind == Kind::Flag { arg } else { arg.value_name(option.value_name) };
-    let arg = option.alone.into_iter().fold(arg, |arg, value| {
-        arg.num_args(0..=1).require_equals(!option.is_apart).default_missing_value(value)
-    });
-    let arg = option.default.iter().fold(arg, |arg, default| arg.default_value(default.clone()));
-    let arg = arg.conflicts_with_all(option.excludes);
-    let arg = option.requires.into_iter().fold(arg, Arg::requires);
-    let arg = arg.visible_aliases(option.also.iter().copied());
-    let arg = if option.is_required { arg.required_unless_present(SCHEMA) } else { arg };
-    match option.heading {
-        Some(heading) => arg.help_heading(heading),
-        None if option.is_output() => arg.help_heading(OUTPUT),
-        None => arg,
-    }
+/// Whether a question is to names of recordings, so that it looks into folders itself.
+fn asks_names(options: &[Opt]) -> bool {
+    has_option(options, "recursive")
 }
 
 impl Declared {
@@ -125,35 +104,20 @@ impl Declared {
         matches: &ArgMatches,
     ) -> Result<Self, clap::Error> {
         let options = question.options();
-        let mut values = Values::new();
-        for option in &options {
-            if matches.value_source(option.name) != Some(ValueSource::CommandLine) {
-                continue;
-            }
-            let given = matches.get_raw(option.name).into_iter().flatten();
-            let given: Vec<_> = given.map(|text| text.to_string_lossy()).collect();
-            let value = match option.kind {
-                Kind::Flag => true.into(),
-                Kind::Files => given.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
-                _ => given.join(",").into(),
-            };
-            values.insert(option.name.to_owned(), value);
-        }
-        let processes =
-            has_processes(&options).then(|| ProcessOutput::from_arg_matches(matches)).transpose()?;
-        let mut common = Common::from_arg_matches(matches)?;
+        let values = options::values(&options, matches);
         let is_cut = |name: &str| name.starts_with("top") || name.starts_with("skip");
-        common.most_rows =
-            (has_option(&options, "top") && !values.keys().any(|name| is_cut(name))).then_some(MOST_ROWS);
-        let request = question.read(&values).ok();
-        let described = request.as_ref().and_then(|request| request.descriptions());
+        let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
+        let mut common = Common::from_arg_matches(matches)?;
+        common.most_rows = is_listed.then_some(MOST_ROWS);
+        let has_processes = has_processes(&options);
+        let has_merge = !asks_names(&options) && !has_option(&options, MERGE);
         Ok(Self {
-            descriptions: described.map(DescriptionArgs::of),
             common,
             question,
-            processes,
-            merge: !has_option(&options, MERGE) && matches.get_flag(MERGE),
+            processes: has_processes.then(|| ProcessOutput::from_arg_matches(matches)).transpose()?,
+            merge: has_merge && matches.get_flag(MERGE),
             show_schema: matches.get_flag(SCHEMA),
+            copy: asks_names(&options).then(|| CopyArgs::from_arg_matches(matches)).transpose()?,
             values,
         })
     }
@@ -188,8 +152,6 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
     if args.common.show_sql {
         return show_sql(printer, &request.show_sql());
     }
-    tag(args, request.tagging(), printer)?;
-    let is_text = !args.common.json && args.common.csv.is_none();
     let asking = cells::Asking {
         common: &args.common,
         processes: args.processes.as_ref(),
@@ -198,22 +160,49 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
         merge: merge.then(|| request.top()),
         request: &*request,
     };
-    cells::answered(&asking, printer, |session| {
-        let answer = if is_text { request.answer_for_people(session) } else { request.answer(session) };
+    if let Some(answer) = ask_names(&*request, &args.common.extracts)? {
+        let exit = cells::answered_to_names(&asking, printer, answer)?;
+        args.copy.iter().try_for_each(|copy| copy.run(&args.common, printer))?;
+        return Ok(exit);
+    }
+    prepare(args, &*request, printer)?;
+    let (exit, asked) = cells::answered(&asking, printer, |session| {
+        let answer =
+            if args.common.is_text() { request.answer_for_people(session) } else { request.answer(session) };
         // ETWAnalyzer has the largest at the end.
         answer.map(|answer| if args.common.is_etwanalyzer() { answer.largest_first(false) } else { answer })
-    })
+    })?;
+    if exit == Exit::Nothing && !asked.is_empty() {
+        explain(args, &asked, printer)?;
+    }
+    Ok(exit)
 }
 
-/// Makes sure that extracts have the stack tags that are asked for. Where no file names any there is nothing
-/// to do, and extracts are looked for only when they are asked.
-fn tag(args: &Declared, tagging: Tagging<'_>, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-    let extracts = match tagging {
+/// Says why extracts that were asked have no row.
+fn explain(args: &Declared, asked: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let of = match asked {
+        [one] => one.display().to_string(),
+        several => format!("{} extracts", several.len()),
+    };
+    let looked_into = asked.get(..LOOKED_INTO).unwrap_or(asked);
+    let chosen = Chosen::of(args.question, &args.values);
+    let sentence = chosen.sentence(&of, || open_extracts(looked_into, printer))?;
+    if args.common.json {
+        printer.json(&json!({ "nothing": sentence }))?;
+    }
+    printer.note(&sentence);
+    Ok(())
+}
+
+/// Makes sure that extracts have the stack tags that are asked for, and reads what describes events. Where no
+/// file names any tags there is nothing to do, and extracts are looked for only when they are asked.
+fn prepare(args: &Declared, request: &dyn AnyRequest, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let extracts = match request.tagging() {
         Tagging::Derived(files) if !files.is_empty() => args.common.chosen()?,
         _ => [].as_slice().into(),
     };
     let Context { engine, mut asking } = printer.context();
-    engine.tag(&mut asking, tagging, &extracts, printer.notes())?;
+    engine.prepare(&mut asking, &extracts, request, printer.notes())?;
     printer.ask_with(asking);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use etwkit_compat::csv as csv_of_etwanalyzer;
@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use super::asking::{Naming, ask_in_order};
-pub(super) use super::columns::Columns;
 use crate::exit::Exit;
 use crate::extracts::{SameTrace, unpacked};
 use crate::out_file::{self, OutFile, Replace};
@@ -29,29 +28,21 @@ pub(super) struct Answered<A> {
 }
 
 /// Asks all extracts, several at a time, and hands on each answer as soon as those in front of it are there.
-/// Those that hold no answer are named.
+/// Those that hold no answer are named, the others returned.
 pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
     question: impl Fn(&Session) -> dump::Result<A> + Sync,
     mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    if common.json {
-        printer.json_start(command);
-    }
-    if let Some(path) = &common.csv {
-        // Before anything is computed for it.
-        if !is_stdout(path) {
-            out_file::check(path, common.csv_replace())?;
-        }
-    }
+) -> anyhow::Result<Vec<PathBuf>> {
+    begin(common, command, printer)?;
     let extracts = unpacked(common.chosen()?, printer)?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
     let context = printer.context();
-    let (mut same, mut names) = (SameTrace::default(), HashSet::new());
+    let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());
     let naming = Naming { with_path: common.show_full_file_name, as_asked: common.guest_csv().is_some() };
     ask_in_order(naming, &extracts, &context, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
@@ -61,8 +52,7 @@ pub(super) fn ask_each<A: Send>(
         let answer = asked.answer.map_err(anyhow::Error::from).and_then(|(mut info, answer)| {
             // Two recordings of one name are distinguished by where they lie; rows for machines have a column
             // for that.
-            let is_text = !common.json && common.csv.is_none();
-            if info.of_several && is_text && !names.insert(info.file_name.clone()) {
+            if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
                 name.clone_into(&mut info.file_name);
             }
             match answer {
@@ -73,6 +63,7 @@ pub(super) fn ask_each<A: Send>(
         match answer {
             Ok((info, Ok(answer))) => {
                 printer.answered_by(&name);
+                answered.push(PathBuf::from(&name));
                 on_answer(printer, Answered { info, answer })
             }
             Ok((_, Err(nothing))) => explain(common, printer, &name, &nothing),
@@ -82,7 +73,18 @@ pub(super) fn ask_each<A: Send>(
             }
             Err(error) => Err(error),
         }
-    })
+    })?;
+    Ok(answered)
+}
+
+/// Begins the answer of a command for machines; refuses a file that cannot be written before anything is
+/// computed for it.
+pub(super) fn begin(common: &Common, command: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    if common.json {
+        printer.json_start(command);
+    }
+    let file = common.csv.as_ref().filter(|path| !is_stdout(path));
+    file.map_or(Ok(()), |path| out_file::check(path, common.csv_replace()))
 }
 
 /// Why there is no answer, and what would give one.
@@ -107,7 +109,8 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
 /// then the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
-    object.insert("trace".into(), Value::from(info.file_name.clone()));
+    // Rows of names of recordings say themselves which trace they are of.
+    object.insert(TRACE.into(), Value::from(info.file_name.clone()));
     if with_place && info.of_several {
         object.insert("extract".into(), Value::from(info.extract_path.clone()));
         object.insert("computer".into(), Value::from(info.computer.clone()));
@@ -116,6 +119,9 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
     object.extend(record);
     object
 }
+
+/// The column of the trace that a row is of.
+const TRACE: &str = "trace";
 
 /// A row as machines get it.
 pub(super) type Record = serde_json::Result<Map<String, Value>>;
@@ -214,7 +220,8 @@ fn csv_rows<'r>(
         written += 1;
     }
     if written == 0 && !fields.is_empty() {
-        writer.write_record(std::iter::once("trace").chain(fields.iter().map(|field| field.name)))?;
+        let others = fields.iter().map(|field| field.name).filter(|name| *name != TRACE);
+        writer.write_record(std::iter::once(TRACE).chain(others))?;
     }
     writer.flush()?;
     Ok(written)

@@ -2,6 +2,7 @@
 
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_query::question::ProcessCell;
 use etwkit_query::time_format::{TimeFormat, TimeWriter, seconds};
 
 use super::args::{Common, ProcessFormat, ProcessOutput};
@@ -17,16 +18,6 @@ pub(super) struct Text {
     process_writer: TimeWriter,
     /// Whether command lines are wanted.
     pub(super) command_lines: bool,
-}
-
-/// A process as rows carry it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ProcessText<'a> {
-    pub(super) name: Option<&'a str>,
-    pub(super) pid: Option<i64>,
-    pub(super) start_ns: Option<i64>,
-    pub(super) stop_ns: Option<i64>,
-    pub(super) command_line: Option<&'a str>,
 }
 
 impl Text {
@@ -159,19 +150,20 @@ impl Text {
     }
 
     /// `name(pid)` with marks of start and end.
-    pub(super) fn process(&self, process: ProcessText<'_>) -> String {
-        let name = process.name.unwrap_or("(unknown)");
+    pub(super) fn process(&self, process: &ProcessCell) -> String {
+        let name = process.name.as_deref().unwrap_or("(unknown)");
         let pid = process.pid.map(|pid| format!("({pid})")).unwrap_or_default();
         format!("{name}{pid}{}", self.tags(process))
     }
 
     /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
-    pub(super) fn process_line(&self, process: ProcessText<'_>) -> String {
-        let line = process.command_line.filter(|_| self.command_lines).map(arguments).unwrap_or_default();
+    pub(super) fn process_line(&self, process: &ProcessCell) -> String {
+        let line = process.command_line.as_deref().filter(|_| self.command_lines);
+        let line = line.map(arguments).unwrap_or_default();
         format!("{} {line}", self.process(process)).trim_end().to_owned()
     }
 
-    fn tags(&self, process: ProcessText<'_>) -> String {
+    fn tags(&self, process: &ProcessCell) -> String {
         let (start, stop) = (process.start_ns, process.stop_ns);
         match self.process_times {
             Some(ProcessFormat::None) => String::new(),

@@ -5,7 +5,8 @@ mod list;
 
 use std::sync::Arc;
 
-use etwkit_extract::{Described, Input};
+use etwkit_engine::described;
+use etwkit_extract::Described;
 use etwkit_trace::report::counts::{CountReport, Counting};
 use etwkit_trace::report::events::EventFilter;
 use serde_json::{Value, json};
@@ -13,11 +14,11 @@ use serde_json::{Value, json};
 use super::{counts, damage, files_json, title};
 use crate::cli::EventsArgs;
 use crate::exit::Exit;
-use crate::input;
+use crate::input::{self, Opened};
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let described = args.descriptions.read()?;
+    let described = described(&args.descriptions.read()?)?;
     let input = input::open(&args.traces)?;
     let asked = Asked { filter: filter::of(args, &input)?, described, input };
     if args.count { count(args, &asked, printer) } else { list::run(args, &asked, printer) }
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
 
 /// What is asked of which trace.
 struct Asked {
-    input: Input,
+    input: Opened,
     filter: EventFilter<'static>,
     described: Described,
 }

@@ -9,7 +9,7 @@ use etwkit_json7z::{import_json, is_json_extract, open_json};
 use serde_json::{Value, json};
 
 use super::plan::Job;
-use super::{Outcome, listed, size, tables};
+use super::{Outcome, label, listed, size, tables};
 use crate::cli::ExtractArgs;
 use crate::input;
 use crate::printer::{Printer, grouped};
@@ -50,7 +50,7 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     {
         return Ok(Outcome::Kept);
     }
-    let imported = import_json(input, &job.target, args.no_overwrite)?;
+    let imported = import_json(input, &job.target, args.no_overwrite, label::all(&args.labels))?;
     if imported.written.kept {
         return Ok(Outcome::Kept);
     }

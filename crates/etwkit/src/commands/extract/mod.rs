@@ -1,6 +1,7 @@
 //! `etwkit extract`: traces become extracts, several at a time.
 
 mod json;
+pub(crate) mod label;
 mod plan;
 mod progress;
 
@@ -10,6 +11,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use etwkit_engine::{Wanted, described};
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
@@ -24,10 +26,10 @@ use serde_json::{Value, json};
 use crate::cli::{Detail, ExtractArgs};
 use crate::commands::symbols::summary_line;
 use crate::exit::Exit;
-use crate::input;
+use crate::input::{self, Files};
 use crate::interrupt::Stoppable;
 use crate::printer::{Align, Printer, Table, grouped};
-use crate::report::{self, Failures};
+use crate::report::{self, Advised, Failures};
 use crate::symbols;
 use crate::time_range::TimeRange;
 use plan::Job;
@@ -81,11 +83,21 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 
 /// Makes all extracts, and says what became of each as soon as it is done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
-    let jobs = plan::jobs(args)?;
+    if args.out.is_none() && args.traces.traces.iter().any(|path| input::is_standard_input(path)) {
+        return Err(Advised {
+            message: "the standard input (-) has no name that its extract could have".to_owned(),
+            hint: "--out NAME.etwx gives it one".to_owned(),
+        }
+        .into());
+    }
     // What is wrong with it is said before anything is read.
     TimeRange::parse(args.range.as_deref())?;
+    // Up to the end: one of them may be a temporary file.
+    let files = Files::of(&args.traces, Wanted::Sources)?;
+    let jobs = plan::jobs(args, &files.paths)?;
     let sets = args.tags.sets()?;
-    let described = args.descriptions.read()?;
+    let described = described(&args.descriptions.read()?)?;
+    let labels = label::all(&args.labels);
     let options = ConvertOptions {
         detail: match args.detail {
             Detail::Full => Kept::Full,
@@ -97,6 +109,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         no_overwrite: args.no_overwrite,
         names: None,
         described: Some(&described),
+        labels: Some(&labels),
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);

@@ -37,10 +37,9 @@ impl Job {
 }
 
 /// The extracts that the arguments ask for.
-pub(super) fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<Job>> {
-    let traces = &args.traces.traces;
+pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec<Job>> {
     let sessions: Vec<Vec<PathBuf>> = if args.one_session {
-        vec![traces.clone()]
+        vec![traces.to_vec()]
     } else {
         traces.iter().map(|t| vec![t.clone()]).collect()
     };

@@ -1,5 +1,6 @@
 //! `etwkit sql`: questions of one's own to extracts.
 
+pub(crate) mod args;
 mod question;
 mod rows;
 mod schema;
@@ -9,15 +10,16 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use etwkit_query::Answer;
+use etwkit_engine::{Asking, Wanted, named};
+use etwkit_query::{Answer, Error};
 
-use crate::cli::{SqlArgs, SqlFormat};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, unpacked};
 use crate::gaps::AllGaps;
 use crate::out_file::{self, OutFile, Replace};
-use crate::printer::{Printer, grouped};
+use crate::printer::{Printer, WriteError, grouped};
+use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};
 
 /// Bytes that are collected before they go to the disk.
@@ -25,21 +27,15 @@ const OUT_BUFFER: usize = 1 << 20;
 
 pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(table) = &args.show_schema {
-        return schema::show(table, printer);
+        return schema::show(table, args.format, printer);
     }
-    let [extracts @ .., sql] = args.items.as_slice() else { bail!("expected EXTRACT… and SQL") };
-    if extracts.is_empty() {
-        bail!("expected an extract in front of the SQL; `etwkit sql --help` shows how");
-    }
-    let question = question::read(sql, &args.params)?;
+    let (question, extracts) = question::read(args)?;
     let format = args.form();
-    if format == SqlFormat::Parquet && args.out.is_none() {
-        bail!("--format parquet needs --out FILE");
-    }
-    if let Some(out) = &args.out {
-        out_file::check(out, Replace::forced(args.force))?;
-    }
+    check(args, format, printer)?;
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
+    let extracts = named(&extracts, Wanted::Answers, false)?;
+    let asking = Asking { resources: args.resources(), ..printer.context().asking };
+    printer.ask_with(asking);
     let mut extracts = unpacked(extracts.into(), printer)?.into_owned();
     if args.keep_going {
         extracts = readable(extracts, printer)?;
@@ -65,6 +61,21 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     Ok(if rows > 0 { Exit::Answered } else { Exit::Nothing })
 }
 
+/// Refuses what cannot be written, before anything is computed for it.
+fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Result<()> {
+    match &args.out {
+        Some(out) if args.format.is_none() && out.extension().is_some_and(|ending| ending == "arrow") => {
+            bail!("rows of Arrow are written as a stream: name the file NAME.arrows, or say --format arrow")
+        }
+        Some(out) => out_file::check(out, Replace::forced(args.force)),
+        None if format == SqlFormat::Parquet => bail!("--format parquet needs --out FILE"),
+        None if format == SqlFormat::Arrow && printer.width().is_some() => {
+            bail!("--format arrow is no text for a terminal: write it into a file with --out, or into a pipe")
+        }
+        None => Ok(()),
+    }
+}
+
 /// The extracts that can be opened; the others become errors of the command.
 fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
     let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
@@ -83,6 +94,9 @@ fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result
 }
 
 fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow::Result<usize> {
+    if format == SqlFormat::Arrow {
+        return answer.write_arrow(printer.bytes()).map_err(of_writing);
+    }
     // Only a terminal is a screen: a pipe gets what a file gets.
     let target = printer.width().map_or(Target::File, |width| Target::Screen { width });
     let mut rows = Rows::new(answer.schema(), format, target);
@@ -101,17 +115,27 @@ fn write(
     gaps: AllGaps,
 ) -> anyhow::Result<usize> {
     let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(path, replace)?);
-    let count = if format == SqlFormat::Parquet {
-        answer.write_parquet(&mut file)?
-    } else {
-        let mut rows = Rows::new(answer.schema(), format, Target::File);
-        let mut printer = Printer::new(&mut file).with_gaps(gaps);
-        rows.begin(&mut printer)?;
-        for batch in answer {
-            rows.batch(&batch?, &mut printer)?;
+    let count = match format {
+        SqlFormat::Parquet => answer.write_parquet(&mut file)?,
+        SqlFormat::Arrow => answer.write_arrow(&mut file)?,
+        SqlFormat::Table | SqlFormat::Csv | SqlFormat::Json => {
+            let mut rows = Rows::new(answer.schema(), format, Target::File);
+            let mut printer = Printer::new(&mut file).with_gaps(gaps);
+            rows.begin(&mut printer)?;
+            for batch in answer {
+                rows.batch(&batch?, &mut printer)?;
+            }
+            rows.end(&mut printer)?
         }
-        rows.end(&mut printer)?
     };
     out_file::keep(file, path)?;
     Ok(count)
+}
+
+/// An error of an answer that goes to the standard output, whose reader may have gone.
+fn of_writing(error: Error) -> anyhow::Error {
+    match error {
+        Error::Write(error) => WriteError::from(error).into(),
+        other => other.into(),
+    }
 }

@@ -1,69 +1,130 @@
-//! Which question is asked: SQL as an argument or from the standard input, or a name of the library.
+//! Which question is asked: SQL as an argument, from a file or from the standard input, or a name of a
+//! library.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use etwkit_query::library::{self, Query};
-use etwkit_query::{Answer, Session};
+use etwkit_query::{Answer, Parameter, Session, similar};
 
+use super::args::SqlArgs;
 use crate::printer::grouped;
+use crate::report::Advised;
 
 /// More SQL than this is no question that somebody wrote; the session refuses it with its own limit.
 const MAX_INPUT: u64 = 8 << 20;
 
-/// A question.
-pub(super) enum Question {
-    Sql(String),
-    Library(&'static Query, Vec<(String, String)>),
+/// Folders below each other that a library may have.
+const MAX_DEPTH: usize = 8;
+
+/// Ending of the files of a library.
+const SQL: &str = "sql";
+
+/// A question with its parameters.
+pub(super) struct Question {
+    query: Cow<'static, Query>,
+    params: Vec<Parameter>,
 }
 
-/// `SQL`, `-` for the standard input, or `@NAME` for a question of the library.
-pub(super) fn read(argument: &OsStr, params: &[String]) -> anyhow::Result<Question> {
-    let Some(text) = argument.to_str() else { bail!("the SQL is not valid UTF-8") };
+/// The question of a command line, and what stands in front of it, which are extracts.
+pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsString])> {
+    let params = args.params.iter().map(|param| param.parse()).collect::<Result<_, _>>()?;
+    let (query, extracts) = match (&args.file, args.items.as_slice()) {
+        (Some(file), extracts) => (Cow::Owned(of_file(file, String::new())?), extracts),
+        (None, [extracts @ .., sql]) => (of_word(sql, args.library.as_deref())?, extracts),
+        (None, []) => bail!("expected EXTRACT… and SQL"),
+    };
+    if extracts.is_empty() {
+        bail!("expected an extract in front of the SQL; `etwkit sql --help` shows how");
+    }
+    Ok((Question { query, params }, extracts))
+}
+
+/// `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
+fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
+    let Some(text) = word.to_str() else { bail!("the SQL is not valid UTF-8") };
     if let Some(name) = text.strip_prefix('@') {
-        let Some(query) = library::find(name) else {
-            let names: Vec<String> = library::all().iter().map(|query| format!("@{}", query.name)).collect();
-            bail!("there is no question @{name}; there are: {}", names.join(", "));
-        };
-        let params = params.iter().map(|param| pair(param)).collect::<anyhow::Result<_>>()?;
-        return Ok(Question::Library(query, params));
+        return of_library(name, library);
     }
-    if !params.is_empty() {
-        bail!("--param belongs to a question of the library (@NAME); write values into your own SQL");
-    }
-    if text != "-" {
-        return Ok(Question::Sql(text.to_owned()));
-    }
-    let mut sql = String::new();
-    std::io::stdin()
-        .take(MAX_INPUT)
-        .read_to_string(&mut sql)
-        .context("cannot read the SQL from the standard input")?;
-    Ok(Question::Sql(sql))
+    let sql = match text {
+        "-" => limited(io::stdin()).context("cannot read the SQL from the standard input")?,
+        sql => sql.to_owned(),
+    };
+    Ok(Cow::Owned(Query::own("", sql)))
 }
 
-fn pair(param: &str) -> anyhow::Result<(String, String)> {
-    match param.split_once('=') {
-        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-        None => bail!("expected --param NAME=VALUE, found {param}"),
+/// The question of that name: one of the user, else one that comes with the program.
+fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
+    let own = folder.map(names).transpose()?.unwrap_or_default();
+    if let Some(folder) = folder.filter(|_| own.contains(name)) {
+        return Ok(Cow::Owned(of_file(&folder.join(format!("{name}.{SQL}")), name.to_owned())?));
     }
+    if let Some(query) = library::find(name) {
+        return Ok(Cow::Borrowed(query));
+    }
+    let known: BTreeSet<&str> = own.iter().map(String::as_str).collect();
+    let known: Vec<&str> = known.into_iter().chain(library::all().iter().map(|query| &*query.name)).collect();
+    let all = known.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
+    let near = similar(name, &known).into_iter().next();
+    let file = near.map_or_else(String::new, |near| format!("do you mean @{near}? "));
+    Err(Advised {
+        message: format!("there is no question @{name}; there are: {all}"),
+        hint: format!(
+            "{file}--file FILE asks the SQL of a file, --library FOLDER adds questions of your own"
+        ),
+    }
+    .into())
+}
+
+/// A question in a file of the user.
+fn of_file(file: &Path, name: String) -> anyhow::Result<Query> {
+    let text = File::open(file).and_then(limited);
+    Ok(Query::own(name, text.with_context(|| format!("cannot read the SQL from {}", file.display()))?))
+}
+
+fn limited(reader: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    reader.take(MAX_INPUT).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Names of the questions in a folder.
+fn names(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    below(folder, "", MAX_DEPTH, &mut names)
+        .with_context(|| format!("cannot read the library {}", folder.display()))?;
+    Ok(names)
+}
+
+fn below(folder: &Path, area: &str, depth: usize, names: &mut BTreeSet<String>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let Some(name) = path.file_stem().and_then(OsStr::to_str) else { continue };
+        if path.is_dir() && depth > 0 {
+            let area = path.file_name().map(|name| format!("{area}{}/", name.to_string_lossy()));
+            below(&path, &area.unwrap_or_default(), depth.saturating_sub(1), names)?;
+        } else if path.extension().is_some_and(|ending| ending == SQL) {
+            names.insert(format!("{area}{name}"));
+        }
+    }
+    Ok(())
 }
 
 impl Question {
     /// Its SQL, for the names of tables in it.
-    pub(super) fn sql(&self) -> Cow<'_, str> {
-        match self {
-            Self::Sql(sql) => sql.into(),
-            Self::Library(query, _) => query.sql(false).into(),
-        }
+    pub(super) fn sql(&self) -> String {
+        self.query.sql(false)
     }
 
     /// What the reader of an answer with so many rows should know of others that a limit of the library has
     /// cut off.
     pub(super) fn cut_off(&self, session: &Session, rows: usize) -> anyhow::Result<Option<String>> {
-        let Self::Library(query, params) = self else { return Ok(None) };
+        let Self { query, params } = self;
         if query.limit(params).is_none_or(|limit| rows < limit) {
             return Ok(None);
         }
@@ -80,9 +141,41 @@ impl Question {
     }
 
     pub(super) fn ask(&self, session: &Session) -> anyhow::Result<Answer> {
-        Ok(match self {
-            Self::Sql(sql) => session.sql(sql)?,
-            Self::Library(query, params) => session.ask(query, params)?,
-        })
+        Ok(session.ask(&self.query, &self.params)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_questions_lie_in_folders_and_come_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("mine.sql", "SELECT 1");
+        write("cpu/methods.sql", "SELECT 2");
+        write("a/b/deep.sql", "SELECT 3");
+        write("notes.txt", "no question");
+        for (name, sql) in [("mine", "SELECT 1"), ("cpu/methods", "SELECT 2"), ("a/b/deep", "SELECT 3")] {
+            assert_eq!(of_library(name, Some(folder.path())).unwrap().sql(false), sql);
+        }
+        assert!(of_library("cpu/modules", Some(folder.path())).unwrap().sql(false).contains("cpu_stack"));
+        let unknown = of_library("notes", Some(folder.path())).unwrap_err().to_string();
+        assert!(
+            unknown.starts_with(
+                "there is no question @notes; there are: @a/b/deep, @cpu/methods, @mine, @trace/machine"
+            ),
+            "{unknown}"
+        );
+        // No name leads out of the folder.
+        write("inner/x.sql", "SELECT 4");
+        assert!(of_library("../mine", Some(&folder.path().join("inner"))).is_err());
+        let missing = of_library("x", Some(&folder.path().join("none"))).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read the library "), "{missing}");
     }
 }

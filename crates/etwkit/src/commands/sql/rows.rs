@@ -6,7 +6,7 @@ use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
 use serde_json::{Map, Value};
 
-use crate::cli::SqlFormat;
+use super::args::SqlFormat;
 use crate::printer::{Align, Printer, csv_cell, push_cell};
 use crate::sanitize;
 use crate::style::Role;
@@ -91,7 +91,8 @@ impl Rows {
                 self.measured
                     .push(self.columns.iter().map(|c| sanitize::text(&c.name).into_owned()).collect());
             }
-            SqlFormat::Parquet => {}
+            // Written by the answer itself.
+            SqlFormat::Parquet | SqlFormat::Arrow => {}
         }
         Ok(())
     }
@@ -118,7 +119,7 @@ impl Rows {
                     printer.heading(kind)?;
                     plan.lines().try_for_each(|line| printer.line(&format!("  {line}")))?;
                 }
-                SqlFormat::Table | SqlFormat::Parquet => {
+                SqlFormat::Table | SqlFormat::Parquet | SqlFormat::Arrow => {
                     let cells = text().map(|cell| sanitize::text(&cell).into_owned()).collect();
                     self.table_row(cells, printer)?;
                 }
@@ -201,6 +202,19 @@ fn is_missing(column: &dyn Array, row: usize) -> bool {
     column.data_type().is_null() || column.is_null(row)
 }
 
+/// The elements of a list.
+fn list(elements: &dyn Array) -> Value {
+    (0..elements.len()).map(|element| inner(elements, element)).collect()
+}
+
+/// A value inside of another one.
+fn inner(column: &dyn Array, row: usize) -> Value {
+    // What holds it has a formatter, so that it has one, too.
+    let cell = ArrayFormatter::try_new(column, &FormatOptions::new());
+    cell.map_or(Value::Null, |cell| json(column, &cell, row))
+}
+
+/// A value of a cell: lists and structures as such, what JSON has no type for as text.
 fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
     if is_missing(column, row) {
         return Value::Null;
@@ -210,6 +224,21 @@ fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
         DataType::Int64 => Value::from(column.as_primitive::<Int64Type>().value(row)),
         DataType::Float64 => Value::from(column.as_primitive::<Float64Type>().value(row)),
         DataType::Boolean => Value::from(column.as_boolean().value(row)),
+        DataType::List(_) => list(&column.as_list::<i32>().value(row)),
+        DataType::LargeList(_) => list(&column.as_list::<i64>().value(row)),
+        DataType::FixedSizeList(..) => list(&column.as_fixed_size_list().value(row)),
+        DataType::Struct(fields) => {
+            let parts = fields.iter().zip(column.as_struct().columns());
+            parts.map(|(field, part)| (field.name().clone(), inner(part, row))).collect()
+        }
+        DataType::Map(..) => {
+            let entries = column.as_map().value(row);
+            let key = |entry| match inner(entries.column(0), entry) {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            (0..entries.len()).map(|entry| (key(entry), inner(entries.column(1), entry))).collect()
+        }
         kind => {
             let text = cell.value(row).to_string();
             let number = if kind.is_numeric() { text.parse().ok().map(Value::Number) } else { None };

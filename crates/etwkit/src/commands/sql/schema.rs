@@ -2,29 +2,79 @@
 
 use anyhow::bail;
 use etwkit_query::{reference, tables};
+use etwkit_trace::table::{Column, Table as Declared};
+use serde_json::{Value, json};
 
+use super::args::SqlFormat;
 use crate::exit::Exit;
 use crate::printer::{Align, Printer, Table};
 
-pub(super) fn show(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let first = |doc: &str| doc.lines().next().unwrap_or_default().trim().to_owned();
-    if name.is_empty() {
-        let mut list = Table::new(&[("table", Align::Left), ("a row is", Align::Left)]);
-        tables().for_each(|table| list.row([table.name.to_owned(), first(table.doc)]));
-        printer.table(&list)?;
-        return Ok(Exit::Answered);
-    }
-    let Some(table) = tables().find(|table| table.name == name) else {
+pub(super) fn show(name: &str, format: Option<SqlFormat>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let is_json = match format {
+        None | Some(SqlFormat::Table) => false,
+        Some(SqlFormat::Json) => true,
+        Some(_) => bail!("--show-schema has the forms table and json"),
+    };
+    let chosen: Vec<&Declared> = tables().filter(|table| name.is_empty() || table.name == name).collect();
+    if chosen.is_empty() {
         let names: Vec<&str> = tables().map(|table| table.name).collect();
         bail!("there is no table {name}; there are: {}", names.join(", "));
-    };
+    }
+    if is_json {
+        printer.json_start("sql");
+        chosen.into_iter().try_for_each(|table| printer.json(&object(table)))?;
+        return Ok(Exit::Answered);
+    }
+    match (name, chosen.as_slice()) {
+        ("", all) => {
+            let mut list = Table::new(&[("table", Align::Left), ("a row is", Align::Left)]);
+            all.iter().for_each(|table| list.row([table.name.to_owned(), first(table.doc)]));
+            printer.table(&list)?;
+        }
+        (_, one) => one.iter().try_for_each(|table| columns(table, printer))?,
+    }
+    Ok(Exit::Answered)
+}
+
+/// The first line of a text about a table.
+fn first(doc: &str) -> String {
+    doc.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+fn columns(table: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.heading(&format!("{}: {}", table.name, first(table.doc)))?;
     let columns = [("column", Align::Left), ("type", Align::Left), ("unit", Align::Left), ("", Align::Left)];
     let mut list = Table::new(&columns);
     for column in table.columns {
-        let doc = column.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-        list.row([column.name.to_owned(), reference::type_text(column), column.unit.to_owned(), doc]);
+        list.row([
+            column.name.to_owned(),
+            reference::type_text(column),
+            column.unit.to_owned(),
+            one_line(column.doc),
+        ]);
     }
-    printer.table(&list)?;
-    Ok(Exit::Answered)
+    Ok(printer.table(&list)?)
+}
+
+fn one_line(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// All that is declared of a table.
+fn object(table: &Declared) -> Value {
+    let column = |column: &Column| {
+        json!({
+            "name": column.name,
+            "type": reference::type_text(column).trim_end_matches('?'),
+            "nullable": column.nullable,
+            "unit": column.unit,
+            "doc": one_line(column.doc),
+        })
+    };
+    json!({
+        "table": table.name,
+        "doc": one_line(table.doc),
+        "order": table.order,
+        "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
+    })
 }

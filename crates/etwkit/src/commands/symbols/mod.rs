@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use etwkit_engine::{Wanted, named};
 use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
 use etwkit_query::numbers::Numbers;
 
@@ -37,7 +38,8 @@ Example:
 
 #[derive(Debug, Args)]
 struct LoadArgs {
-    /// Extracts (.etwx), or traces, which are extracted into a cache first
+    /// Extracts (.etwx), traces, which are extracted into a cache first, folders, patterns, or @FILE with
+    /// one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     #[command(flatten)]
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         printer.json_start("symbols load");
     }
     let mut exit = Exit::Nothing;
-    for path in &args.extracts {
+    for path in &named(&args.extracts, Wanted::Answers, false)? {
         if load(args, path, printer)? {
             exit = Exit::Answered;
         }

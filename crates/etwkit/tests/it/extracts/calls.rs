@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::support::{Extract, assert_near, dump_rows, file_name, has_all, made_with, print_as, us};
-use crate::support::trace;
+use crate::support::{run, trace};
 
 /// What is summed up for a function of a thread or process.
 #[derive(Debug, Default)]
@@ -230,5 +230,30 @@ fn what_the_dump_prints() {
         ("dump-syscall-details", &details),
     ] {
         print_as(name, &[&["syscall"], args].concat(), &extract);
+    }
+}
+
+#[test]
+fn strace_counts_and_lists_the_calls_of_the_truth() {
+    for (trace, truth) in made_with("syscalls") {
+        let (mut calls, mut errors) = (0, 0);
+        for functions in truth["syscalls"]["by_process"].as_object().unwrap().values() {
+            for want in functions.as_object().unwrap().values() {
+                calls += want["count"].as_i64().unwrap();
+                let statuses = want["by_status"].as_object().unwrap();
+                let failed =
+                    statuses.iter().filter(|(status, _)| status.len() == 10 && status.as_str() >= "0x8");
+                errors += failed.map(|(_, count)| count.as_i64().unwrap()).sum::<i64>();
+            }
+        }
+        let extract = Extract::of(&[&trace], &[]);
+        let summary = run(&["strace", "-c", &extract.path]).out;
+        let total = summary.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
+        assert_eq!(total[3..], [calls.to_string(), errors.to_string(), "total".to_owned()], "{summary}");
+        let failed = run(&["strace", "-Z", &extract.path]).out;
+        // Calls without an entry return, too; the truth knows only how many.
+        let whole = failed.lines().filter(|line| !line.contains("<... call resumed>")).collect::<Vec<_>>();
+        assert_eq!(whole.len() as i64, errors, "{trace}");
+        assert!(whole.iter().all(|line| line.starts_with("[pid ") && line.contains(") = 0x")), "{failed}");
     }
 }

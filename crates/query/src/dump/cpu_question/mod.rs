@@ -7,10 +7,12 @@
 mod below;
 mod methods;
 mod options;
+mod over_time;
 mod processes;
 mod trees;
 
 pub use options::{By, CpuQuestion};
+pub use over_time::CpuBucket;
 
 use super::Result;
 use super::cpu::{CpuRow, CpuSort, CpuTotal, check_waits};
@@ -119,7 +121,9 @@ impl Question for CpuQuestion {
     const SENTENCE: &'static str = "CPU, waiting and ready time of processes or methods";
 
     fn form(&self) -> Form<Self> {
-        let form = if self.asks_trees() {
+        let form = if self.over_time.is_some() {
+            return Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
+        } else if self.asks_trees() {
             Form::made::<TreeRow>(self.tree_request().sql(), trees::answer)
         } else if self.asks_methods() {
             Form::made::<MethodRow>(self.method_request().sql(), Self::told)

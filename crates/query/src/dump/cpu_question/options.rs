@@ -8,12 +8,21 @@ use crate::dump::method::{self, MethodRequest};
 use crate::dump::stack_tree::{Metric, Shape, StackTreeRequest, TreeBy};
 use crate::dump::zero::ZeroTime;
 use crate::dump::{ProcessQuery, Top};
-use crate::question::{Words, group, option};
+use crate::question::{Among, Words, group, option};
 use crate::range::{Range, Unit};
 use crate::time_format::TimeFormat;
 
 /// Heading of the options of call trees.
 const CALL_TREES: &str = "Call trees";
+
+/// Parts of the trace in CPU over time.
+const MAX_PARTS: i64 = 10_000;
+
+const METHODS: Among = Among::Texts(
+    "method",
+    "methods",
+    "SELECT method AS text FROM cpu_method UNION SELECT concat(module, '!', method) FROM cpu_method",
+);
 
 declare! {
     /// Which CPU times, of what.
@@ -26,9 +35,9 @@ declare! {
         zero: ZeroTime = group(),
         /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with
         /// ;, ! excludes)
-        methods: Option<String> = option("NAMES"),
+        methods: Option<String> = option("NAMES").of(METHODS),
         /// Show these stack tags, paths with \ between; with --methods both
-        stack_tags: Option<String> = option("TAGS").called("stack-tags").excludes(&["range"]),
+        stack_tags: Option<String> = option("TAGS").called("stack-tags").excludes(&["range"]).of(Among::TAGS),
         /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
         /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
@@ -47,6 +56,10 @@ declare! {
         max_depth: Option<usize> = option("N").called("max-depth").shape().below(CALL_TREES),
         /// Fold all but the N heaviest children of a node
         top_children: Option<usize> = option("N").called("top-children").shape().below(CALL_TREES),
+        /// CPU over time instead of sums: of N equal parts of the trace how busy each was, and who had the
+        /// most
+        over_time: Option<usize> = option("N").called("over-time").alone("20").between(1, MAX_PARTS)
+            .excludes(&["methods", "stack-tags", "stacks", "bottom-up", "butterfly", "by", "merge"]).shape(),
         /// What rows or trees are of
         by: By = option("WHAT").shape(),
         /// Show only the N largest methods (modules, threads, tags) of each process

@@ -2,12 +2,14 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort, CpuTotal};
+use etwkit_query::dump::cpu_question::{CpuBucket, CpuQuestion};
 use etwkit_query::dump::method::MethodRequest;
 use etwkit_query::dump::{ProcessQuery, Top};
+use etwkit_query::question::Question;
 use etwkit_query::range::Range;
-use etwkit_trace::table::{ContextSwitch, CpuMethod, CpuProcess, CpuSample, Module};
+use etwkit_trace::table::{ContextSwitch, CpuMethod, CpuProcess, CpuSample, Module, Trace};
 
-use super::{MS, process};
+use super::{MS, process, trace};
 use crate::support::rows;
 
 fn cpu(process_key: Option<i32>, cpu_ns: i64, wait_ns: Option<i64>) -> CpuProcess {
@@ -295,4 +297,61 @@ fn methods_are_limited_by_every_number() {
     ] {
         assert_eq!(names(&request).concat().len(), count, "{request:?}");
     }
+}
+
+/// Begin of the part in ms, CPU in µs, thousandths of the machine, process with the most and its CPU in µs.
+fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
+    let form = question.form();
+    let rows: Vec<CpuBucket> = form.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", form.sql));
+    let row = |row: &CpuBucket| {
+        let process = row.process.as_deref().unwrap_or("-");
+        let most = row.process_cpu_ns.map_or(-1, |ns| ns / 1000);
+        let percent = row.machine_percent * 10.0;
+        format!("{}: {} {percent:.0} {process} {most}", row.start_ns / MS, row.cpu_ns / 1000)
+    };
+    rows.iter().map(row).collect()
+}
+
+/// The example of `docs/numbers/cpu.md`.
+#[test]
+fn cpu_over_time_adds_up_to_the_cpu_of_all() {
+    let recording = Trace { duration_ns: 40 * MS, processors: 2, ..trace() };
+    let processes = [process(0, 0, "Idle"), process(1, 4, "System"), process(2, 8, "cmd.exe")];
+    let sample = |process_key, ms: i64| CpuSample {
+        process_key: Some(process_key),
+        ts_ns: ms * MS,
+        weight_ns: MS,
+        ..CpuSample::default()
+    };
+    let samples = [sample(1, 0), sample(2, 1), sample(2, 9), sample(1, 10), sample(2, 39), sample(2, 40)];
+    let sampled =
+        Session::from_batches(vec![rows(std::slice::from_ref(&recording)), rows(&processes), rows(&samples)]);
+    let parts = CpuQuestion { over_time: Some(4), ..CpuQuestion::default() };
+    assert_eq!(
+        over_time(&sampled.unwrap(), &parts),
+        ["0: 3000 150 cmd.exe 2000", "10: 1000 50 System 1000", "20: 0 0 - -1", "30: 2000 100 cmd.exe 2000"]
+    );
+    // Without samples: cmd runs from 5 to 25, System from 25 to 28.
+    let slice = |process_key, from: i64, to: i64| ContextSwitch {
+        process_key: Some(process_key),
+        in_ns: Some(from * MS),
+        out_ns: Some(to * MS),
+        run_ns: Some((to - from) * MS),
+        ..ContextSwitch::default()
+    };
+    let slices = [slice(2, 5, 25), slice(1, 25, 28)];
+    let switched = Session::from_batches(vec![rows(&[recording]), rows(&processes), rows(&slices)]).unwrap();
+    assert_eq!(
+        over_time(&switched, &parts),
+        [
+            "0: 5000 250 cmd.exe 5000",
+            "10: 10000 500 cmd.exe 10000",
+            "20: 8000 400 cmd.exe 5000",
+            "30: 0 0 - -1"
+        ]
+    );
+    let range = Range { min: 10 * MS, max: 30 * MS };
+    let system = ProcessQuery { process: Some("System".into()), ..ProcessQuery::default() };
+    let part = CpuQuestion { over_time: Some(2), range, processes: system, ..CpuQuestion::default() };
+    assert_eq!(over_time(&switched, &part), ["10: 0 0 - -1", "20: 3000 150 System 3000"]);
 }

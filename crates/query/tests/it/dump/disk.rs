@@ -245,3 +245,34 @@ fn shared_is_by_file_where_parts_are_known_too() {
         (Some("0"), Some("System(4);cmd.exe(8)"))
     );
 }
+
+/// The example of `docs/numbers/io.md`.
+#[test]
+fn priorities_tell_operations_apart() {
+    let did = |kind: &'static str, priority, init: i64, service: i64, size_bytes| DiskIo {
+        kind,
+        priority,
+        size_bytes,
+        process_key: Some(1),
+        init_ns: init * MS,
+        complete_ns: (init + service) * MS,
+        io_ns: service * MS,
+        service_ns: service * MS,
+        ..DiskIo::default()
+    };
+    let all = [did("read", 1, 10, 50, 700), did("read", 3, 20, 4, 9000), did("write", 3, 30, 2, 100)];
+    let session =
+        Session::from_batches(vec![rows(&all), rows(&[process(1, 4, "System")]), rows(&[trace()])]).unwrap();
+    let request = DiskRequest { by_priority: true, sort: DiskSort::TotalTime, ..DiskRequest::default() };
+    let row = |row: etwkit_query::dump::disk::DiskRow| {
+        (row.priority.unwrap(), row.path, row.total_bytes, row.total_service_ns / MS, row.reads, row.writes)
+    };
+    let answer = ask(&session, &request).groups.into_iter().flat_map(|group| group.rows).map(row);
+    assert_eq!(
+        answer.collect::<Vec<_>>(),
+        [
+            ("normal".into(), None, 9100, 6, Some(1), Some(1)),
+            ("very low".into(), None, 700, 50, Some(1), Some(0))
+        ]
+    );
+}

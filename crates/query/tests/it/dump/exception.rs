@@ -47,8 +47,8 @@ fn session() -> Session {
         rows(&[frame(0), frame(1)]),
         rows(&[module]),
         rows(&[
-            Stack { stack_id: 0, parent_id: None, frame_id: 0, depth: 0 },
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 },
+            Stack::default(),
+            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
         ]),
     ])
     .unwrap()

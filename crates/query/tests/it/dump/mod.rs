@@ -1,22 +1,29 @@
 //! Dumps: every number on rows that were made by hand.
 
+mod between;
+mod collections;
 mod core_kinds;
 mod cores;
 mod cpu;
+mod delays;
 mod disk;
 mod dns;
+mod dpc;
 mod exception;
 mod file;
 mod lbr;
 mod memory;
 mod methods;
+mod net;
 mod object_ref;
 mod overview;
 mod pmc;
 mod process;
+mod recording;
 mod registry;
 mod sessions;
 mod stacks;
+mod starts;
 mod stats;
 mod tcp;
 mod thread_pool;

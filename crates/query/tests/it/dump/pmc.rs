@@ -111,8 +111,8 @@ fn slices(sampled: bool) -> Session {
         rows(&[method(0, "main"), method(1, "work")]),
         rows(&[frame(0), frame(1)]),
         rows(&[
-            Stack { stack_id: 0, parent_id: None, frame_id: 0, depth: 0 },
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 },
+            Stack::default(),
+            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
         ]),
         rows(&[sum(1, 1, "InstructionRetired", 30)]),
     ];

@@ -120,7 +120,7 @@ fn tables() -> Tables {
         rows(&[thread(1), thread(2)]),
         rows(&[Frame { frame_id: 0, method_id: Some(0), ..Frame::default() }]),
         rows(&[Method { method_id: 0, name: "button1_Click".into(), ..Method::default() }]),
-        rows(&[Stack { stack_id: 0, parent_id: None, frame_id: 0, depth: 0 }]),
+        rows(&[Stack::default()]),
         rows(&[
             released,
             lock(1, "exclusive", 10, 4, Some(20)),
@@ -331,7 +331,8 @@ fn single_objects_and_their_lifetimes() {
         class: Some("gdi".into()),
         ..GdiUserRequest::default()
     };
-    assert_eq!(handles(&by_lifetime), ["0x101", "0x104", "0x108"]);
+    // The last ones are shown first: what has no lifetime is the first here.
+    assert_eq!(handles(&by_lifetime), ["0x108", "0x101", "0x104"]);
     assert_eq!(
         handles(&GdiUserRequest { handle: Some("0x104".into()), ..GdiUserRequest::default() }),
         ["0x104"]

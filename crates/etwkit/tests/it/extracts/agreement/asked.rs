@@ -57,14 +57,17 @@ impl Trace {
         let columns =
             way.value.split('+').chain(way.only.map(|(column, _)| column)).filter(|column| *column != "#");
         for column in columns {
-            // A column that no row has is a mistake of the list, and would be zero everywhere.
-            let is_there = rows.is_empty() || rows.iter().any(|row| row.contains_key(column));
+            // A column that no row has is a mistake of the list, and would be zero everywhere; but text
+            // leaves some out where no row has a number in them.
+            let is_there =
+                column.ends_with('?') || rows.is_empty() || rows.iter().any(|row| row.contains_key(column));
             assert!(is_there, "{}: {:?} has no column {column}", self.name, way.from);
         }
         for row in rows.iter().filter(is_meant) {
             let Some(key) = self.key(way.of, row) else { continue };
             let (mut value, mut rounding) = (0.0, 0.0);
             for column in way.value.split('+') {
+                let column = column.trim_end_matches('?');
                 let cell = if column == "#" { Some(1.0) } else { row.get(column).and_then(number) };
                 value += cell.unwrap_or_default() * way.scale;
                 rounding += way.rounding;

@@ -432,7 +432,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             way(Json("dns --details"), Name("name"), "#"),
             way(Csv("dns"), Name("name"), "count+unanswered+unstarted"),
             way(Summary("dns"), Name("name"), "count+unanswered+unstarted"),
-            way(Text("dns"), Name("DNS query"), "Count+Unanswered+Without start"),
+            way(Text("dns"), Name("DNS query"), "Count+Unanswered?+Without start?"),
         ],
     },
     Quantity {

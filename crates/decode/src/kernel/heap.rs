@@ -1,0 +1,90 @@
+//! Heaps of programs: group 16, which the program itself logs, so that events name process and thread. No
+//! trace at hand has any: the layouts are those that Windows documents.
+
+use etwkit_etl::bytes::Cursor;
+
+/// Types of these events.
+pub mod opcode {
+    types! {
+        HEAP {
+            /// A heap is made.
+            CREATE = 32, "Create";
+            /// A block is allocated.
+            ALLOCATE = 33, "Alloc";
+            /// A block gets another size.
+            REALLOCATE = 34, "ReAlloc";
+            /// A heap ends, with all of its blocks.
+            DESTROY = 35, "Destroy";
+            /// A block is freed.
+            FREE = 36, "Free";
+        }
+    }
+}
+
+/// What happened to a heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was made.
+    Create,
+    /// A block was allocated.
+    Allocate {
+        /// Bytes that were asked for.
+        size: u64,
+        /// Where the block lies.
+        address: u64,
+    },
+    /// A block got another size.
+    Reallocate {
+        /// Where it lies now.
+        address: u64,
+        /// Where it lay.
+        old_address: u64,
+        /// Bytes that were asked for.
+        size: u64,
+        /// Bytes that it had.
+        old_size: u64,
+    },
+    /// A block was freed.
+    Free {
+        /// Where it lay.
+        address: u64,
+    },
+    /// The heap ended.
+    Destroy,
+}
+
+impl Change {
+    /// Reads the handle of the heap and what happened to it; `None` for other types.
+    #[must_use]
+    pub fn parse(payload: &[u8], op: u8, pointer_size: usize) -> Option<(u64, Self)> {
+        let mut c = Cursor::new(payload);
+        let heap = c.pointer(pointer_size)?;
+        let change = match op {
+            opcode::CREATE => Self::Create,
+            opcode::ALLOCATE => {
+                Self::Allocate { size: c.pointer(pointer_size)?, address: c.pointer(pointer_size)? }
+            }
+            opcode::REALLOCATE => {
+                let (address, old_address) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+                let (size, old_size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+                Self::Reallocate { address, old_address, size, old_size }
+            }
+            opcode::DESTROY => Self::Destroy,
+            opcode::FREE => Self::Free { address: c.pointer(pointer_size)? },
+            _ => return None,
+        };
+        Some((heap, change))
+    }
+
+    /// What it is called in the extract.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Allocate { .. } => "allocate",
+            Self::Reallocate { .. } => "reallocate",
+            Self::Free { .. } => "free",
+            Self::Destroy => "destroy",
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Resolution of the system timer: who asks for which, and what is in force, reported by
+//! Microsoft-Windows-Kernel-Power.
+
+use etwkit_etl::RawEvent;
+
+use crate::Decoder;
+use crate::kernel::power_setting::KERNEL_POWER;
+use crate::named::{NamedFields, Values};
+
+/// Ids of these events.
+pub mod id {
+    /// A process asks for a resolution.
+    pub const REQUEST: u16 = 63;
+    /// Another resolution is in force.
+    pub const UPDATE: u16 = 95;
+    /// The resolution in force when recording begins or ends.
+    pub const RUNDOWN: u16 = 96;
+    /// What a process has asked for before.
+    pub const REQUEST_RUNDOWN: u16 = 97;
+    /// The kernel or a driver asks for a resolution.
+    pub const KERNEL_REQUEST: u16 = 98;
+    /// All of them.
+    pub const ALL: &[u16] = &[REQUEST, UPDATE, RUNDOWN, REQUEST_RUNDOWN, KERNEL_REQUEST];
+}
+
+/// Whose resolution it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// A process asked for it; with the path of its program.
+    Process(u32, String),
+    /// The kernel or a driver asked for it.
+    Kernel,
+    /// It is in force.
+    System,
+}
+
+/// A resolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolution {
+    /// Whose it is.
+    pub whose: Whose,
+    /// Time between two ticks in units of 100 ns; 0 of a request that is taken back.
+    pub resolution: u32,
+    /// Whether it was so before.
+    pub is_rundown: bool,
+    /// Whether the system does not follow the request.
+    pub is_ignored: Option<bool>,
+}
+
+const NAMES: [&str; 7] = [
+    "RequestedResolution",
+    "RequestedPeriod",
+    "NewResolution",
+    "CurrentPeriod",
+    "Pid",
+    "AppName",
+    "RequestIgnored",
+];
+
+/// Reads these events.
+#[derive(Debug)]
+pub struct TimerReader(NamedFields<{ NAMES.len() }>);
+
+impl Default for TimerReader {
+    fn default() -> Self {
+        Self(NamedFields::new(NAMES))
+    }
+}
+
+impl TimerReader {
+    /// Reads an event; `None` for all others, and for the oldest version of requests, which does not say
+    /// what is asked for.
+    pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<Resolution> {
+        if !event.kind.is_manifest() || event.provider() != KERNEL_POWER {
+            return None;
+        }
+        let id = event.descriptor().id;
+        if !id::ALL.contains(&id) {
+            return None;
+        }
+        self.0.read(event, decoder, |values| told(id, values))
+    }
+}
+
+fn told(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
+    let process = || Some(Whose::Process(values.u32(4)?, values.text(5).unwrap_or_default()));
+    let (whose, resolution) = match id {
+        id::REQUEST => (process()?, values.u32(0)?),
+        id::REQUEST_RUNDOWN => (process()?, values.u32(1)?),
+        id::UPDATE => (Whose::System, values.u32(2)?),
+        id::RUNDOWN => (Whose::System, values.u32(3)?),
+        _ => (Whose::Kernel, values.u32(0)?),
+    };
+    Some(Resolution {
+        whose,
+        resolution,
+        is_rundown: matches!(id, id::REQUEST_RUNDOWN | id::RUNDOWN),
+        is_ignored: values.u32(6).map(|ignored| ignored != 0),
+    })
+}

@@ -1,0 +1,178 @@
+//! What the words of a command line name: files, folders, patterns and lists of all of these.
+//!
+//! This is the one place that knows how traces and extracts are named. Shells of Windows hand patterns on as
+//! they are written, and no shell takes ten thousand names, so patterns and lists are a matter of the
+//! program.
+
+mod list;
+mod pattern;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use etwkit_json7z::is_json_extract;
+use etwkit_query::test_run::TestFile;
+
+use crate::{Error, Result, is_folder, recordings};
+
+/// What is wanted of all that a folder or a pattern holds. What is named itself is always taken as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// What can be asked: extracts, and traces that have none.
+    Answers,
+    /// What can become an extract: traces, and extracts of ETWAnalyzer whose traces are not there.
+    Sources,
+    /// What is read as one session: traces. Folders are not looked into, since what lies in a folder is
+    /// seldom one session.
+    Session,
+}
+
+/// What a word names.
+#[derive(Debug)]
+enum Found {
+    /// A path, and the place in a list that names it; empty if none does.
+    Path(PathBuf, String),
+    /// What fits a pattern, and the place of that in a list.
+    Matches { files: Vec<TestFile>, place: String, pattern: String },
+}
+
+/// The files that words name, in the order of the words; those of a folder by the time of their recording,
+/// those of a pattern by path. What a folder, a pattern or a list finds is there once, however often it is
+/// found or named.
+///
+/// # Errors
+/// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that does not
+/// exist.
+pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<PathBuf>> {
+    let mut named = Named::default();
+    for found in read(words)? {
+        match found {
+            Found::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
+                let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
+                inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
+                let inside = inside.into_iter().filter_map(|file| wanted.of(file)).collect();
+                let (nothing, folder) = (wanted.nothing(), path.display());
+                named.all(inside, || format!("{place}{nothing} is in the folder {folder}"))?;
+            }
+            Found::Path(path, _)
+                if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
+            {
+                return Err(Error::Named {
+                    message: "a trace on the standard input cannot be asked".to_owned(),
+                    hint: "`etwkit extract - --out NAME.etwx` makes an extract of it, which can; ./- is a file of that name",
+                    source: None,
+                });
+            }
+            Found::Path(path, place) => named.add(path, !place.is_empty()),
+            Found::Matches { files, place, pattern } => {
+                let files = files.into_iter().filter_map(|file| wanted.of(file)).collect();
+                named.all(files, || format!("{place}{} fits {pattern}", wanted.nothing()))?;
+            }
+        }
+    }
+    Ok(named.paths)
+}
+
+/// Files and folders that words name, with what fits patterns, whatever it is of a recording.
+///
+/// # Errors
+/// As of [`named`].
+pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut named = Named::default();
+    for found in read(words)? {
+        match found {
+            Found::Path(path, place) => named.add(path, !place.is_empty()),
+            Found::Matches { files, .. } => {
+                let paths = files.into_iter().flat_map(|file| file.trace.into_iter().chain(file.extract));
+                paths.for_each(|path| named.add(path, true));
+            }
+        }
+    }
+    Ok(named.paths)
+}
+
+impl Wanted {
+    fn of(self, TestFile { trace, extract, .. }: TestFile) -> Option<PathBuf> {
+        match self {
+            Self::Answers => extract.or(trace),
+            Self::Sources => trace.or_else(|| extract.filter(|path| is_json_extract(path))),
+            Self::Session => trace,
+        }
+    }
+
+    const fn nothing(self) -> &'static str {
+        match self {
+            Self::Answers => "no trace and no extract",
+            Self::Sources | Self::Session => "no trace",
+        }
+    }
+}
+
+/// Paths in their order, and whether each was found rather than named.
+#[derive(Default)]
+struct Named {
+    paths: Vec<PathBuf>,
+    seen: HashMap<PathBuf, bool>,
+}
+
+impl Named {
+    /// Adds a path. One that a user names twice stays twice, for whoever refuses that.
+    fn add(&mut self, path: PathBuf, is_found: bool) {
+        let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+        match self.seen.get(&place) {
+            Some(was_found) if is_found || *was_found => {}
+            _ => {
+                self.seen.insert(place, is_found);
+                self.paths.push(path);
+            }
+        }
+    }
+
+    /// Adds what a folder or pattern holds, which has to be something.
+    fn all(&mut self, paths: Vec<PathBuf>, message: impl FnOnce() -> String) -> Result<()> {
+        if paths.is_empty() {
+            let hint = "looked for are names that end with .etl, .zip, .7z, .diagsession, .etwx, .etwx.zip or .json7z; \
+                        ** in a pattern stands for any folders";
+            return Err(Error::Named { message: message(), hint, source: None });
+        }
+        paths.into_iter().for_each(|path| self.add(path, true));
+        Ok(())
+    }
+}
+
+/// What all words name.
+fn read(words: &[PathBuf]) -> Result<Vec<Found>> {
+    let mut all = Vec::new();
+    for word in words {
+        match list::name(word) {
+            Some(list) => {
+                for (number, line) in list::lines(&list)? {
+                    let place = format!("{}, line {number}: ", list.display());
+                    all.push(one(&line, place)?);
+                }
+            }
+            None => all.push(one(word, String::new())?),
+        }
+    }
+    Ok(all)
+}
+
+/// What a word of a command line names, or a line of a list, whose place stands in front of messages.
+fn one(word: &Path, place: String) -> Result<Found> {
+    // A file can have any name.
+    if word.symlink_metadata().is_ok() {
+        return Ok(Found::Path(word.to_owned(), place));
+    }
+    if pattern::is_pattern(word) {
+        let files = recordings(&pattern::matches(word)?, false)?;
+        return Ok(Found::Matches { files, place, pattern: word.display().to_string() });
+    }
+    if place.is_empty() {
+        return Ok(Found::Path(word.to_owned(), place));
+    }
+    Err(Error::Named {
+        message: format!("{place}there is no {}", word.display()),
+        hint: "names in a list start in the current folder, as those of a command line do",
+        source: None,
+    })
+}

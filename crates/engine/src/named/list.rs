@@ -1,0 +1,56 @@
+//! Lists: `@FILE` names a text file with a path, folder or pattern on each line; `@-` the standard input.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// More bytes than this are no list of names.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The list that a word means.
+pub(super) fn name(word: &Path) -> Option<PathBuf> {
+    let name = word.to_str()?.strip_prefix('@').filter(|name| !name.is_empty())?;
+    // A file can have any name.
+    word.symlink_metadata().is_err().then(|| PathBuf::from(name))
+}
+
+/// Lines of a list with their numbers; without empty ones, comments and blanks around.
+pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
+    let wrong = |what: &str, source| Error::Named {
+        message: format!("cannot read the list {}{what}", list.display()),
+        hint: "@FILE names a text file with a path or pattern on each line",
+        source,
+    };
+    let text = text(list).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => wrong(": it is no text in UTF-8", None),
+        _ => wrong("", Some(error)),
+    })?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(wrong(&format!(": it is longer than {} MiB", MOST_BYTES >> 20), None));
+    }
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines: Vec<(usize, PathBuf)> = lines.map(|(number, line)| (number, PathBuf::from(line))).collect();
+    if lines.is_empty() {
+        return Err(wrong(": it names nothing", None));
+    }
+    if let Some((number, line)) = lines.iter().find(|(_, line)| name(line).is_some()) {
+        let what = format!(", line {number}: a list names no other lists, and {} is one", line.display());
+        return Err(wrong(&what, None));
+    }
+    Ok(lines)
+}
+
+/// The text of a list, and one byte more than it may have.
+fn text(list: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let most = MOST_BYTES.saturating_add(1);
+    if list.as_os_str() == "-" {
+        io::stdin().lock().take(most).read_to_string(&mut text)?;
+    } else {
+        File::open(list)?.take(most).read_to_string(&mut text)?;
+    }
+    Ok(text)
+}

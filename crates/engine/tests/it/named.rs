@@ -1,0 +1,173 @@
+//! What words of a command line name.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_engine::{Wanted, named, places};
+
+/// A folder with empty files; names that end with `.etwx` are folders, as extracts are.
+fn folder(files: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if file.ends_with(".etwx") {
+            std::fs::create_dir_all(path).unwrap();
+        } else {
+            std::fs::write(path, "").unwrap();
+        }
+    }
+    folder
+}
+
+const FILES: [&str; 11] = [
+    "runs/A_1msP.20200717-120200.etl",
+    "runs/A_1msP.20200717-120200.etwx",
+    "runs/B_1msP.20200717-120100.etl",
+    "runs/C_1msP.20200717-120000.etwx.zip",
+    "hidden/.hidden.etwx",
+    "runs/notes.txt",
+    "runs/deep/one/d.etwx",
+    "runs/deep/one/d.etwx/manifest.json",
+    "runs/deep/two/e.7z",
+    "runs/deep/two/f[1].etl",
+    "other/g.etl",
+];
+
+fn words(folder: &Path, words: &[&str]) -> Vec<PathBuf> {
+    // Lists keep their sign in front.
+    let word = |word: &&str| match word.strip_prefix('@') {
+        Some(list) => PathBuf::from(format!("@{}", folder.join(list).display())),
+        None => folder.join(word),
+    };
+    words.iter().map(word).collect()
+}
+
+fn short(folder: &Path, paths: &[PathBuf]) -> Vec<String> {
+    let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().display().to_string().replace('\\', "/");
+    paths.iter().map(name).collect()
+}
+
+#[test]
+fn files_folders_and_patterns_name_what_can_be_asked() {
+    let folder = folder(&FILES);
+    let (a, b, c) = (
+        "runs/A_1msP.20200717-120200.etwx",
+        "runs/B_1msP.20200717-120100.etl",
+        "runs/C_1msP.20200717-120000.etwx.zip",
+    );
+    let (d, e, f) = ("runs/deep/one/d.etwx", "runs/deep/two/e.7z", "runs/deep/two/f[1].etl");
+    for (named_by, expected) in [
+        // As they are named, also where nothing is there: whoever opens it says so.
+        (&["other/g.etl", "nowhere.etl"][..], &["other/g.etl", "nowhere.etl"][..]),
+        (&["other/g.etl", "other/g.etl"], &["other/g.etl", "other/g.etl"]),
+        // An extract is no folder; any other folder is what is in it, by time, with extracts for traces.
+        (&[d], &[d]),
+        (&["runs"], &[c, b, a]),
+        // A pattern is by path, in any case of letters, and finds no hidden names.
+        (&["runs/*"], &[a, b, c]),
+        (&["runs/*.etl"], &["runs/A_1msP.20200717-120200.etl", b]),
+        (&["runs/b_*.ETL"], &[b]),
+        (&["runs/?_1msp.20200717-1201*"], &[b]),
+        (&["hidden/.h*"], &["hidden/.hidden.etwx"]),
+        (&["runs/deep/*/*"], &[d, e, f]),
+        (&["*/g.etl"], &["other/g.etl"]),
+        (&["runs/**/*.7z"], &[e]),
+        (&["runs/**/d.etwx"], &[d]),
+        (&["runs/**"], &[a, b, c, d, e, f]),
+        (&["**/deep/**/e.*"], &[e]),
+        // A name with signs of a pattern is a name if it is there.
+        (&[f], &[f]),
+        // What is found twice, or found and named, is there once, where it was first.
+        (&["runs/**/e.*", "runs/deep/two", "runs/deep/two/e.7z"], &[e, f]),
+        (&["runs/deep/two/e.7z", "runs/deep/two"], &[e, f]),
+    ] {
+        let found = named(&words(folder.path(), named_by), Wanted::Answers, false);
+        let found = found.unwrap_or_else(|error| panic!("{named_by:?}: {error}"));
+        assert_eq!(short(folder.path(), &found), expected, "{named_by:?}");
+    }
+    let deep = named(&words(folder.path(), &["runs/deep"]), Wanted::Answers, true).unwrap();
+    assert_eq!(short(folder.path(), &deep).len(), 3);
+}
+
+#[test]
+fn those_who_read_traces_get_traces() {
+    let folder = folder(&FILES);
+    let (a, b) = ("runs/A_1msP.20200717-120200.etl", "runs/B_1msP.20200717-120100.etl");
+    let of =
+        |wanted, word| short(folder.path(), &named(&words(folder.path(), &[word]), wanted, false).unwrap());
+    assert_eq!(of(Wanted::Sources, "runs"), [b, a]);
+    assert_eq!(of(Wanted::Session, "runs/*"), [a, b]);
+    // Whoever reads one session says what is wrong with a folder.
+    assert_eq!(of(Wanted::Session, "runs"), ["runs"]);
+    // A choice of names sees both of a trace and its extract.
+    let both = places(&words(folder.path(), &["runs/a_*", "other"])).unwrap();
+    assert_eq!(short(folder.path(), &both), [a, "runs/A_1msP.20200717-120200.etwx", "other"]);
+}
+
+#[test]
+fn lists_name_what_their_lines_name() {
+    let folder = folder(&FILES);
+    let in_folder = |line: &str| folder.path().join(line).display().to_string();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let lines = [
+        "\u{feff}# nightly".to_owned(),
+        String::new(),
+        format!("  {}  ", in_folder("runs/B_1msP.20200717-120100.etl")),
+        in_folder("runs/*.etl"),
+        in_folder("other"),
+        in_folder("other/g.etl"),
+    ];
+    write("list.txt", &lines.join("\r\n"));
+    let found = named(&words(folder.path(), &["@list.txt"]), Wanted::Answers, false).unwrap();
+    let expected = ["runs/B_1msP.20200717-120100.etl", "runs/A_1msP.20200717-120200.etl", "other/g.etl"];
+    assert_eq!(short(folder.path(), &found), expected);
+    // A file with such a name is that file.
+    write("@x.etl", "");
+    let path = folder.path().join("@x.etl");
+    assert_eq!(named(std::slice::from_ref(&path), Wanted::Answers, false).unwrap(), [path]);
+}
+
+#[test]
+fn what_names_nothing_is_said_with_its_line() {
+    let folder = folder(&FILES);
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let here = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
+    write("none.txt", "\n# nothing\n");
+    write("missing.txt", &format!("\n{here}missing.etl\n"));
+    write("pattern.txt", &format!("# one\n{here}*.etl"));
+    write("place.txt", &format!("{here}empty"));
+    write("other.txt", "x\n@list.txt");
+    std::fs::write(folder.path().join("bytes.txt"), [0xff, 0xfe, 0, 1]).unwrap();
+    for (word, wanted, message) in [
+        ("empty", Wanted::Answers, "no trace and no extract is in the folder HERE/empty"),
+        ("empty", Wanted::Sources, "no trace is in the folder HERE/empty"),
+        ("runs/*.bmp", Wanted::Answers, "no trace and no extract fits HERE/runs/*.bmp"),
+        ("runs/n*", Wanted::Answers, "no trace and no extract fits HERE/runs/n*"),
+        ("runs/*.zip", Wanted::Session, "no trace fits HERE/runs/*.zip"),
+        ("nowhere/**/*.etl", Wanted::Answers, "no trace and no extract fits HERE/nowhere/**/*.etl"),
+        ("@nowhere.txt", Wanted::Answers, "cannot read the list HERE/nowhere.txt"),
+        ("@none.txt", Wanted::Answers, "cannot read the list HERE/none.txt: it names nothing"),
+        ("@bytes.txt", Wanted::Answers, "cannot read the list HERE/bytes.txt: it is no text in UTF-8"),
+        ("@missing.txt", Wanted::Answers, "HERE/missing.txt, line 2: there is no HERE/missing.etl"),
+        ("@pattern.txt", Wanted::Session, "HERE/pattern.txt, line 2: no trace fits HERE/*.etl"),
+        (
+            "@place.txt",
+            Wanted::Answers,
+            "HERE/place.txt, line 1: no trace and no extract is in the folder HERE/empty",
+        ),
+        (
+            "@other.txt",
+            Wanted::Answers,
+            "cannot read the list HERE/other.txt, line 2: a list names no other lists, and @list.txt is one",
+        ),
+    ] {
+        let error = named(&words(folder.path(), &[word]), wanted, false).expect_err(word);
+        let text = error.to_string().replace(&here, "HERE/").replace('\\', "/");
+        assert_eq!(text, message, "{word}");
+        assert!(error.hint().is_some(), "{word}");
+    }
+    let dash = named(&["-".into()], Wanted::Answers, false).unwrap_err();
+    assert!(dash.hint().is_some_and(|hint| hint.contains("etwkit extract -")), "{dash}");
+    assert_eq!(named(&["-".into()], Wanted::Session, false).unwrap(), [PathBuf::from("-")]);
+}

@@ -1,0 +1,44 @@
+//! Which of many recordings are asked.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use etwkit_engine::{Wanted, named, places, recordings};
+use etwkit_query::test_run::{Selection, TestFile};
+
+use super::args::Common;
+
+impl Common {
+    /// The recordings of the tests that are chosen among all that is named, in the order of time.
+    pub(super) fn files_of_tests(
+        &self,
+        selection: &Selection,
+    ) -> anyhow::Result<impl Iterator<Item = TestFile> + use<>> {
+        let runs = selection.of(recordings(&places(&self.extracts)?, self.recursive)?, SystemTime::now());
+        Ok(runs.into_iter().flat_map(|run| run.tests).flat_map(|test| test.files))
+    }
+
+    /// The extracts and traces that are asked: those that are named, in their order, and for each folder
+    /// those in it, by time. A choice of tests puts all of them in the order of time and leaves one of a
+    /// trace and its extract: the extract.
+    pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
+        let selection = self.tests.read()?;
+        // All tests being one run chooses nothing by itself.
+        let chooses = Selection { one_run: false, ..selection.clone() } != Selection::default();
+        if chooses {
+            return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
+        }
+        // A list may be a pipe, which can be read once.
+        if self.named.get().is_none() {
+            let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
+            return Ok(self.named.get_or_init(|| named).into());
+        }
+        Ok(self.named.get().map(Vec::as_slice).unwrap_or_default().into())
+    }
+}
+
+/// The extract of a recording, or the trace if there is none.
+fn asked(file: TestFile) -> Option<PathBuf> {
+    file.extract.or(file.trace)
+}

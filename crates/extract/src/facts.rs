@@ -1,0 +1,183 @@
+//! Facts about the machine beside a trace: `NAME.facts.json`, which a recorder writes with what it knows and
+//! no event tells.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use etwkit_trace::table::{Diagnostic, MachineFact};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Input;
+
+/// How the file ends, behind the name of the trace.
+const ENDING: &str = ".facts.json";
+/// The version of the format that is read.
+const VERSION: u64 = 1;
+/// Bytes of a file that is read, and facts of it that are kept.
+const MAX_BYTES: u64 = 1 << 20;
+const MAX_FACTS: usize = 4096;
+/// Characters of a name or source, and of a value.
+const MAX_NAME: usize = 200;
+const MAX_VALUE: usize = 4096;
+
+/// What lies beside a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) all: Vec<MachineFact>,
+    /// Files that could not be read.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+struct Document {
+    version: u64,
+    /// Who wrote it; the source of facts without one of their own.
+    source: Option<String>,
+    facts: Vec<Fact>,
+}
+
+/// A fact. Members that later versions add are ignored.
+#[derive(Debug, Deserialize)]
+struct Fact {
+    name: String,
+    value: Value,
+    source: Option<String>,
+}
+
+impl Facts {
+    /// Looks for the files of the parts of a trace. What cannot be read is said and left out.
+    pub(crate) fn beside(input: &Input) -> Self {
+        let paths: BTreeSet<PathBuf> =
+            input.parts().iter().flat_map(|part| paths(&part.path, &part.name)).collect();
+        let mut found = Self::default();
+        for path in paths {
+            match read(&path) {
+                Ok(facts) => found.all.extend(facts),
+                Err(problem) => found.diagnostics.extend(problem.map(|problem| unread(&path, &problem))),
+            }
+        }
+        found.all.truncate(MAX_FACTS);
+        found
+    }
+}
+
+/// The names that the file can have: of the file that was named, and of the trace in an archive, with or
+/// without the ending of these.
+fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
+    let Some(folder) = path.parent() else { return Vec::new() };
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let trace = trace.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = |name: &str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let names = [stem(&file), stem(trace), file, trace.to_owned()];
+    names.iter().filter(|name| !name.is_empty()).map(|name| folder.join(format!("{name}{ENDING}"))).collect()
+}
+
+/// Reads a file; without a problem if there is none.
+fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    // Links are not followed.
+    let file = is_file.then(|| std::fs::File::open(path)).ok_or(None)?.map_err(|e| Some(e.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Some(e.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Some(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    parse(&bytes).map_err(Some)
+}
+
+fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
+    // Editors of Windows put a mark in front.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let document: Document = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    if document.version != VERSION {
+        return Err(format!("it has version {}, and this program reads {VERSION}", document.version));
+    }
+    let shared = document.source;
+    let facts = document.facts.into_iter().take(MAX_FACTS);
+    Ok(facts
+        .filter_map(|fact| {
+            let source = fact.source.or_else(|| shared.clone());
+            Some(MachineFact {
+                name: Some(cut(&fact.name, MAX_NAME)).filter(|name| !name.is_empty())?,
+                value: cut(&text(fact.value)?, MAX_VALUE),
+                source: source.map(|source| cut(&source, MAX_NAME)).filter(|source| !source.is_empty()),
+            })
+        })
+        .collect())
+}
+
+/// A value as text; lists with `;` between. Nothing and objects are no values.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Object(_) => None,
+        Value::String(text) => Some(text),
+        Value::Array(list) => {
+            let texts: Vec<String> = list.into_iter().filter_map(text).collect();
+            Some(texts.join(";"))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+fn cut(text: &str, characters: usize) -> String {
+    text.trim().chars().take(characters).collect()
+}
+
+fn unread(path: &Path, problem: &str) -> Diagnostic {
+    Diagnostic {
+        severity: "warning".to_owned(),
+        kind: "facts_unreadable".to_owned(),
+        count: 1,
+        position: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        message: format!("facts about the machine beside the trace were left out: {problem}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_after_the_trace() {
+        let names = paths(Path::new("a/slow.7z"), "slow.etl");
+        let names: BTreeSet<String> = names.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let expected = ["a/slow.7z.facts.json", "a/slow.etl.facts.json", "a/slow.facts.json"];
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    /// The example of docs/FORMAT.md.
+    #[test]
+    fn facts_have_texts_as_values_and_the_source_of_the_file() {
+        let file = r#"{
+            "version": 1,
+            "source": "recorder 2.1",
+            "facts": [
+                { "name": "gpu", "value": "Contoso X1", "source": "WMI Win32_VideoController" },
+                { "name": "memory_modules", "value": 4 },
+                { "name": "page_files", "value": ["C:\\pagefile.sys", "D:\\pagefile.sys"] },
+                { "name": "unknown", "value": null }
+            ]
+        }"#;
+        let facts = parse(file.as_bytes()).unwrap();
+        let told: Vec<_> =
+            facts.iter().map(|fact| (&*fact.name, &*fact.value, fact.source.as_deref())).collect();
+        assert_eq!(
+            told,
+            [
+                ("gpu", "Contoso X1", Some("WMI Win32_VideoController")),
+                ("memory_modules", "4", Some("recorder 2.1")),
+                ("page_files", r"C:\pagefile.sys;D:\pagefile.sys", Some("recorder 2.1")),
+            ]
+        );
+    }
+
+    #[test]
+    fn other_versions_and_other_texts_are_refused() {
+        assert!(parse(br#"{"version": 2, "facts": []}"#).unwrap_err().contains("version 2"));
+        assert!(parse(b"{").is_err());
+        assert_eq!(parse(b"\xef\xbb\xbf{\"version\": 1, \"facts\": []}").unwrap(), []);
+    }
+}

@@ -1,0 +1,190 @@
+//! Methods that .NET compiled at run time: sums by process or tier, or single compilations.
+
+use super::sql::{
+    PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition, time_condition, told_condition,
+};
+use super::{Recorded, Top};
+use crate::question::Format::{FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
+use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::range::{Range, Unit};
+
+declare! {
+    /// What a row sums up.
+    pub words JitBy {
+        "process" => Process = "All methods of a process.",
+        "tier" => Tier = "All methods of a process that were compiled with as much pains.",
+        "type" => Type = "All methods of a type in a process.",
+    }
+
+    /// Orders of sums and of single compilations.
+    pub orders JitSort {
+        "duration" => Duration: "coalesce(duration_ns, 0)" = "Time of compiling.",
+        "count" => Count: "count" / "ts_ns" = "Methods.",
+        "size" => Size: "size_bytes" = "Bytes of compiled code.",
+        "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time, of single compilations.",
+    }
+
+    /// Which compilations.
+    #[derive(Eq)]
+    pub request JitRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row sums up
+        by: JitBy = option("WHAT").excludes(&["details"]).shape(),
+        /// Only these methods: Namespace.Type.Method (*, ?, several with ;, ! excludes)
+        method: Option<String> = option("NAMES"),
+        /// Only these tiers: tier0, tier1, tier1_osr, optimized, … (several with ;, ! excludes)
+        tier: Option<String> = option("TIERS"),
+        /// Only compilations that took so long (ms)
+        duration: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only compilations that ended in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Single compilations
+        details: bool = option("").shape(),
+        /// Order
+        sort: JitSort = option("ORDER").called("sort-by").shape(),
+    }
+
+    /// Compilations of a process.
+    pub row JitRow: process {
+        ..process = "Process; missing if it is not known.",
+        tier: Option<String> = "Tier, with rows for each; missing where the runtime does not say.",
+        type_name: Option<String> = "Type with its namespace, with rows for each.",
+        count: i64 = "Methods that were compiled; one that was compiled again counts again.",
+        timed: i64 = "Those whose start was recorded, too.",
+        duration_ns: Option<i64> = "Time of compiling these.",
+        max_duration_ns: Option<i64> = "Longest of these times.",
+        size_bytes: i64 = "Bytes of compiled code.",
+        il_size_bytes: Option<i64> = "Bytes of intermediate code.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A compilation.
+    pub row JitEvent: process {
+        start_ns: Option<i64> = "Start; missing if it was not recorded.",
+        ts_ns: i64 = "When the code was there.",
+        duration_ns: Option<i64> = "Time between them.",
+        method: String = "`Namespace.Type.Method`.",
+        tier: Option<String> = "Tier; missing where the runtime does not say.",
+        size_bytes: i64 = "Bytes of compiled code.",
+        il_size_bytes: Option<i64> = "Bytes of intermediate code.",
+        is_dynamic: bool = "Whether it was made at run time and has no metadata.",
+        ..process = "Process; missing if it is not known.",
+        tid: Option<i64> = "Thread that compiled.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+}
+
+type Sum = Column<JitRequest, JitRow>;
+
+const SUMS: View<JitRequest, JitRow> = View::new(
+    &[
+        Sum::new("Duration", "Time ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Sum::new("MaxDuration", "Longest ms", FineMilliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Count", "Methods", Whole, |_, row| row.count.into()).cost(),
+        Sum::new("Timed", "With start", Whole, |_, row| row.timed.into()).sum().hidden(),
+        Sum::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
+        Sum::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum().hidden(),
+        Sum::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
+            .or("(not told)")
+            .shown_if(|asked| asked.by == JitBy::Tier),
+        Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into())
+            .shown_if(|asked| asked.by == JitBy::Type),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.with_sums("Total: {Count} methods, {Duration} ms, {Size} of code", |_, _| true);
+
+type Single = Column<JitRequest, JitEvent>;
+
+const EVENTS: View<JitRequest, JitEvent> = View::new(
+    &[
+        Single::new("Time", "Time", Moment, |_, row| row.start_ns.unwrap_or(row.ts_ns).into()),
+        Single::new("Duration", "ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Single::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
+        Single::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum(),
+        Single::new("Tier", "Tier", Word, |_, row| row.tier.clone().into()),
+        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+        Single::new("Method", "Method", Word, |_, row| row.method.clone().into()),
+    ],
+    |row| row.sort_value,
+)
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, JitSort::Count | JitSort::Time)));
+
+impl Question for JitRequest {
+    const NAME: &'static str = "jit";
+    const SENTENCE: &'static str = "Methods that .NET compiled at run time, and how long that took";
+
+    fn form(&self) -> Form<Self> {
+        let form =
+            if self.details { Form::rows(&EVENTS, self.events_sql()) } else { Form::rows(&SUMS, self.sql()) };
+        form.needs(&JIT, true).top(self.top)
+    }
+}
+
+const JIT: Recorded = Recorded::rows(
+    "jit",
+    "methods compiled by .NET",
+    "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10 (Jit), at level 5 for the starts, \
+     for example `wpr -start DotNET`",
+);
+
+impl JitRequest {
+    fn conditions(&self) -> String {
+        let mut all = self.processes.conditions();
+        all.extend(text_condition("j.method", self.method.as_deref()));
+        all.extend(text_condition("j.tier", self.tier.as_deref()));
+        all.extend(told_condition("j.duration_ns", self.duration));
+        all.extend(time_condition("j.ts_ns", self.time));
+        filtered(&all)
+    }
+
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let none = "CAST(NULL AS VARCHAR)";
+        let tier = if self.by == JitBy::Tier { "j.tier" } else { none };
+        // What stands in front of the last point; names of constructors begin with one themselves.
+        let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
+        let type_name = if self.by == JitBy::Type { of_type } else { none };
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, tier, type_name";
+        format!(
+            "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+SELECT {keys}, count(*) AS count, count(duration_ns) AS timed, sum(duration_ns) AS duration_ns,
+  max(duration_ns) AS max_duration_ns, sum(size_bytes) AS size_bytes, sum(il_size_bytes) AS il_size_bytes
+FROM (
+  SELECT {process}, {tier} AS tier, {type_name} AS type_name, j.duration_ns, j.size_bytes, j.il_size_bytes
+  FROM jit j
+  LEFT JOIN process p ON p.process_key = j.process_key{conditions}
+)
+GROUP BY {keys}
+)
+ORDER BY sort_value, count, size_bytes, process_key, tier, type_name",
+            sort = self.sort.sql(),
+            process = process_columns("j", true),
+            conditions = self.conditions(),
+        )
+    }
+
+    /// The question for single compilations.
+    #[must_use]
+    pub fn events_sql(&self) -> String {
+        format!(
+            "SELECT j.start_ns, j.ts_ns, j.duration_ns, j.method, j.tier, j.size_bytes, j.il_size_bytes, j.is_dynamic,
+  j.process_key, {PROCESS_COLUMNS}, t.tid, CAST({sort} AS DOUBLE) AS sort_value
+FROM jit j
+LEFT JOIN process p ON p.process_key = j.process_key
+LEFT JOIN thread t ON t.thread_key = j.thread_key{conditions}
+ORDER BY sort_value, j.ts_ns, j.process_key, j.method",
+            sort = self.sort.single_sql(),
+            conditions = self.conditions(),
+        )
+    }
+}

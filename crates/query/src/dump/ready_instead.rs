@@ -1,0 +1,244 @@
+//! Who ran instead of threads that were ready: by who ran, by who was ready, or by both priorities.
+
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition};
+use super::{Recorded, Top};
+use crate::question::Format::{FineMilliseconds, Fixed, Microseconds, Moment, Process, Whole, Word};
+use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::range::{Range, Unit};
+
+declare! {
+    /// What a row is.
+    pub words ReadyBy {
+        "instead" => Instead = "The process that ran instead.",
+        "process" => Process = "The process whose threads were ready.",
+        "priority" => Priority = "Priorities: of the ready thread and of the one that ran instead.",
+    }
+
+    /// Orders of sums and of single switch-ins.
+    pub orders ReadySort {
+        "ready" => Ready: "ready_ns" = "Time ready.",
+        "instead" => Instead: "coalesce(instead_ns, 0)" = "Time in which the other one ran.",
+        "lower" => Lower: "coalesce(lower_ns, 0)" / "ready_ns" = "Time ready for others of lower priority.",
+        "focus" => Focus: "focus_ns" / "ready_ns" = "Time ready of processes with the focus.",
+        "max" => Max: "max_ready_ns" / "ready_ns" = "Longest time ready.",
+        "count" => Count: "count" / "in_ns" = "How many switch-ins.",
+        "time" => Time: "ready_ns" / "in_ns" = "Time of the switch-in, of single ones.",
+    }
+
+    /// Which times ready.
+    #[derive(Eq)]
+    pub request ReadyRequest {
+        /// Whose threads were ready
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row is
+        by: ReadyBy = option("WHAT").excludes(&["details"]).shape(),
+        /// Only where threads of these processes ran instead: names with or without .exe, or ids (*, ?,
+        /// several with ;, ! excludes)
+        instead: Option<String> = option("NAMES"),
+        /// Only times ready that were so long (us)
+        ready: Range = option("A..B").unit(Unit::Microseconds),
+        /// Only switch-ins in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Only threads of processes that had the focus when they were switched in
+        focus: bool = option(""),
+        /// Single switch-ins
+        details: bool = option("").shape(),
+        /// Order
+        sort: ReadySort = option("ORDER").called("sort-by").shape(),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
+
+    /// Times ready that have something in common.
+    pub row ReadyRow: process {
+        ..process = "Process that ran instead, with rows for each; with --by process the one that was ready. \
+            Missing for times in which only idle had the processor.",
+        priority: Option<i64> = "Priority of the ready thread, with rows for priorities.",
+        instead_priority: Option<i64> = "Priority of the thread that ran instead, with rows for priorities.",
+        count: i64 = "Switch-ins.",
+        ready_ns: i64 = "Sum of their times ready.",
+        max_ready_ns: i64 = "Longest one.",
+        instead_ns: Option<i64> = "Part in which the one thread ran that ran longest instead.",
+        higher_ns: Option<i64> = "Time ready where it had the higher priority.",
+        equal_ns: Option<i64> = "Time ready where it had the same one.",
+        lower_ns: Option<i64> = "Time ready where it had the lower one.",
+        idle_ns: i64 = "Time ready in which only idle had the processor.",
+        focus_ns: i64 = "Time ready of processes that had the focus.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A switch-in after a time ready.
+    pub row ReadyEvent: process {
+        in_ns: i64 = "Switch-in.",
+        ready_ns: i64 = "Time ready before it.",
+        instead_ns: Option<i64> = "Part in which the thread ran that ran longest instead.",
+        priority: Option<i64> = "Priority of the thread.",
+        instead_priority: Option<i64> = "Priority of the thread that ran instead.",
+        cpu: Option<i64> = "Processor.",
+        has_focus: bool = "Whether its process had the focus.",
+        was_preempted: bool = "Whether it had been preempted.",
+        tid: Option<i64> = "Thread.",
+        instead_tid: Option<i64> = "Thread that ran instead.",
+        instead_process: Option<String> = "Its process.",
+        ..process = "Process of the thread that was ready.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+}
+
+type Sum = Column<ReadyRequest, ReadyRow>;
+
+const SUMS: View<ReadyRequest, ReadyRow> = View::new(
+    &[
+        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Sum::new("Instead", "Ran instead ms", FineMilliseconds, |_, row| row.instead_ns.into()).sum(),
+        Sum::new("Higher", "Higher ms", FineMilliseconds, |_, row| row.higher_ns.into()).sum(),
+        Sum::new("Equal", "Equal ms", FineMilliseconds, |_, row| row.equal_ns.into()).sum(),
+        Sum::new("Lower", "Lower ms", FineMilliseconds, |_, row| row.lower_ns.into()).cost(),
+        Sum::new("Idle", "Idle ms", FineMilliseconds, |_, row| row.idle_ns.into()).sum(),
+        Sum::new("Focus", "In focus ms", FineMilliseconds, |_, row| row.focus_ns.into()).cost(),
+        Sum::new("Max", "Longest ms", FineMilliseconds, |_, row| row.max_ready_ns.into()).worst(),
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        Sum::new("Mean", "Mean us", Fixed(1), |_, row| {
+            (row.count > 0).then(|| row.ready_ns as f64 / row.count as f64 / 1e3).into()
+        })
+        .hidden(),
+        Sum::new("Priority", "Priority", Whole, |_, row| row.priority.into())
+            .shown_if(|asked| asked.by == ReadyBy::Priority),
+        Sum::new("InsteadPriority", "Priority instead", Whole, |_, row| row.instead_priority.into())
+            .shown_if(|asked| asked.by == ReadyBy::Priority),
+        Sum::new("Process", "Process", Process, |_, row| row.into())
+            .shown_if(|asked| asked.by != ReadyBy::Priority),
+    ],
+    |row| row.sort_value,
+)
+.with_sums(
+    "Total: {Count} switch-ins, ready {Ready} ms, {Lower} ms of it for lower priorities",
+    |asked, _| asked.with_total,
+);
+
+type Single = Column<ReadyRequest, ReadyEvent>;
+
+const SWITCHES: View<ReadyRequest, ReadyEvent> = View::new(
+    &[
+        Single::new("Time", "Time", Moment, |_, row| row.in_ns.into()),
+        Single::new("Ready", "Ready us", Microseconds, |_, row| row.ready_ns.into()).cost(),
+        Single::new("Instead", "Ran instead us", Microseconds, |_, row| row.instead_ns.into()),
+        Single::new("Priority", "Prio", Whole, |_, row| row.priority.into()),
+        Single::new("InsteadPriority", "Prio instead", Whole, |_, row| row.instead_priority.into()),
+        Single::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
+        Single::new("Focus", "Focus", Word, |_, row| row.has_focus.then_some("focus").into()),
+        Single::new("Preempted", "Preempted", Word, |_, row| row.was_preempted.then_some("preempted").into())
+            .hidden(),
+        Single::new("Tid", "Tid", Whole, |_, row| row.tid.into()).hidden(),
+        Single::new("InsteadTid", "Tid instead", Whole, |_, row| row.instead_tid.into()).hidden(),
+        Single::new("InsteadProcess", "Instead", Word, |_, row| row.instead_process.clone().into())
+            .or("(idle)"),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, ReadySort::Count | ReadySort::Time)));
+
+impl Question for ReadyRequest {
+    const NAME: &'static str = "ready";
+    const SENTENCE: &'static str = "Who ran instead of threads that were ready, and with which priority";
+
+    fn form(&self) -> Form<Self> {
+        let form = if self.details {
+            Form::rows(&SWITCHES, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
+        form.needs(&SLICES, true).top(self.top)
+    }
+}
+
+const SLICES: Recorded = Recorded::rows(
+    "context_switch",
+    "context switches",
+    "record with the kernel keywords PROC_THREAD+CSWITCH+DISPATCHER, for example `wpr -start CPU`",
+);
+
+/// Which processes had the focus when; where only threads were recorded, which threads.
+const FOCUS: &str = "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
+      coalesce(end_ns, 4611686018427387903) AS until_ns
+    FROM focus_change WHERE level = ";
+
+impl ReadyRequest {
+    /// Switch-ins after a time ready, with who ran instead.
+    fn asked(&self) -> String {
+        let mut conditions = self.processes.conditions();
+        conditions.push("s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned());
+        conditions.extend(range_condition("s.ready_ns", self.ready));
+        conditions.extend(time_condition("s.in_ns", self.time));
+        let by = |filter| format!("process_match(i.name, i.pid, {})", quoted(filter));
+        conditions.extend(self.instead.as_deref().map(by));
+        let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
+        conditions.extend(self.focus.then(|| has_focus.to_owned()));
+        let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
+        format!(
+            "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns, s.instead_ns, s.priority, s.instead_priority,
+    s.cpu, {has_focus} AS has_focus, coalesce(s.prev_state IN (1, 3, 7), FALSE) AS was_preempted,
+    it.process_key AS instead_process_key, it.tid AS instead_tid, i.name AS instead_process,
+    s.instead_priority - s.priority AS above
+  FROM context_switch s
+  LEFT JOIN process p ON p.process_key = s.process_key
+  LEFT JOIN thread t ON t.thread_key = s.thread_key
+  LEFT JOIN thread it ON it.thread_key = s.instead_thread_key
+  LEFT JOIN process i ON i.process_key = it.process_key
+  LEFT JOIN ({FOCUS}'process') fp ON fp.process_key = s.process_key AND {}
+  LEFT JOIN ({FOCUS}'thread') ft ON ft.thread_key = s.thread_key AND {}{}",
+            while_in("fp"),
+            while_in("ft"),
+            filtered(&conditions)
+        )
+    }
+
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let none = "CAST(NULL AS INT)";
+        let (process, own, instead) = match self.by {
+            ReadyBy::Instead => ("instead_process_key", none, none),
+            ReadyBy::Process => ("process_key", none, none),
+            ReadyBy::Priority => (none, "priority", "instead_priority"),
+        };
+        format!(
+            "SELECT r.*, {PROCESS_COLUMNS}, CAST({} AS DOUBLE) AS sort_value
+FROM (
+  SELECT {process} AS process_key, {own} AS priority, {instead} AS instead_priority, count(*) AS count,
+    sum(ready_ns) AS ready_ns, max(ready_ns) AS max_ready_ns, sum(instead_ns) AS instead_ns,
+    sum(ready_ns) FILTER (WHERE above > 0) AS higher_ns, sum(ready_ns) FILTER (WHERE above = 0) AS equal_ns,
+    sum(ready_ns) FILTER (WHERE above < 0) AS lower_ns,
+    coalesce(sum(ready_ns) FILTER (WHERE instead_ns IS NULL), 0) AS idle_ns,
+    coalesce(sum(ready_ns) FILTER (WHERE has_focus), 0) AS focus_ns
+  FROM (
+  {}
+  )
+  GROUP BY 1, 2, 3
+) r
+LEFT JOIN process p ON p.process_key = r.process_key
+ORDER BY sort_value, ready_ns, count, r.process_key, r.priority, r.instead_priority",
+            self.sort.sql(),
+            self.asked()
+        )
+    }
+
+    /// The question for single switch-ins.
+    #[must_use]
+    pub fn events_sql(&self) -> String {
+        format!(
+            "SELECT *, CAST({} AS DOUBLE) AS sort_value
+FROM (
+  {}
+)
+ORDER BY sort_value, in_ns, process_key, tid",
+            self.sort.single_sql(),
+            self.asked()
+        )
+    }
+}

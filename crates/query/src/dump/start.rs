@@ -1,0 +1,210 @@
+//! What it costs to start and end processes: by program, or single ones.
+
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition, time_condition, told_condition};
+use super::{Recorded, Top};
+use crate::question::Format::{FineMilliseconds, Moment, ProcessLine, Whole, Word};
+use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::range::{Range, Unit};
+
+declare! {
+    /// Orders of sums and of single processes.
+    pub orders StartSort {
+        "cost" => Cost: "coalesce(start_cost_ns, 0)" = "What starts cost.",
+        "max" => Max: "coalesce(max_start_cost_ns, 0)" / "coalesce(start_cost_ns, 0)" = "The dearest start.",
+        "exit" => Exit: "coalesce(exit_duration_ns, 0)" = "How long ends took.",
+        "max-exit" => MaxExit: "coalesce(max_exit_duration_ns, 0)" / "coalesce(exit_duration_ns, 0)" =
+            "The longest end.",
+        "count" => Count: "starts" / "coalesce(start_ns, terminate_ns, stop_ns)" = "How many starts.",
+        "time" => Time: "coalesce(first_ns, 0)" / "coalesce(start_ns, terminate_ns, stop_ns)" =
+            "Time of the first start, of single processes that of their start.",
+    }
+
+    /// Which starts and ends.
+    #[derive(Eq)]
+    pub request StartRequest {
+        /// Which processes
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// Only processes that such a process started: names with or without .exe (*, ?, several with ;, !
+        /// excludes)
+        creator: Option<String> = option("NAMES"),
+        /// Only processes whose start cost so much (ms)
+        cost: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only processes whose end took so long (ms)
+        exit: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only processes that started, or without a start in the trace ended, in this part of it (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Single processes
+        details: bool = option("").shape(),
+        /// Order
+        sort: StartSort = option("ORDER").called("sort-by").shape(),
+        /// Sums behind the rows: total, or none
+        with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
+    }
+
+    /// Starts and ends of a program.
+    pub row StartRow {
+        program: Option<String> = "File name of the executable.",
+        starts: i64 = "Processes that started in the trace.",
+        costed: i64 = "Those of them whose start cost is known.",
+        start_cost_ns: Option<i64> = "Sum of their start costs.",
+        mean_start_cost_ns: Option<i64> = "Mean start cost.",
+        max_start_cost_ns: Option<i64> = "Highest one.",
+        call_ns: Option<i64> = "Part of the sum in the creators' calls before the processes were made.",
+        create_ns: Option<i64> = "Part from there up to the start of the first thread.",
+        release_ns: Option<i64> = "Part from there until the first thread was made ready.",
+        ready_ns: Option<i64> = "Part from there until it had a processor.",
+        ends: i64 = "Processes that ended in the trace.",
+        timed_ends: i64 = "Those of them whose exit duration is known.",
+        exit_duration_ns: Option<i64> = "Sum of their exit durations.",
+        max_exit_duration_ns: Option<i64> = "Longest one.",
+        first_ns: Option<i64> = "First start in the trace.",
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A process that started or ended.
+    pub row StartEvent: process {
+        start_ns: Option<i64> = "Start; missing if it ran before the trace.",
+        start_cost_ns: Option<i64> =
+            "From the creator's call, if that is known, else the start, to the first run of its first thread.",
+        call_ns: Option<i64> = "Part in the creator's call before the process was made, if that is known.",
+        create_ns: Option<i64> = "Part from there up to the start of the first thread.",
+        release_ns: Option<i64> = "Part from there until the first thread was made ready.",
+        ready_ns: Option<i64> = "Part from there until it had a processor.",
+        terminate_ns: Option<i64> = "When it began to end, if that is known.",
+        stop_ns: Option<i64> = "When it was gone.",
+        exit_duration_ns: Option<i64> = "How long that took.",
+        creator: Option<String> = "Process whose thread started it, which need not be the parent.",
+        creator_tid: Option<i64> = "That thread.",
+        ..process = "Process.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+}
+
+type Sum = Column<StartRequest, StartRow>;
+
+const SUMS: View<StartRequest, StartRow> = View::new(
+    &[
+        Sum::new("Starts", "Starts", Whole, |_, row| row.starts.into()).sum(),
+        Sum::new("Cost", "Cost ms", FineMilliseconds, |_, row| row.start_cost_ns.into()).cost(),
+        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| row.mean_start_cost_ns.into()),
+        Sum::new("Max", "Highest ms", FineMilliseconds, |_, row| row.max_start_cost_ns.into()).worst(),
+        Sum::new("Call", "Call ms", FineMilliseconds, |_, row| row.call_ns.into()).sum(),
+        Sum::new("Create", "Create ms", FineMilliseconds, |_, row| row.create_ns.into()).sum(),
+        Sum::new("Release", "Release ms", FineMilliseconds, |_, row| row.release_ns.into()).sum(),
+        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Sum::new("Ends", "Ends", Whole, |_, row| row.ends.into()).sum(),
+        Sum::new("Exit", "Exit ms", FineMilliseconds, |_, row| row.exit_duration_ns.into()).cost(),
+        Sum::new("MaxExit", "Longest ms", FineMilliseconds, |_, row| row.max_exit_duration_ns.into()).worst(),
+        Sum::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
+        Sum::new("Program", "Program", Word, |_, row| row.program.clone().into()).or("(unknown)"),
+    ],
+    |row| row.sort_value,
+)
+.with_sums("Total: {Starts} starts, {Cost} ms; {Ends} ends, {Exit} ms", |asked, _| asked.with_total);
+
+type Single = Column<StartRequest, StartEvent>;
+
+const PROCESSES: View<StartRequest, StartEvent> = View::new(
+    &[
+        Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
+        Single::new("Cost", "Cost ms", FineMilliseconds, |_, row| row.start_cost_ns.into()).cost(),
+        Single::new("Call", "Call ms", FineMilliseconds, |_, row| row.call_ns.into()).sum(),
+        Single::new("Create", "Create ms", FineMilliseconds, |_, row| row.create_ns.into()).sum(),
+        Single::new("Release", "Release ms", FineMilliseconds, |_, row| row.release_ns.into()).sum(),
+        Single::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Single::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
+        Single::new("Exit", "Exit ms", FineMilliseconds, |_, row| row.exit_duration_ns.into()).cost(),
+        Single::new("Creator", "Creator", Word, |_, row| row.creator.clone().into()),
+        Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, StartSort::Count | StartSort::Time)))
+.with_sums("Total: {#} processes, start cost {Cost} ms, exit {Exit} ms", |asked, _| asked.with_total);
+
+impl Question for StartRequest {
+    const NAME: &'static str = "start";
+    const SENTENCE: &'static str = "What it costs to start and end processes, by program or single ones";
+
+    fn form(&self) -> Form<Self> {
+        let form = if self.details {
+            Form::rows(&PROCESSES, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
+        form.needs(&PROCESS, true).top(self.top)
+    }
+}
+
+const PROCESS: Recorded = Recorded::rows(
+    "process",
+    "processes",
+    "record with the kernel keywords PROC_THREAD+CSWITCH+DISPATCHER, for example `wpr -start CPU`",
+);
+
+impl StartRequest {
+    /// The processes that are asked for, with the parts of what they cost.
+    fn asked(&self) -> String {
+        let mut conditions = self.processes.conditions();
+        conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());
+        conditions.extend(text_condition("c.name", self.creator.as_deref()));
+        conditions.extend(told_condition("p.start_cost_ns", self.cost));
+        conditions.extend(told_condition("p.exit_duration_ns", self.exit));
+        conditions.extend(time_condition("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time));
+        let part =
+            |to: &str, from: &str| format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END");
+        format!(
+            "SELECT p.process_key, {PROCESS_COLUMNS}, p.start_ns, p.start_cost_ns,
+    CASE WHEN p.start_cost_ns IS NOT NULL THEN p.start_ns - p.create_call_ns END AS call_ns,
+    {} AS create_ns, {} AS release_ns, {} AS ready_ns,
+    p.terminate_ns, p.stop_ns, p.exit_duration_ns, c.name AS creator, b.tid AS creator_tid
+  FROM process p
+  LEFT JOIN thread f ON f.thread_key = p.first_thread_key
+  LEFT JOIN thread b ON b.thread_key = p.creator_thread_key
+  LEFT JOIN process c ON c.process_key = b.process_key{}",
+            part("start_ns", "p.start_ns"),
+            part("first_readied_ns", "f.start_ns"),
+            part("first_in_ns", "f.first_readied_ns"),
+            filtered(&conditions)
+        )
+    }
+
+    /// The question for sums by program.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        format!(
+            "SELECT *, start_cost_ns / nullif(costed, 0) AS mean_start_cost_ns, CAST({} AS DOUBLE) AS sort_value
+FROM (
+  SELECT process AS program, count(start_ns) AS starts, count(start_cost_ns) AS costed,
+    sum(start_cost_ns) AS start_cost_ns, max(start_cost_ns) AS max_start_cost_ns,
+    sum(call_ns) AS call_ns, sum(create_ns) AS create_ns, sum(release_ns) AS release_ns, sum(ready_ns) AS ready_ns,
+    count(stop_ns) AS ends, count(exit_duration_ns) AS timed_ends, sum(exit_duration_ns) AS exit_duration_ns,
+    max(exit_duration_ns) AS max_exit_duration_ns, min(start_ns) AS first_ns
+  FROM (
+  {}
+  )
+  GROUP BY process
+)
+ORDER BY sort_value, start_cost_ns NULLS FIRST, exit_duration_ns NULLS FIRST, starts, program DESC",
+            self.sort.sql(),
+            self.asked()
+        )
+    }
+
+    /// The question for single processes.
+    #[must_use]
+    pub fn events_sql(&self) -> String {
+        format!(
+            "SELECT *, CAST({} AS DOUBLE) AS sort_value
+FROM (
+  {}
+)
+ORDER BY sort_value, coalesce(start_ns, terminate_ns, stop_ns), process_key",
+            self.sort.single_sql(),
+            self.asked()
+        )
+    }
+}

@@ -1,0 +1,163 @@
+//! What an answer without rows says: what was asked, what there is, and what was probably meant.
+
+use crate::Session;
+use crate::dump::trace::TraceInfo;
+use crate::dump::{Result, ask};
+use crate::filter::{ProcessFilter, TextFilter};
+use crate::hints::similar;
+use crate::numbers::Numbers;
+use crate::question::{Among, AnyQuestion, Group, Kind, Opt, Values};
+use crate::range::{Part, Unit};
+
+/// Different names that are compared with what was asked.
+const COMPARED: usize = 20_000;
+
+/// Names that are listed where none is similar, if there are no more.
+const LISTED: usize = 8;
+
+declare! {
+    /// A process.
+    row ProcessName {
+        name: Option<String> = "Name, if it is known.",
+        pid: Option<i64> = "Process id.",
+    }
+
+    /// A name that a filter is compared with.
+    row TextRow {
+        text: Option<String> = "The name.",
+    }
+}
+
+/// The options of a request that choose among rows, with their values.
+pub struct Chosen(Vec<(Opt, String)>);
+
+impl Chosen {
+    /// Those of the values that a question was given.
+    #[must_use]
+    pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {
+        let given = |option: Opt| {
+            let value = match values.get(option.name)? {
+                serde_json::Value::Array(files) => {
+                    files.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(" ")
+                }
+                serde_json::Value::Bool(_) => String::new(),
+                value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+            };
+            // One that stands alone without being a flag says how rows are shown.
+            let chooses = option.group == Group::Rows && option.heading.is_none();
+            (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
+        };
+        Self(question.options().into_iter().filter_map(given).collect())
+    }
+
+    /// Why nothing was found in what is called so; a session over it is opened if it takes one.
+    ///
+    /// # Errors
+    /// The session cannot be opened; a query fails.
+    pub fn sentence<E: From<crate::dump::Error>>(
+        &self,
+        of: &str,
+        open: impl FnOnce() -> std::result::Result<std::sync::Arc<Session>, E>,
+    ) -> std::result::Result<String, E> {
+        if self.0.is_empty() {
+            return Ok(format!("there is none of it in {of}"));
+        }
+        let option =
+            |(option, value): &(Opt, String)| format!("--{} {value}", option.name).trim_end().to_owned();
+        let asked: Vec<String> = self.0.iter().map(option).collect();
+        let asked = format!("nothing in {of} fits {}", asked.join(" "));
+        let (session, mut why) = (open()?, Vec::new());
+        for (option, value) in &self.0 {
+            why.extend(match (&option.of, &option.kind) {
+                (Some(Among::Processes), _) => no_process(&session, value)?,
+                (Some(Among::Texts(what, several, sql)), _) => {
+                    no_text(&session, (what, several), sql, value)?
+                }
+                (None, Kind::Range(Unit::Moment)) if option.name == "range" => outside(&session, value)?,
+                (None, _) => None,
+            });
+        }
+        Ok(match (why.as_slice(), self.0.as_slice()) {
+            ([], [_]) => asked,
+            ([], _) => format!("{asked}, all of it together"),
+            _ => format!("{asked}: {}", why.join("; ")),
+        })
+    }
+}
+
+/// That no process passes a filter, and which ones are called nearly so.
+fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
+    let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
+    let all: Vec<ProcessName> = ask(session, &sql)?;
+    let wanted = ProcessFilter::parse(filter);
+    let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
+    if all.iter().any(|row| wanted.matches(row.name.as_deref(), pid(row))) {
+        return Ok(None);
+    }
+    let called = |row: &ProcessName| match (&row.name, row.pid) {
+        (Some(name), Some(pid)) => Some(format!("{name} ({pid})")),
+        (name, _) => name.clone(),
+    };
+    let names: Vec<String> = all.iter().filter_map(called).collect();
+    Ok(Some(none_fits(("process", "processes"), filter, &names, all.len())))
+}
+
+/// That none of these texts passes a filter, and which ones are nearly so.
+fn no_text(session: &Session, what: (&str, &str), sql: &str, filter: &str) -> Result<Option<String>> {
+    let sql =
+        format!("SELECT DISTINCT text FROM ({sql}) WHERE text IS NOT NULL ORDER BY text LIMIT {COMPARED}");
+    let all: Vec<TextRow> = ask(session, &sql)?;
+    let names: Vec<String> = all.into_iter().filter_map(|row| row.text).collect();
+    let wanted = TextFilter::parse(filter);
+    let fits = names.iter().any(|name| wanted.matches(Some(name)));
+    Ok((!fits).then(|| none_fits(what, filter, &names, names.len())))
+}
+
+fn none_fits((what, several): (&str, &str), filter: &str, names: &[String], count: usize) -> String {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let close = similar(filter, &names);
+    let meant = match close.as_slice() {
+        [] if (1..=LISTED).contains(&names.len()) => format!(": {}", names.join(", ")),
+        [] => String::new(),
+        close => format!(", similar: {}", close.join(", ")),
+    };
+    let grouped = |number: usize| Numbers::default().grouped(number as u64);
+    let what_there_is = match count {
+        0 => format!("there are no {several}"),
+        1 => format!("there is 1 {what}"),
+        count if count >= COMPARED => format!("there are more than {} {several}", grouped(COMPARED)),
+        count => format!("there are {} {several}", grouped(count)),
+    };
+    format!("no {what} fits {filter} ({what_there_is}{meant})")
+}
+
+/// That a range lies outside the trace.
+fn outside(session: &Session, text: &str) -> Result<Option<String>> {
+    let Ok(part) = Part::parse(text) else { return Ok(None) };
+    let info = TraceInfo::ask(session)?;
+    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else { return Ok(None) };
+    let length = info.duration_ns as f64 / 1e9;
+    let is_outside = range.min > info.duration_ns || range.max < 0;
+    Ok(is_outside.then(|| format!("the trace goes from 0 to {length:.3} s")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::dump::cpu_question::CpuQuestion;
+    use crate::question::Of;
+
+    #[test]
+    fn what_shapes_rows_does_not_empty_an_answer() {
+        let values = json!({"process": "cmd", "sort-by": "wait", "top": 3, "details": true, "range": "1..2",
+                            "show-module": "", "stack-tag-file": ["a.stacktags"]});
+        let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap());
+        let named: Vec<_> = chosen.0.iter().map(|(option, value)| (option.name, value.as_str())).collect();
+        assert_eq!(named, [("process", "cmd"), ("range", "1..2")]);
+        let closed = || Err(crate::dump::Error::OfNames);
+        let shown = Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
+        assert_eq!(shown.unwrap(), "there is none of it in a.etwx");
+    }
+}

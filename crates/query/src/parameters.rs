@@ -1,0 +1,165 @@
+//! Values for the parameters `$name` of a statement.
+//!
+//! A value comes as text. Its type is the one that somebody says: the command line (`from:int=5`) or the
+//! declaration of a question of the library; else the one that the statement compares it with; else what
+//! the text looks like. Values are bound as literals of that type, never pasted into the text.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::LogicalPlan;
+
+use crate::{Error, Result, error};
+
+/// Types that somebody can say, by their words.
+const TYPES: [(&str, DataType); 4] = [
+    ("text", DataType::Utf8),
+    ("int", DataType::Int64),
+    ("float", DataType::Float64),
+    ("bool", DataType::Boolean),
+];
+
+/// A value for a parameter, as a user gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Name; the SQL says `$name`.
+    pub name: String,
+    /// Type, if the user says one.
+    pub kind: Option<DataType>,
+    /// Value.
+    pub text: String,
+}
+
+impl Parameter {
+    /// A value without a type.
+    #[must_use]
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), kind: None, text: text.to_owned() }
+    }
+}
+
+/// `NAME=VALUE` or `NAME:TYPE=VALUE`.
+impl FromStr for Parameter {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = |expected: &str, found: &str| Error::Parameter {
+            question: String::new(),
+            expected: expected.to_owned(),
+            found: found.to_owned(),
+        };
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| wrong("--param NAME=VALUE or NAME:TYPE=VALUE", text))?;
+        let (name, kind) = match name.split_once(':') {
+            Some((name, word)) => {
+                let kind =
+                    kind(word).ok_or_else(|| wrong("one of the types text, int, float, bool", word))?;
+                (name, Some(kind))
+            }
+            None => (name, None),
+        };
+        let name = name.trim_start_matches('$');
+        Ok(Self { kind, ..Self::new(name, value) })
+    }
+}
+
+/// The type of that word.
+pub(crate) fn kind(word: &str) -> Option<DataType> {
+    TYPES.into_iter().find(|(name, _)| *name == word).map(|(_, kind)| kind)
+}
+
+/// A text as a value of a type; a number or truth value, if no type is known and it looks like one.
+pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> {
+    match kind {
+        Some(kind) if kind.is_string() => Some(ScalarValue::Utf8(Some(text.to_owned()))),
+        Some(kind) => ScalarValue::try_from_string(text.to_owned(), kind).ok(),
+        None => Some(match (text.parse::<i64>(), text.parse::<f64>(), text.parse::<bool>()) {
+            (Ok(number), ..) => number.into(),
+            // Words such as `inf` and `nan` are texts.
+            (_, Ok(number), _) if number.is_finite() => number.into(),
+            (.., Ok(truth)) => truth.into(),
+            _ => text.into(),
+        }),
+    }
+}
+
+/// Values for a statement.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    /// Name of the question of the library, for messages; empty for SQL that was written.
+    pub(crate) question: String,
+    /// Those that have a type.
+    pub(crate) typed: Vec<(String, ScalarValue)>,
+    /// Those whose types the statement tells.
+    pub(crate) open: Vec<Parameter>,
+}
+
+impl Values {
+    /// Puts them into a plan, which has to name all of them, and no others.
+    pub(crate) fn bind(self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let failed = |e| error::from_planning(&e);
+        let types = plan.get_parameter_types().map_err(failed)?;
+        let named: BTreeSet<&str> = types.keys().map(|name| name.trim_start_matches('$')).collect();
+        let Self { question, mut typed, open } = self;
+        for Parameter { name, kind, text } in open {
+            if !named.contains(name.as_str()) {
+                let names: Vec<String> = named.iter().map(|name| format!("${name}")).collect();
+                let expected = if names.is_empty() { "no parameter".to_owned() } else { names.join(", ") };
+                return Err(Error::Parameter { question, expected, found: name });
+            }
+            let told = types.get(&format!("${name}")).and_then(Option::as_ref);
+            let kind = kind.as_ref().or(told);
+            let Some(value) = value(&text, kind) else {
+                let kind = kind.map_or_else(String::new, ToString::to_string);
+                return Err(Error::Parameter {
+                    question,
+                    expected: format!("{name} as {kind}"),
+                    found: text,
+                });
+            };
+            typed.push((name, value));
+        }
+        if let Some(missing) = named.iter().find(|name| typed.iter().all(|(known, _)| known != *name)) {
+            return Err(Error::Sql {
+                message: format!("the parameter ${missing} has no value"),
+                position: None,
+                hint: Some(format!("`--param {missing}=VALUE` gives it one; a text $ stands in quotes")),
+            });
+        }
+        if typed.is_empty() { Ok(plan) } else { plan.with_param_values(typed).map_err(failed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_type_that_is_said_or_that_they_look_like() {
+        for (written, expected) in [
+            ("a=5", ScalarValue::from(5_i64)),
+            ("a=-0.5", ScalarValue::from(-0.5)),
+            ("a=true", ScalarValue::from(true)),
+            ("a=inf", ScalarValue::from("inf")),
+            ("a=", ScalarValue::from("")),
+            ("a=b=c", ScalarValue::from("b=c")),
+            ("a:text=5", ScalarValue::from("5")),
+            ("$a:float=5", ScalarValue::from(5.0)),
+            ("a:int=5", ScalarValue::from(5_i64)),
+            ("a:bool=false", ScalarValue::from(false)),
+        ] {
+            let parameter: Parameter = written.parse().unwrap();
+            assert_eq!(parameter.name, "a");
+            assert_eq!(value(&parameter.text, parameter.kind.as_ref()), Some(expected), "{written}");
+        }
+        assert_eq!(value("x", Some(&DataType::Int32)), None);
+        for (written, message) in [
+            ("a", "expected --param NAME=VALUE or NAME:TYPE=VALUE, found \"a\""),
+            ("a:uint=5", "expected one of the types text, int, float, bool, found \"uint\""),
+        ] {
+            assert_eq!(written.parse::<Parameter>().unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Messages of ALPC by sender, receiver and port.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::TableSource;
+use super::columns::{Get, int32, int64, text};
+use crate::interner::Interner;
+use crate::out::write_all;
+use crate::sink::{Sink, SinkError};
+use crate::table::{Alpc, AlpcProcess, Row};
+
+/// Sender, receiver, port.
+type Key = (Option<i32>, Option<i32>, Option<Arc<str>>);
+
+/// Computes `alpc_process`.
+pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let mut texts = Interner::default();
+    let mut sums: BTreeMap<Key, AlpcProcess> = BTreeMap::new();
+    let columns = [
+        "sender_process_key",
+        "receiver_process_key",
+        "port_name",
+        "delivery_ns",
+        "reply_ns",
+        "service_ns",
+        "sender_wait_ns",
+    ];
+    source.scan(Alpc::TABLE, &columns, &mut |batch| {
+        let (sender, receiver) = (int32(batch, "sender_process_key")?, int32(batch, "receiver_process_key")?);
+        let (port, delivery) = (text(batch, "port_name")?, int64(batch, "delivery_ns")?);
+        let (reply, service) = (int64(batch, "reply_ns")?, int64(batch, "service_ns")?);
+        let wait = int64(batch, "sender_wait_ns")?;
+        for row in 0..batch.num_rows() {
+            let port = port.get(row).map(|port| texts.intern(port));
+            let sum = sums.entry((sender.get(row), receiver.get(row), port)).or_default();
+            let (wait, service) = (wait.get(row), service.get(row));
+            let add = |sum: i64, more: Option<i64>| sum.saturating_add(more.unwrap_or_default());
+            sum.count += 1;
+            sum.replies += i64::from(reply.get(row).is_some());
+            sum.waits += i64::from(wait.is_some());
+            sum.sender_wait_ns = add(sum.sender_wait_ns, wait);
+            sum.max_sender_wait_ns = sum.max_sender_wait_ns.max(wait);
+            sum.delivery_ns = add(sum.delivery_ns, delivery.get(row));
+            sum.service_ns = add(sum.service_ns, service);
+            sum.max_service_ns = sum.max_service_ns.max(service);
+        }
+        Ok(())
+    })?;
+    let row = |((sender_process_key, receiver_process_key, port_name), sum)| AlpcProcess {
+        sender_process_key,
+        receiver_process_key,
+        port_name,
+        ..sum
+    };
+    write_all(sums.into_iter().map(row), sink)
+}

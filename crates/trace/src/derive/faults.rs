@@ -1,0 +1,63 @@
+//! Page faults by process and kind, reads of pages by file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::TableSource;
+use super::columns::{Get, int32, int64, text};
+use crate::interner::Interner;
+use crate::out::write_all;
+use crate::sink::{Sink, SinkError};
+use crate::table::{HardFault, HardFaultFile, PageFault, PageFaultProcess, Row};
+
+/// Computes `page_fault_process` and `hard_fault_file`.
+pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    by_kind(source, sink)?;
+    reads(source, sink)
+}
+
+fn by_kind(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let mut texts = Interner::default();
+    let mut sums: BTreeMap<(Option<i32>, Arc<str>), PageFaultProcess> = BTreeMap::new();
+    source.scan(PageFault::TABLE, &["process_key", "kind", "ts_ns"], &mut |batch| {
+        let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
+        let ts = int64(batch, "ts_ns")?;
+        for row in 0..batch.num_rows() {
+            let kind = texts.intern(kind.get(row).unwrap_or_default());
+            let ns = ts.get(row).unwrap_or_default();
+            let none = PageFaultProcess { first_ns: ns, last_ns: ns, ..PageFaultProcess::default() };
+            let sum = sums.entry((process.get(row), kind)).or_insert(none);
+            sum.count += 1;
+            (sum.first_ns, sum.last_ns) = (sum.first_ns.min(ns), sum.last_ns.max(ns));
+        }
+        Ok(())
+    })?;
+    let row = |((process_key, kind), sum): ((Option<i32>, Arc<str>), PageFaultProcess)| PageFaultProcess {
+        process_key,
+        kind: kind.to_string(),
+        ..sum
+    };
+    write_all(sums.into_iter().map(row), sink)
+}
+
+fn reads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let mut texts = Interner::default();
+    let mut sums: BTreeMap<(Option<Arc<str>>, Option<i32>), HardFaultFile> = BTreeMap::new();
+    let columns = ["process_key", "path", "size_bytes", "duration_ns"];
+    source.scan(HardFault::TABLE, &columns, &mut |batch| {
+        let (process, path) = (int32(batch, "process_key")?, text(batch, "path")?);
+        let (size, duration) = (int64(batch, "size_bytes")?, int64(batch, "duration_ns")?);
+        for row in 0..batch.num_rows() {
+            let path = path.get(row).map(|path| texts.intern(path));
+            let sum = sums.entry((path, process.get(row))).or_default();
+            let duration = duration.get(row).unwrap_or_default();
+            sum.count += 1;
+            sum.size_bytes = sum.size_bytes.saturating_add(size.get(row).unwrap_or_default());
+            sum.duration_ns = sum.duration_ns.saturating_add(duration);
+            sum.max_duration_ns = sum.max_duration_ns.max(duration);
+        }
+        Ok(())
+    })?;
+    let row = |((path, process_key), sum)| HardFaultFile { path, process_key, ..sum };
+    write_all(sums.into_iter().map(row), sink)
+}

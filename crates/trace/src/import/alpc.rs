@@ -1,0 +1,308 @@
+//! Messages of ALPC: what is sent, received, answered and waited for becomes one row. Their events name no
+//! thread: it is the one that runs on the processor.
+//!
+//! A message is known by its number, which its answer has, too, and which is used again for other messages.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etwkit_decode::kernel::alpc::{Step, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::RawEvent;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::context::Context;
+use super::identity::Who;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::line::Seq;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Alpc, AlpcProcess, Row};
+
+/// The events of messages.
+pub(super) const EVENTS: Events = Events::KernelBetween(group::ALPC, opcode::SEND, opcode::UNWAIT);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[EVENTS],
+    tables: &[rows(Alpc::TABLE)],
+    topics: &[Topic {
+        place: 155,
+        name: "ALPC messages",
+        answers: "who called a service, and who waited for it",
+        recorded_by: "ALPC",
+        events: &[EVENTS],
+        tables: &[Alpc::TABLE, AlpcProcess::TABLE],
+    }],
+    make: |_| Box::new(Messages::default()),
+    ..Declaration::EMPTY
+};
+
+/// Messages that are held, and threads that wait. Of more messages the oldest are written as they are.
+const MAX_HELD: usize = 1 << 16;
+
+/// Distinct names of ports; the names of others are not kept.
+const MAX_PORTS: usize = 1 << 14;
+
+/// A message of which more may be told.
+#[derive(Debug)]
+struct Open {
+    row: Alpc,
+    /// Its place in the order in which messages came.
+    number: u64,
+    /// When the first of its events came.
+    first_ns: i64,
+    /// The event whose stack the row takes.
+    stack: Option<Seq>,
+    /// Whether the sender waits for the answer.
+    is_awaited: bool,
+}
+
+/// A wait of a thread.
+#[derive(Debug)]
+enum Wait {
+    /// For the answer to a message, since a time.
+    Reply(u32, i64),
+    /// For any message at a port, since a time; how long, once it ended.
+    Message(Option<Arc<str>>, i64, Option<i64>),
+}
+
+/// The thread of an event, as far as it is known, and the time.
+#[derive(Debug, Clone, Copy)]
+struct Actor {
+    tid: Option<u32>,
+    who: Option<Who>,
+    time: i64,
+    ns: i64,
+}
+
+impl Actor {
+    fn process_key(self) -> Option<i32> {
+        self.who.and_then(Who::process_key)
+    }
+
+    fn thread_key(self) -> Option<i32> {
+        self.who.map(|who| who.thread_key)
+    }
+
+    /// Whether it may be that process.
+    fn may_be(self, process_key: Option<i32>) -> bool {
+        self.process_key().zip(process_key).is_none_or(|(own, other)| own == other)
+    }
+}
+
+/// Puts the events of messages together.
+#[derive(Debug, Default)]
+struct Messages {
+    open: FxHashMap<u32, Open>,
+    /// The open messages in the order in which they came.
+    order: BTreeMap<u64, u32>,
+    next: u64,
+    /// By thread id.
+    waits: FxHashMap<u32, Wait>,
+    ports: FxHashSet<Arc<str>>,
+    /// Gaps in the recording that are known.
+    gaps: u64,
+}
+
+impl Messages {
+    fn step(&mut self, step: Step<'_>, actor: Actor, context: &mut Context<'_>) {
+        match step {
+            Step::Send(id) => self.send(id, actor, context),
+            Step::Receive(id) => self.receive(id, actor, context),
+            Step::WaitForReply(id) => self.wait_for_reply(id, actor, context),
+            Step::WaitForMessage(port) => {
+                let port = self.port(port);
+                self.wait(actor, Wait::Message(port, actor.ns, None));
+            }
+            Step::Unwait(status) => self.unwait(status, actor, context),
+        }
+    }
+
+    fn send(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
+        if let Some(Open { row, .. }) = self.open.get_mut(&id)
+            && row.reply_ns.is_none()
+            && actor.may_be(row.receiver_process_key)
+            && let Some(received) = row.receive_ns
+        {
+            row.reply_ns = Some(actor.ns);
+            row.reply_thread_key = actor.thread_key();
+            row.service_ns = Some(actor.ns.saturating_sub(received));
+            return;
+        }
+        let open = self.begin(id, actor, context);
+        open.row.send_ns = Some(actor.ns);
+        sent_by(&mut open.row, actor);
+        let process = actor.who.and_then(|who| who.process);
+        open.stack = Some(context.wait(actor.time, actor.tid, process, Pending::Start));
+    }
+
+    fn receive(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
+        match self.open.get_mut(&id) {
+            Some(open) if open.row.receive_ns.is_none() => {}
+            Some(Open { row, is_awaited, .. })
+                if row.reply_ns.is_some() && row.end_ns.is_none() && actor.may_be(row.sender_process_key) =>
+            {
+                row.end_ns = Some(actor.ns);
+                row.duration_ns = row.send_ns.map(|sent| actor.ns.saturating_sub(sent));
+                if row.send_ns.is_none() {
+                    sent_by(row, actor);
+                }
+                // The end of its wait may come behind it.
+                if !*is_awaited {
+                    self.end(id, actor.time, context);
+                }
+                return;
+            }
+            _ => {
+                self.begin(id, actor, context);
+            }
+        }
+        let wait = actor.tid.and_then(|tid| match self.waits.remove(&tid) {
+            Some(Wait::Message(port, since, length)) => Some((port, since, length)),
+            other => {
+                self.waits.extend(other.map(|wait| (tid, wait)));
+                None
+            }
+        });
+        let Some(Open { row, .. }) = self.open.get_mut(&id) else { return };
+        row.receive_ns = Some(actor.ns);
+        row.receiver_process_key = actor.process_key();
+        row.receiver_thread_key = actor.thread_key();
+        row.delivery_ns = row.send_ns.map(|sent| actor.ns.saturating_sub(sent));
+        if let Some((port, since, length)) = wait {
+            row.port_name = port;
+            row.receiver_wait_ns = length.or(Some(actor.ns.saturating_sub(since)));
+        }
+    }
+
+    fn wait_for_reply(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
+        let is_own = |open: &Open| actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none();
+        if !self.open.get(&id).is_some_and(is_own) {
+            // It was sent before the trace, or that was lost.
+            let open = self.begin(id, actor, context);
+            sent_by(&mut open.row, actor);
+        }
+        if let Some(open) = self.open.get_mut(&id) {
+            open.is_awaited = true;
+        }
+        self.wait(actor, Wait::Reply(id, actor.ns));
+    }
+
+    fn unwait(&mut self, status: u32, actor: Actor, context: &mut Context<'_>) {
+        let Some(tid) = actor.tid else { return };
+        match self.waits.get_mut(&tid) {
+            Some(Wait::Message(_, since, length)) if status == 0 => {
+                *length = Some(actor.ns.saturating_sub(*since));
+            }
+            Some(Wait::Reply(id, since)) => {
+                let (id, since) = (*id, *since);
+                self.waits.remove(&tid);
+                let own = self.open.get_mut(&id).filter(|open| open.is_awaited);
+                let Some(open) = own.filter(|open| actor.may_be(open.row.sender_process_key)) else { return };
+                open.is_awaited = false;
+                open.row.sender_wait_ns = Some(actor.ns.saturating_sub(since));
+                open.row.status = Some(status.cast_signed());
+                if open.row.end_ns.is_some() {
+                    self.end(id, actor.time, context);
+                }
+            }
+            // It ended without a message.
+            _ => _ = self.waits.remove(&tid),
+        }
+    }
+
+    fn wait(&mut self, actor: Actor, wait: Wait) {
+        let Some(tid) = actor.tid else { return };
+        if self.waits.len() >= MAX_HELD {
+            self.waits.clear();
+        }
+        self.waits.insert(tid, wait);
+    }
+
+    fn port(&mut self, name: &[u8]) -> Option<Arc<str>> {
+        let name = String::from_utf8_lossy(name);
+        if let Some(known) = self.ports.get(&*name) {
+            return Some(Arc::clone(known));
+        }
+        let is_kept = !name.is_empty() && self.ports.len() < MAX_PORTS;
+        let name: Arc<str> = is_kept.then(|| name.into())?;
+        self.ports.insert(Arc::clone(&name));
+        Some(name)
+    }
+
+    /// A message of which the first event came.
+    fn begin(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) -> &mut Open {
+        self.end(id, actor.time, context);
+        if self.open.len() >= MAX_HELD
+            && let Some((_, oldest)) = self.order.first_key_value()
+        {
+            self.end(*oldest, actor.time, context);
+        }
+        let number = self.next;
+        self.next += 1;
+        self.order.insert(number, id);
+        let row = Alpc { message_id: id.cast_signed(), ..Alpc::default() };
+        let open = Open { row, number, first_ns: actor.ns, stack: None, is_awaited: false };
+        self.open.entry(id).insert_entry(open).into_mut()
+    }
+
+    /// Writes a message of which nothing more will be told.
+    fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
+        let Some(open) = self.open.remove(&id) else { return };
+        self.order.remove(&open.number);
+        let Open { row, stack, first_ns, .. } = open;
+        if context.range.contains(first_ns) {
+            let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(stack));
+            context.wait(time, None, None, row);
+            return;
+        }
+        stack.into_iter().for_each(|stack| context.forget(stack));
+    }
+
+    /// Writes all messages, in the order in which they came.
+    fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
+        for id in std::mem::take(&mut self.order).into_values() {
+            self.end(id, time, context);
+        }
+        self.waits.clear();
+    }
+}
+
+fn sent_by(row: &mut Alpc, actor: Actor) {
+    row.sender_process_key = actor.process_key();
+    row.sender_thread_key = actor.thread_key();
+}
+
+impl Importer for Messages {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(step) = Step::parse(event.payload(), hook.opcode) else { return Ok(false) };
+        let time = event.timestamp;
+        if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
+            // Numbers may have been used again meanwhile.
+            self.give_up(time, context);
+        }
+        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let actor = Actor { tid, who, time, ns: context.ns(time) };
+        self.step(step, actor, context);
+        Ok(true)
+    }
+
+    /// Writes the messages that are open when the trace ends.
+    fn finish(
+        mut self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.give_up(learned.collected.end, context);
+        Ok(())
+    }
+}

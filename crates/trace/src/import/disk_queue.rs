@@ -1,0 +1,83 @@
+//! How many requests of a disk were under way at a time.
+//!
+//! Starts of requests do not name their disk, and a request that is under way when another one completes may
+//! complete long behind it. So the first pass collects when the requests of each disk began and ended.
+
+use etwkit_decode::kernel::{Hook, disk};
+use etwkit_etl::RawEvent;
+use etwkit_etl::clock::Clock;
+use rustc_hash::FxHashMap;
+
+/// Requests that are remembered, 16 bytes each; of a trace with more nothing is said.
+const MAX_REQUESTS: usize = 1 << 24;
+
+/// Collects requests.
+#[derive(Debug, Default)]
+pub(super) struct DiskQueues {
+    disks: FxHashMap<u32, Requests>,
+    count: usize,
+}
+
+/// Requests of a disk.
+#[derive(Debug, Default)]
+struct Requests {
+    begins: Vec<i64>,
+    ends: Vec<i64>,
+}
+
+impl DiskQueues {
+    /// Takes an event of a disk, in any order.
+    pub(super) fn observe(&mut self, hook: Hook, event: &RawEvent<'_>, clock: &Clock) {
+        if !matches!(hook.opcode, disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH) {
+            return;
+        }
+        let io = disk::DiskIo::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
+        let Some(io) = io else { return };
+        let end = clock.nanoseconds(event.timestamp);
+        self.add(io.disk, clock.nanoseconds_before(event.timestamp, io.response_ticks).min(end), end);
+    }
+
+    fn add(&mut self, disk: u32, begin: i64, end: i64) {
+        self.count = self.count.saturating_add(1);
+        if self.count > MAX_REQUESTS {
+            self.disks.clear();
+            return;
+        }
+        let requests = self.disks.entry(disk).or_default();
+        requests.begins.push(begin);
+        requests.ends.push(end);
+    }
+
+    /// Puts requests in the order of time, when all were taken.
+    pub(super) fn sort(&mut self) {
+        for requests in self.disks.values_mut() {
+            requests.begins.sort_unstable();
+            requests.ends.sort_unstable();
+        }
+    }
+
+    /// Requests under way when a request began and when it ended, itself included.
+    pub(super) fn depths(&self, disk: u32, begin_ns: i64, end_ns: i64) -> Option<(usize, usize)> {
+        let Requests { begins, ends } = self.disks.get(&disk).filter(|_| self.count <= MAX_REQUESTS)?;
+        let begun = |time: i64| begins.partition_point(|begin| *begin <= time);
+        let at_begin = begun(begin_ns).saturating_sub(ends.partition_point(|end| *end <= begin_ns));
+        let at_end = begun(end_ns).saturating_sub(ends.partition_point(|end| *end < end_ns));
+        // A request that took no time was under way all the same.
+        Some((at_begin.max(1), at_end.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_for_requests_is_bounded() {
+        let mut queues = DiskQueues { count: MAX_REQUESTS - 1, ..DiskQueues::default() };
+        queues.add(0, 10, 20);
+        assert_eq!(queues.depths(0, 10, 20), Some((1, 1)));
+        queues.add(0, 15, 30);
+        queues.add(0, 40, 50);
+        assert_eq!((queues.depths(0, 40, 50), queues.disks.len()), (None, 0));
+    }
+}

@@ -1,0 +1,386 @@
+//! How many events of which kind there are in each second of the trace.
+//!
+//! Counting sees every event, so that it has to be cheap: a kind is found once in a table (kernel events) or
+//! a map (all others), and the counters of the present second lie side by side. Stacks come later than their
+//! events; seconds stay open until no stack can come for their events any more.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use etwkit_decode::clr;
+use etwkit_decode::kernel::stack::{Owner, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_decode::schema::Source;
+use etwkit_etl::bytes::align8;
+use etwkit_etl::clock::Clock;
+use etwkit_etl::wire::extended::kind as item;
+use etwkit_etl::{Identity, RawEvent};
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use super::importer::{Declaration, Learned};
+use super::range::Range;
+use crate::declared::sums;
+use crate::sink::{Sink, SinkError};
+use crate::table::{EventCount, Row};
+
+/// Every event is counted, whoever takes it, so that it claims none.
+pub(super) const DECLARATION: Declaration =
+    Declaration { tables: &[sums(EventCount::TABLE)], ..Declaration::EMPTY };
+
+/// Kinds that are told apart; those that come later are counted together. Large traces have some thousands.
+const MAX_KINDS: usize = 1 << 14;
+
+/// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
+const MAX_LOGGED: usize = 1 << 18;
+
+/// Threads whose last event of the .NET runtime is remembered.
+const MAX_THREADS: usize = 1 << 16;
+
+/// Seconds that are open at most: stacks come within a minute. Only damaged files go back in time.
+const MAX_OPEN: usize = 64;
+
+/// Versions of kernel events that are found without a map.
+const DIRECT_VERSIONS: usize = 4;
+
+/// Number of a kind; 0 stands for all that are not told apart.
+type KindId = u16;
+
+/// What a row says of a kind.
+#[derive(Debug, Clone, Default)]
+struct Kind {
+    kernel_group: Option<i32>,
+    provider_guid: Option<Arc<str>>,
+    provider: Option<Arc<str>>,
+    name: Option<Arc<str>>,
+    /// Id, opcode and version.
+    numbers: Option<(i32, i32, i32)>,
+    /// Stacks so far: where several events have the same time, the kind that had stacks before has this one.
+    stacks: u64,
+}
+
+/// The kinds that were met.
+struct Kinds {
+    all: Vec<Kind>,
+    /// Numbers of kernel events by hook id and version; 0 if there is none yet.
+    direct: Vec<KindId>,
+    by_identity: FxHashMap<Identity, KindId>,
+    guids: FxHashMap<etwkit_etl::Guid, Arc<str>>,
+}
+
+impl Default for Kinds {
+    fn default() -> Self {
+        Self {
+            all: vec![Kind::default()],
+            direct: vec![0; DIRECT_VERSIONS << 16],
+            by_identity: FxHashMap::default(),
+            guids: FxHashMap::default(),
+        }
+    }
+}
+
+impl Kinds {
+    #[inline]
+    fn of(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> KindId {
+        let version = usize::from(event.version());
+        let place = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
+        let place = place.map(|hook| usize::from(hook) * DIRECT_VERSIONS + version);
+        match place.and_then(|place| self.direct.get(place)) {
+            Some(known) if *known != 0 => *known,
+            _ => self.find(place, event, context),
+        }
+    }
+
+    fn find(&mut self, place: Option<usize>, event: &RawEvent<'_>, context: &mut Context<'_>) -> KindId {
+        let identity = event.identity();
+        if let Some(known) = self.by_identity.get(&identity) {
+            return *known;
+        }
+        if self.all.len() >= MAX_KINDS {
+            context.notes.kinds_together += 1;
+            return 0;
+        }
+        let id = KindId::try_from(self.all.len()).unwrap_or_default();
+        let kind = self.describe(identity, event, context);
+        self.all.push(kind);
+        match place.and_then(|place| self.direct.get_mut(place)) {
+            Some(direct) => *direct = id,
+            None => _ = self.by_identity.insert(identity, id),
+        }
+        id
+    }
+
+    fn describe(&mut self, identity: Identity, event: &RawEvent<'_>, context: &mut Context<'_>) -> Kind {
+        let (kernel_group, guid, numbers) = match identity {
+            Identity::Kernel { group, opcode, version } => {
+                (Some(group.into()), None, (0, opcode.into(), version.into()))
+            }
+            Identity::Classic { class, opcode, version } => {
+                (None, Some(class), (0, opcode.into(), version.into()))
+            }
+            Identity::Manifest { provider, id, version, opcode } => {
+                (None, Some(provider), (id.into(), opcode.into(), version.into()))
+            }
+            Identity::Message { guid, number } => (None, Some(guid), (number.into(), 0, 0)),
+        };
+        let plan = context.decoder.plan(event);
+        let schema = plan.as_ref().map(|plan| plan.schema());
+        let of_guid = || guid.and_then(|guid| context.decoder.provider_name(guid));
+        // Events that describe themselves share ids, and the first one does not stand for all.
+        let named = schema.filter(|schema| schema.source != Source::TraceLogging && !schema.name.is_empty());
+        Kind {
+            kernel_group,
+            provider_guid: guid.map(|guid| {
+                Arc::clone(self.guids.entry(guid).or_insert_with(|| Arc::from(guid.to_string())))
+            }),
+            provider: schema.and_then(|schema| schema.provider_name.clone()).or_else(of_guid),
+            name: named.map(|schema| Arc::from(&*schema.name)),
+            numbers: Some(numbers),
+            stacks: 0,
+        }
+    }
+}
+
+/// Events of one kind in one second.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    events: i64,
+    bytes: i64,
+    stacks: i64,
+}
+
+/// A second whose stacks may still come.
+#[derive(Debug, Default)]
+struct Second {
+    number: i64,
+    /// By number of the kind.
+    counts: Vec<Count>,
+}
+
+impl Second {
+    #[inline]
+    fn count(&mut self, kind: KindId) -> Option<&mut Count> {
+        let at = usize::from(kind);
+        if at >= self.counts.len() {
+            self.counts.resize(at + 1, Count::default());
+        }
+        self.counts.get_mut(at)
+    }
+}
+
+/// An event whose stack may still come.
+#[derive(Debug, Clone, Copy)]
+struct Logged {
+    time: i64,
+    kind: KindId,
+    cpu: u16,
+    /// Bits of the halves of its stack that came.
+    halves: u8,
+}
+
+const KERNEL_HALF: u8 = 1;
+const USER_HALF: u8 = 2;
+const WHOLE: u8 = 4;
+
+/// Counts events.
+pub(super) struct EventCounter {
+    clock: Clock,
+    range: Range,
+    /// Raw ticks that stacks come behind their events at most.
+    patience: i64,
+    kinds: Kinds,
+    /// Open seconds in their order, the present one last.
+    seconds: VecDeque<Second>,
+    /// Raw times of the present second: its first tick, and the first one behind it.
+    present: (i64, i64),
+    /// Counters of seconds that were written, to be used again.
+    spare: Vec<Count>,
+    logged: VecDeque<Logged>,
+    /// Kind and second of the last event of the .NET runtime of each thread.
+    of_runtime: FxHashMap<u32, (KindId, i64)>,
+}
+
+impl EventCounter {
+    pub(super) fn new(learned: Learned<'_>, range: Range) -> Self {
+        Self {
+            clock: *learned.session.clock(),
+            range,
+            patience: learned.collected.patience,
+            kinds: Kinds::default(),
+            seconds: VecDeque::new(),
+            present: (i64::MAX, i64::MIN),
+            spare: Vec::new(),
+            logged: VecDeque::new(),
+            of_runtime: FxHashMap::default(),
+        }
+    }
+
+    /// Counts an event. Events come in the order of time.
+    #[inline]
+    pub(super) fn event(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        if let Some(Hook { group: group::STACK, opcode, .. }) = hook {
+            self.stack_event(opcode, event);
+        }
+        let time = event.timestamp;
+        if self.range != Range::ALL && !self.range.contains(self.clock.nanoseconds(time)) {
+            return Ok(());
+        }
+        if !(self.present.0..self.present.1).contains(&time) {
+            self.go_to(time, context, sink)?;
+        }
+        let kind = self.kinds.of(event, context);
+        if let Some(count) = self.seconds.back_mut().and_then(|second| second.count(kind)) {
+            count.events += 1;
+            count.bytes = count.bytes.saturating_add(align8(event.record.len()) as i64);
+        }
+        if event.kind.is_manifest() {
+            self.own_stack(kind, event);
+        } else if self.patience > 0 && hook.is_none_or(|hook| hook.group != group::STACK) {
+            let gone = time.saturating_sub(self.patience);
+            while self.logged.len() >= MAX_LOGGED || self.logged.front().is_some_and(|old| old.time < gone) {
+                self.logged.pop_front();
+            }
+            self.logged.push_back(Logged { time, kind, cpu: event.cpu, halves: 0 });
+        }
+        Ok(())
+    }
+
+    /// Takes a stack that lies in the event itself, or in the event of the .NET runtime behind it.
+    fn own_stack(&mut self, kind: KindId, event: &RawEvent<'_>) {
+        let has = |kind| event.extended().find(kind).is_some();
+        if has(item::STACK_TRACE_64) || has(item::STACK_TRACE_32) {
+            self.add_stack(kind, self.second_of(event.timestamp));
+            return;
+        }
+        let Some(tid) = event.thread_id().filter(|_| event.provider() == clr::RUNTIME) else { return };
+        if clr::is_stack(event) {
+            if let Some((kind, second)) = self.of_runtime.remove(&tid) {
+                self.add_stack(kind, second);
+            }
+        } else if self.of_runtime.len() < MAX_THREADS || self.of_runtime.contains_key(&tid) {
+            self.of_runtime.insert(tid, (kind, self.second_of(event.timestamp)));
+        }
+    }
+
+    /// Takes a stack that is an event of its own.
+    fn stack_event(&mut self, kind: u8, event: &RawEvent<'_>) {
+        let half = match kind {
+            opcode::STACK => WHOLE,
+            opcode::REFERENCE_KERNEL => KERNEL_HALF,
+            opcode::REFERENCE_USER => USER_HALF,
+            _ => return,
+        };
+        let Some(owner) = Owner::parse(event.payload()) else { return };
+        let from = self.first_at(owner.timestamp);
+        let alike = || self.logged.range(from..).take_while(|logged| logged.time == owner.timestamp);
+        // A whole stack may come in two parts, too: both are of the event that has one.
+        let is_free = |logged: &&Logged| logged.halves & half == 0 || half == WHOLE;
+        let here = |logged: &&Logged| logged.cpu == event.cpu;
+        let any_here = alike().any(|logged| here(&logged) && is_free(&logged));
+        let fits = |logged: &&Logged| is_free(logged) && (!any_here || here(logged));
+        let stacks = |kind: KindId| self.kinds.all.get(usize::from(kind)).map_or(0, |kind| kind.stacks);
+        let best = alike().enumerate().filter(|(_, logged)| fits(logged));
+        let best = best.max_by_key(|(at, logged)| (stacks(logged.kind), std::cmp::Reverse(*at)));
+        let Some((at, _)) = best else { return };
+        let Some(logged) = self.logged.get_mut(from + at) else { return };
+        let is_first = logged.halves == 0;
+        logged.halves |= half;
+        let Logged { time, kind, .. } = *logged;
+        if is_first {
+            self.add_stack(kind, self.second_of(time));
+        }
+    }
+
+    /// Place of the first event that was logged at a raw time or later. Nearly all stacks come right behind
+    /// their events, so that it is looked for from the end.
+    fn first_at(&self, time: i64) -> usize {
+        let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
+        let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
+        while low > 0 && !is_before(low - 1) {
+            high = low - 1;
+            low = high.saturating_sub(step);
+            step *= 2;
+        }
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(middle) { low = middle + 1 } else { high = middle }
+        }
+        high
+    }
+
+    fn add_stack(&mut self, kind: KindId, second: i64) {
+        if let Some(kind) = self.kinds.all.get_mut(usize::from(kind)) {
+            kind.stacks += 1;
+        }
+        let second = self.seconds.iter_mut().rev().find(|open| open.number == second);
+        if let Some(count) = second.and_then(|second| second.count(kind)) {
+            count.stacks += 1;
+        }
+    }
+
+    /// The second of a raw time; the frequency is never 0.
+    fn second_of(&self, time: i64) -> i64 {
+        time.saturating_sub(self.clock.t0).div_euclid(self.clock.frequency)
+    }
+
+    /// Makes the second of a raw time the present one, and writes those whose stacks have come.
+    #[cold]
+    fn go_to(&mut self, time: i64, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let number = self.second_of(time);
+        let begin = number.saturating_mul(self.clock.frequency).saturating_add(self.clock.t0);
+        self.present = (begin, begin.saturating_add(self.clock.frequency));
+        let until = time.saturating_sub(self.patience);
+        let oldest = self.second_of(until);
+        let is_done = |open: &VecDeque<Second>| open.front().is_some_and(|second| second.number < oldest);
+        while is_done(&self.seconds) || self.seconds.len() >= MAX_OPEN {
+            self.write_front(context, sink)?;
+        }
+        // Damaged files can go back in time; a second that was written gets further rows then.
+        if self.seconds.back().is_none_or(|second| second.number != number) {
+            let counts = std::mem::take(&mut self.spare);
+            self.seconds.push_back(Second { number, counts });
+        }
+        Ok(())
+    }
+
+    fn write_front(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let Some(mut second) = self.seconds.pop_front() else { return Ok(()) };
+        context.tables.declare(DECLARATION.tables);
+        for (count, kind) in second.counts.iter().zip(&self.kinds.all).filter(|(count, _)| count.events > 0) {
+            context.tables.push(&row(second.number, kind, *count), sink)?;
+        }
+        second.counts.clear();
+        self.spare = second.counts;
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        while !self.seconds.is_empty() {
+            self.write_front(context, sink)?;
+        }
+        Ok(())
+    }
+}
+
+fn row(second: i64, kind: &Kind, count: Count) -> EventCount {
+    EventCount {
+        second,
+        kernel_group: kind.kernel_group,
+        provider_guid: kind.provider_guid.clone(),
+        provider: kind.provider.clone(),
+        name: kind.name.clone(),
+        event_id: kind.numbers.map(|(id, ..)| id),
+        opcode: kind.numbers.map(|(_, opcode, _)| opcode),
+        version: kind.numbers.map(|(.., version)| version),
+        events: count.events,
+        record_bytes: count.bytes,
+        stacks: count.stacks,
+    }
+}

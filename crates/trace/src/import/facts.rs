@@ -1,0 +1,19 @@
+//! Facts about the machine that a file beside the trace states.
+
+use super::importer::Declaration;
+use crate::declared::sums;
+use crate::out::write_all;
+use crate::sink::{Sink, SinkError};
+use crate::table::{MachineFact, Row};
+
+/// Written by whoever finds the file.
+pub(super) const DECLARATION: Declaration =
+    Declaration { tables: &[sums(MachineFact::TABLE)], ..Declaration::EMPTY };
+
+/// Hands on the rows of the table.
+///
+/// # Errors
+/// Those of the sink.
+pub fn write(facts: Vec<MachineFact>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    write_all(facts, sink)
+}

@@ -1,0 +1,235 @@
+//! Minifilter drivers: the begin, the end and the failure of a call become one row. Their events name no
+//! thread: it is the one that runs on the processor.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::file_io::{self, Operation};
+use etwkit_decode::kernel::mini_filter::{self, Call, Callback, Step};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::RawEvent;
+use etwkit_etl::bytes::utf16_text;
+use rustc_hash::FxHashMap;
+
+use super::collect::MINI_FILTERS;
+use super::context::Context;
+use super::identity::Who;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::line::Seq;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{MiniFilter, MiniFilterDriver, Row};
+
+/// Files that are opened have a name before they have a key.
+const OPENED: Events = Events::Kernel(
+    group::FILE,
+    &[file_io::opcode::CREATE, file_io::opcode::CREATE_NEW, file_io::opcode::CLOSE],
+);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[MINI_FILTERS],
+    hears: &[OPENED],
+    tables: &[rows(MiniFilter::TABLE)],
+    topics: &[Topic {
+        place: 125,
+        name: "minifilter drivers",
+        answers: "which filter driver delayed operations on files",
+        recorded_by: "FLT_IO_INIT+FLT_IO+FLT_FASTIO+FLT_IO_FAILURE",
+        events: &[MINI_FILTERS],
+        tables: &[MiniFilter::TABLE, MiniFilterDriver::TABLE],
+    }],
+    make: |learned| {
+        let wants_names = learned.collected.has_mini_filters;
+        Box::new(MiniFilters { wants_names, ..MiniFilters::default() })
+    },
+};
+
+/// Calls that are held without an end, and names of open files. With more of them ends are missing.
+const MAX_HELD: usize = 1 << 16;
+
+/// A call of which more may be told.
+#[derive(Debug)]
+struct Told {
+    row: MiniFilter,
+    routine: u64,
+    /// The event whose stack the row takes.
+    stack: Option<Seq>,
+    /// Whether its end was told, and not only that it failed.
+    is_ended: bool,
+}
+
+/// Puts the events of calls together.
+#[derive(Debug, Default)]
+struct MiniFilters {
+    /// Whether there are calls that need names of files.
+    wants_names: bool,
+    open: FxHashMap<Call, Told>,
+    /// The latest call on each processor: its failure and its end are told one behind the other.
+    latest: FxHashMap<u16, (Call, Told)>,
+    /// Paths of open files, by file object.
+    paths: FxHashMap<u64, Arc<str>>,
+    /// Gaps in the recording that are known.
+    gaps: u64,
+}
+
+impl MiniFilters {
+    fn step(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let time = event.timestamp;
+        let latest = self.latest.remove(&event.cpu);
+        if let Some((call, mut told)) = latest {
+            let is_new = match read.step {
+                Step::Start => false,
+                Step::End(_) => !told.is_ended,
+                Step::Failure(_) => told.row.status.is_none(),
+            };
+            if call == read.call && is_new {
+                tell(&mut told, read.step, time, context);
+                return write(told, time, context);
+            }
+            write(told, time, context);
+        }
+        if read.step == Step::Start {
+            return self.start(read, event, context);
+        }
+        let open = self.open.remove(&read.call);
+        let mut told = open.unwrap_or_else(|| self.told(read, event, context));
+        tell(&mut told, read.step, time, context);
+        self.latest.insert(event.cpu, (read.call, told));
+    }
+
+    fn start(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let mut told = self.told(read, event, context);
+        told.row.start_ns = Some(context.ns(event.timestamp));
+        if self.open.len() >= MAX_HELD {
+            self.give_up(event.timestamp, context);
+        }
+        if let Some(lost) = self.open.insert(read.call, told) {
+            // Its end was lost: the same addresses are another call by now.
+            write(lost, event.timestamp, context);
+        }
+    }
+
+    /// A call of which the first event came.
+    fn told(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> Told {
+        let time = event.timestamp;
+        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let process = who.and_then(|who| who.process);
+        let row = MiniFilter {
+            phase: if read.call.is_post { "post" } else { "pre" },
+            process_key: who.and_then(Who::process_key),
+            thread_key: who.map(|who| who.thread_key),
+            major_function: read.major_function.cast_signed(),
+            operation: mini_filter::operation(read.major_function),
+            path: self.path(read, time, context),
+            ..MiniFilter::default()
+        };
+        let stack = Some(context.wait(time, tid, process, Pending::Start));
+        Told { row, routine: read.call.routine, stack, is_ended: false }
+    }
+
+    fn path(&self, read: &Callback, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
+        let known = |key: u64| (key != 0).then(|| context.path(key, time)).flatten();
+        let named = known(read.file_key).or_else(|| known(read.file_object));
+        named.or_else(|| self.paths.get(&read.file_object).cloned())
+    }
+
+    /// Writes the calls that have not ended, in the order of their begins.
+    fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
+        let mut open: Vec<Told> = self.open.drain().map(|(_, told)| told).collect();
+        open.sort_unstable_by_key(|told| told.stack);
+        open.into_iter().for_each(|told| write(told, time, context));
+    }
+}
+
+impl Importer for MiniFilters {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(read) = Callback::parse(event.payload(), hook.opcode, event.pointer_size()) else {
+            return Ok(false);
+        };
+        if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
+            // Ends may be missing, and what comes next may be that of another call.
+            self.give_up(event.timestamp, context);
+        }
+        self.step(&read, event, context);
+        Ok(true)
+    }
+
+    fn hear(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(hook) = hook.filter(|_| self.wants_names) else { return Ok(()) };
+        let read = Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
+        let Some(read) = read else { return Ok(()) };
+        let Some(path) = read.open_path else {
+            self.paths.remove(&read.file_object);
+            return Ok(());
+        };
+        if self.paths.len() >= MAX_HELD {
+            self.paths.clear();
+        }
+        let path: Arc<str> = utf16_text(path).into();
+        if !path.is_empty() {
+            self.paths.insert(read.file_object, context.directory.paths.dos_path(&path));
+        }
+        Ok(())
+    }
+
+    /// Writes the calls of which nothing more can be told.
+    fn finish(
+        mut self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let end = learned.collected.end;
+        let mut latest: Vec<(u16, Told)> = self.latest.drain().map(|(cpu, (_, told))| (cpu, told)).collect();
+        latest.sort_unstable_by_key(|(cpu, told)| (told.row.end_ns, *cpu));
+        latest.into_iter().for_each(|(_, told)| write(told, end, context));
+        self.give_up(end, context);
+        Ok(())
+    }
+}
+
+/// Puts what an event tells into a row.
+fn tell(told: &mut Told, step: Step, time: i64, context: &Context<'_>) {
+    let ns = context.ns(time);
+    match step {
+        Step::Start => {}
+        Step::End(start) => {
+            told.is_ended = true;
+            told.row.start_ns = Some(context.ns(start));
+            told.row.end_ns = Some(ns);
+        }
+        Step::Failure(status) => {
+            told.row.status = Some(status.cast_signed());
+            told.row.end_ns = told.row.end_ns.or(Some(ns));
+        }
+    }
+    let length = |(start, end): (i64, i64)| end.saturating_sub(start);
+    told.row.duration_ns = told.row.start_ns.zip(told.row.end_ns).map(length);
+}
+
+/// Hands a row on, if it began in the range.
+fn write(told: Told, time: i64, context: &mut Context<'_>) {
+    let Told { row, routine, stack, .. } = told;
+    if row.start_ns.or(row.end_ns).is_some_and(|ns| context.range.contains(ns)) {
+        let row = waiting::row(row, move |row, stacks| {
+            row.stack_id = stacks.of(stack);
+            row.frame_id = stacks.kernel_frame(routine);
+        });
+        context.wait(time, None, None, row);
+        return;
+    }
+    stack.into_iter().for_each(|stack| context.forget(stack));
+}

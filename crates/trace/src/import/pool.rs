@@ -1,0 +1,192 @@
+//! Memory of the kernel: each block from its allocation to its free. Their events name no thread: it is the
+//! one that runs on the processor.
+
+use std::sync::Arc;
+
+use etwkit_decode::kernel::pool::{self, Block, opcode};
+use etwkit_decode::kernel::{Hook, group};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use super::identity::Who;
+use super::importer::{Declaration, Importer, IsShown, Learned};
+use super::line::Seq;
+use super::waiting::{self, Pending};
+use crate::declared::{Events, Topic, rows};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Pool, PoolTag, Row};
+use crate::tracker::process::ProcessKey;
+
+const EVENTS: Events = Events::KernelBetween(group::POOL, opcode::ALLOCATE, opcode::FREE_SESSION);
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    takes: &[EVENTS],
+    tables: &[rows(Pool::TABLE)],
+    topics: &[Topic {
+        place: 177,
+        name: "kernel pool",
+        answers: "which drivers allocate memory of the kernel",
+        recorded_by: "POOL",
+        events: &[EVENTS],
+        tables: &[Pool::TABLE, PoolTag::TABLE],
+    }],
+    make: |_| Box::new(Pools::default()),
+    ..Declaration::EMPTY
+};
+
+/// Blocks that are held, some 400 MiB. What is allocated beyond is counted and not followed.
+const MAX_BLOCKS: usize = 1 << 22;
+
+/// A block by its session and address: each session has memory of its own at the same addresses.
+type BlockKey = (Option<u32>, u64);
+
+/// Who ran when an event was logged, and when that was.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    time: i64,
+    ns: i64,
+    tid: Option<u32>,
+    who: Option<Who>,
+}
+
+impl At {
+    fn process(self) -> Option<ProcessKey> {
+        self.who.and_then(|who| who.process)
+    }
+
+    /// Keys of process and thread.
+    fn keys(self) -> (Option<i32>, Option<i32>) {
+        (self.who.and_then(Who::process_key), self.who.map(|who| who.thread_key))
+    }
+}
+
+/// A block that lives.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    block: Block,
+    since_ns: i64,
+    process_key: Option<i32>,
+    thread_key: Option<i32>,
+    start: Seq,
+}
+
+/// Follows all blocks.
+#[derive(Debug, Default)]
+struct Pools {
+    live: FxHashMap<BlockKey, Live>,
+    /// Allocations that are not followed, since there are too many.
+    dropped: u64,
+}
+
+impl Pools {
+    fn allocate(&mut self, block: Block, at: At, context: &mut Context<'_>) {
+        let start = context.wait(at.time, at.tid, at.process(), Pending::Start);
+        let (process_key, thread_key) = at.keys();
+        let live = Live { block, since_ns: at.ns, process_key, thread_key, start };
+        if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
+            self.dropped += 1;
+            not_freed(&live, "unknown", at.time, context);
+        } else if let Some(before) = self.live.insert(key_of(&block), live) {
+            // Its free was lost: something else lies there now.
+            not_freed(&before, "replaced", at.time, context);
+        }
+    }
+
+    fn free(&mut self, block: Block, at: At, context: &mut Context<'_>) {
+        let live = self.live.remove(&key_of(&block));
+        let row = live.as_ref().map_or_else(|| of_block(&block), Live::row);
+        let (free_process_key, free_thread_key) = at.keys();
+        let row = Pool {
+            outcome: "freed",
+            free_ns: Some(at.ns),
+            lifetime_ns: row.alloc_ns.map(|alloc| at.ns.saturating_sub(alloc)),
+            free_process_key,
+            free_thread_key,
+            ..row
+        };
+        let start = live.map(|live| live.start);
+        let row = waiting::row(row, move |row, stacks| {
+            (row.alloc_stack_id, row.free_stack_id) = (stacks.of(start), stacks.own());
+        });
+        context.wait(at.time, at.tid, at.process(), row);
+    }
+}
+
+impl Live {
+    fn row(&self) -> Pool {
+        Pool {
+            alloc_ns: Some(self.since_ns),
+            alloc_process_key: self.process_key,
+            alloc_thread_key: self.thread_key,
+            ..of_block(&self.block)
+        }
+    }
+}
+
+impl Importer for Pools {
+    fn kernel(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let read = Block::parse(event.payload(), hook.opcode, event.pointer_size());
+        let Some((block, is_allocated)) = read else { return Ok(false) };
+        let time = event.timestamp;
+        let ns = context.ns(time);
+        if !context.range.contains(ns) {
+            return Ok(true);
+        }
+        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let who = tid.map(|tid| context.of_thread(tid, time));
+        let at = At { time, ns, tid, who };
+        if is_allocated {
+            self.allocate(block, at, context);
+        } else {
+            self.free(block, at, context);
+        }
+        Ok(true)
+    }
+
+    /// Writes what lives.
+    fn finish(
+        self: Box<Self>,
+        learned: Learned<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        context.notes.not_followed += self.dropped;
+        let mut live: Vec<Live> = self.live.into_values().collect();
+        live.sort_unstable_by_key(|live| (live.since_ns, key_of(&live.block)));
+        for live in live {
+            not_freed(&live, "outstanding", learned.collected.end, context);
+        }
+        Ok(())
+    }
+}
+
+/// Writes a block without a free.
+fn not_freed(live: &Live, outcome: &'static str, time: i64, context: &mut Context<'_>) {
+    let start = Some(live.start);
+    let row = Pool { outcome, ..live.row() };
+    let row = waiting::row(row, move |row, stacks| row.alloc_stack_id = stacks.of(start));
+    context.wait(time, None, None, row);
+}
+
+fn of_block(block: &Block) -> Pool {
+    Pool {
+        tag: Arc::from(pool::tag_text(block.tag)),
+        pool_type: block.kind.cast_signed(),
+        paging: pool::paging(block.kind),
+        session_id: block.session.map(u32::cast_signed),
+        address: block.address.cast_signed(),
+        size_bytes: i64::try_from(block.bytes).unwrap_or(i64::MAX),
+        ..Pool::default()
+    }
+}
+
+fn key_of(block: &Block) -> BlockKey {
+    (block.session, block.address)
+}

@@ -1,0 +1,75 @@
+//! .NET runtimes in processes.
+
+use etwkit_decode::clr::{self, RuntimeInformation};
+use etwkit_decode::kernel::Hook;
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashSet;
+
+use super::context::Context;
+use super::identity::key;
+use super::importer::{Declaration, Importer};
+use crate::declared::{Events, sums};
+use crate::sink::{Sink, SinkError};
+use crate::table::{DotnetRuntime, Row};
+use crate::tracker::process::ProcessKey;
+
+/// The id of these events, of programs and in the rundown.
+const INFORMATION: &[u16] = &[clr::id::RUNTIME_INFORMATION];
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // They stay events of their own, too: rows say when a runtime started, but not when it was listed.
+    hears: &[Events::Provider(clr::RUNTIME, INFORMATION), Events::Provider(clr::RUNDOWN, INFORMATION)],
+    tables: &[sums(DotnetRuntime::TABLE)],
+    make: |_| Box::new(Runtimes::default()),
+    ..Declaration::EMPTY
+};
+
+/// Runtimes that are noted at most.
+const MAX_RUNTIMES: usize = 1 << 16;
+
+/// Notes each runtime once: a process that started in the trace is listed at its end again.
+#[derive(Debug, Default)]
+struct Runtimes {
+    known: FxHashSet<(Option<ProcessKey>, u16)>,
+}
+
+impl Importer for Runtimes {
+    fn hear(
+        &mut self,
+        _: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(told) = RuntimeInformation::parse(event.payload()) else { return Ok(()) };
+        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        if self.known.len() >= MAX_RUNTIMES || !self.known.insert((process, told.clr_instance)) {
+            return Ok(());
+        }
+        // A process of the range may be listed behind it.
+        let is_start = event.provider() == clr::RUNTIME;
+        let row = row(told, process, is_start.then(|| context.ns(event.timestamp)));
+        context.tables.push(&row, sink)
+    }
+}
+
+fn row(told: RuntimeInformation, process: Option<ProcessKey>, start_ns: Option<i64>) -> DotnetRuntime {
+    let version = |parts: [u16; 4]| parts.map(|part| part.to_string()).join(".");
+    let text = |text: String| Some(text).filter(|text| !text.is_empty());
+    DotnetRuntime {
+        process_key: key(process),
+        clr_instance: told.clr_instance.into(),
+        flavour: match told.sku {
+            1 => Some("framework"),
+            2 => Some("core"),
+            _ => None,
+        },
+        version: version(told.vm_version),
+        library_version: version(told.bcl_version),
+        start_ns,
+        path: text(told.runtime_dll),
+        command_line: text(told.command_line),
+        startup_mode: told.startup_mode.into(),
+        startup_flags: told.startup_flags.into(),
+    }
+}

@@ -1,0 +1,156 @@
+//! Sockets of processes: creation to close, with the sums of what went over them.
+
+use etwkit_decode::afd::{Operation, SocketEvent, SocketReader, Stage, WINSOCK_AFD};
+use etwkit_decode::kernel::Hook;
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::actor::Actor;
+use super::context::Context;
+use super::identity::key;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, Topic, sums};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Row, Socket};
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Rows are sums of these events, so that they stay events of their own, too.
+    hears: &[Events::Provider(WINSOCK_AFD, &[])],
+    tables: &[sums(Socket::TABLE)],
+    topics: &[Topic {
+        place: 225,
+        name: "sockets",
+        answers: "which process sent and received over which socket",
+        recorded_by: "Microsoft-Windows-Winsock-AFD",
+        events: &[Events::Provider(WINSOCK_AFD, &[])],
+        tables: &[Socket::TABLE],
+    }],
+    make: |_| Box::new(Sockets::default()),
+    ..Declaration::EMPTY
+};
+
+/// Sockets that are followed at the same time. When there are more, all of them are written, and what comes
+/// later of them are further rows.
+const MAX_OPEN: usize = 1 << 18;
+
+/// Failures are statuses with both of these bits.
+const ERROR: u32 = 0xC000_0000;
+
+/// Follows sockets by the address of their endpoint.
+#[derive(Debug, Default)]
+struct Sockets {
+    reader: SocketReader,
+    open: FxHashMap<u64, Socket>,
+}
+
+impl Importer for Sockets {
+    fn hear(
+        &mut self,
+        _: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(told) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
+        let ns = context.ns(event.timestamp);
+        let is_new = told.operation == Operation::Create && told.stage == Stage::Enter;
+        if is_new && let Some(row) = self.open.remove(&told.endpoint) {
+            // The close of the one before was lost.
+            write(&row, context, sink)?;
+        } else if self.open.len() >= MAX_OPEN {
+            self.write_all(context, sink)?;
+        }
+        let actor = Actor::of(event, context);
+        let created_for = told.pid.filter(|pid| *pid != 0);
+        let created_for = created_for.and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let row = self.open.entry(told.endpoint).or_insert_with(|| Socket {
+            endpoint: told.endpoint as i64,
+            first_ns: ns,
+            ..Socket::default()
+        });
+        // Data that comes in is told by whichever thread runs; requests are those of the process.
+        if told.stage != Stage::Internal {
+            row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
+        }
+        happened(row, &told, ns);
+        if told.stage == Stage::Exit && context.range.contains(ns) {
+            count(row, &told);
+        }
+        let is_closed = told.operation == Operation::Close && told.stage == Stage::Exit;
+        if is_closed && let Some(row) = self.open.remove(&told.endpoint) {
+            return write(&row, context, sink);
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        self.write_all(context, sink)
+    }
+}
+
+impl Sockets {
+    fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let mut rows: Vec<Socket> = self.open.drain().map(|(_, row)| row).collect();
+        rows.sort_unstable_by_key(|row| (row.first_ns, row.endpoint));
+        rows.iter().try_for_each(|row| write(row, context, sink))
+    }
+}
+
+/// Adds a completed request to the sums.
+fn count(row: &mut Socket, told: &SocketEvent) {
+    if let Some(failure) = told.status.filter(|status| status & ERROR == ERROR) {
+        row.failures += 1;
+        row.last_failure = Some(failure as i32);
+    }
+    let (count, sum) = match told.operation {
+        Operation::Send => (&mut row.sends, &mut row.send_bytes),
+        Operation::Receive => (&mut row.receives, &mut row.receive_bytes),
+        _ => return,
+    };
+    *count += 1;
+    *sum = sum.saturating_add(i64::try_from(told.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
+}
+
+/// Takes what became of the socket.
+fn happened(row: &mut Socket, told: &SocketEvent, ns: i64) {
+    match (told.operation, told.stage) {
+        (Operation::Create, Stage::Enter) => {
+            row.create_ns = Some(ns);
+            if let Some((family, socket_type, protocol)) = told.kind {
+                row.address_family = i32::try_from(family).ok();
+                row.socket_type = i32::try_from(socket_type).ok();
+                row.protocol = i32::try_from(protocol).ok();
+            }
+        }
+        (Operation::Close, Stage::Enter) => row.close_ns = Some(ns),
+        (Operation::Close, Stage::Exit) => _ = row.close_ns.get_or_insert(ns),
+        (Operation::Connect, Stage::Enter) => _ = row.connect_ns.get_or_insert(ns),
+        (Operation::Connect, Stage::Exit) => {
+            row.connected_ns = Some(ns);
+            row.connect_status = told.status.map(|status| status as i32);
+        }
+        _ => {}
+    }
+    let address = match told.operation {
+        Operation::Connect => &mut row.remote_address,
+        Operation::Bind => &mut row.local_address,
+        _ => return,
+    };
+    if let Some(told) = &told.address {
+        *address = Some(told.clone());
+    }
+}
+
+/// Writes a socket that was there in the part of the trace that is extracted.
+fn write(row: &Socket, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let range = context.range;
+    if row.first_ns > range.end_ns || row.close_ns.is_some_and(|ns| ns < range.start_ns) {
+        return Ok(());
+    }
+    context.tables.push(row, sink)
+}

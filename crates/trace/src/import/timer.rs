@@ -1,0 +1,136 @@
+//! Requests for a resolution of the system timer, each for as long as it held.
+
+use etwkit_decode::kernel::Hook;
+use etwkit_decode::kernel::power_setting::KERNEL_POWER;
+use etwkit_decode::timer::{Resolution, TimerReader, Whose, id};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use super::identity::key;
+use super::importer::{Declaration, Importer, Learned};
+use crate::declared::{Events, sums};
+use crate::sink::{Sink, SinkError};
+use crate::table::{Row, TimerResolution};
+use crate::tracker::process::ProcessKey;
+
+pub(super) const DECLARATION: Declaration = Declaration {
+    // Rows show only a part of these events, so that they stay events of their own, too.
+    hears: &[Events::Provider(KERNEL_POWER, id::ALL)],
+    tables: &[sums(TimerResolution::TABLE)],
+    make: |_| Box::new(Timers::default()),
+    ..Declaration::EMPTY
+};
+
+/// Processes whose request is held at most.
+const MAX_OPEN: usize = 1 << 16;
+
+/// Nanoseconds of the unit in which resolutions are told.
+const UNIT_NS: i64 = 100;
+
+/// Whose request it is. Processes that no event describes have their id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Asker {
+    Process(Option<ProcessKey>, u32),
+    Kernel,
+    System,
+}
+
+/// What holds at present.
+#[derive(Debug, Default)]
+struct Timers {
+    reader: TimerReader,
+    open: FxHashMap<Asker, TimerResolution>,
+}
+
+impl Timers {
+    fn told(
+        &mut self,
+        told: Resolution,
+        time: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let (asker, kind, application) = match told.whose {
+            Whose::Process(pid, application) => {
+                (Asker::Process(context.directory.process_at(pid, time), pid), "process", Some(application))
+            }
+            Whose::Kernel => (Asker::Kernel, "kernel", None),
+            Whose::System => (Asker::System, "system", None),
+        };
+        let resolution_ns = i64::from(told.resolution).saturating_mul(UNIT_NS);
+        let held = self.open.get(&asker);
+        // What is listed when recording ends has been told before.
+        if told.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
+            return Ok(());
+        }
+        let ns = context.ns(time);
+        if let Some(row) = self.open.remove(&asker) {
+            write(&TimerResolution { end_ns: Some(ns), ..row }, context, sink)?;
+        }
+        // A request that is taken back asks for nothing.
+        if resolution_ns == 0 || self.open.len() >= MAX_OPEN {
+            return Ok(());
+        }
+        let process = if let Asker::Process(process, _) = asker { process } else { None };
+        let row = TimerResolution {
+            kind,
+            process_key: key(process),
+            application: application.filter(|path| !path.is_empty()),
+            resolution_ns,
+            start_ns: (!told.is_rundown).then_some(ns),
+            end_ns: None,
+            is_ignored: told.is_ignored,
+        };
+        self.open.insert(asker, row);
+        Ok(())
+    }
+}
+
+impl Importer for Timers {
+    fn hear(
+        &mut self,
+        _: Option<Hook>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        match self.reader.read(event, &mut context.decoder) {
+            Some(told) => self.told(told, event.timestamp, context, sink),
+            None => Ok(()),
+        }
+    }
+
+    /// Windows takes the request of a process back when it ends.
+    fn finish(
+        self: Box<Self>,
+        _: Learned<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let ended = |asker: &Asker| {
+            let Asker::Process(process, _) = asker else { return None };
+            context.directory.processes.instance((*process)?)?.stop
+        };
+        let rows = self.open.into_iter();
+        let rows = rows.map(|(asker, row)| TimerResolution {
+            end_ns: ended(&asker).map(|stop| context.ns(stop)),
+            ..row
+        });
+        let mut rows: Vec<TimerResolution> = rows.collect();
+        rows.sort_by(|a, b| {
+            let place = |row: &TimerResolution| (row.start_ns, row.kind, row.process_key, row.resolution_ns);
+            place(a).cmp(&place(b)).then_with(|| a.application.cmp(&b.application))
+        });
+        rows.iter().try_for_each(|row| write(row, context, sink))
+    }
+}
+
+/// Writes a request that held at some time of the part of the trace that is extracted.
+fn write(row: &TimerResolution, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let range = context.range;
+    if row.start_ns.is_some_and(|ns| ns > range.end_ns) || row.end_ns.is_some_and(|ns| ns < range.start_ns) {
+        return Ok(());
+    }
+    context.tables.push(row, sink)
+}

@@ -1,0 +1,47 @@
+//! Tables about an extract itself. Its writer fills them from the manifest, so that other programs, which
+//! read table files alone, know what they have.
+
+use super::column::UtcTime;
+
+tables! {
+    /// An extract: which trace it is of, when and where that was recorded, and what made it.
+    ExtractInfo / ExtractInfoColumns = "extract", order [] {
+        /// Name of the recorded machine, if the trace says.
+        computer: Option<String>;
+        /// When the trace began, in whole microseconds; `trace.start_filetime` has all digits.
+        start_utc: Option<UtcTime>;
+        /// Names of the files of the trace without folders, with `;` between them.
+        source_name: String;
+        /// 16 hexadecimal digits that tell traces apart; `run_id` is the same number.
+        source_hash: String;
+        /// What is kept: `full`, or `summary` for sums instead of the tables with a row for each event.
+        detail: String;
+        /// Format of the extract of another program that it was made of; null for one of a trace.
+        imported_from: Option<String>;
+        /// Version of the format of extracts.
+        format_version: String;
+        /// Version of the program that wrote it.
+        etwkit_version: String;
+        /// Version of the computed tables, which rises when they mean something else; null without them.
+        derived_version: Option<i32>;
+        /// What its maker wrote on it, as `NAME=VALUE` with `;` between; null without labels.
+        labels: Option<String>;
+    }
+
+    /// A kind of information, and whether the trace recorded it: a table without rows is empty because
+    /// nothing happened only if its topic was recorded.
+    TopicInfo / TopicInfoColumns = "topic", order [] {
+        /// What is recorded, as `etwkit info` names it.
+        topic: String;
+        /// Whether the trace has any of it.
+        is_recorded: bool;
+        /// Events in the trace; null where that is not known.
+        events: Option<i64>;
+        /// Rows in the tables of the topic, as far as the extract keeps them.
+        rows: i64;
+        /// Tables that the topic fills, with `;` between them; empty if it only adds columns to others.
+        tables: String;
+        /// What records it: keywords of the kernel logger, or a provider; null if it was recorded.
+        recorded_by: Option<String>;
+    }
+}

@@ -1,0 +1,54 @@
+//! Tables of page faults; and what is computed from them and from the reads of pages.
+
+tables! {
+    /// A page fault as the processor raised it. What was read from a file for it is in `hard_fault`.
+    PageFault / PageFaultColumns = "page_fault", order ["ts_ns"] {
+        /// Time.
+        ts_ns: i64, "ns";
+        /// `transition` (the page was in memory, on its way out), `demand_zero` (it got a page of zeros),
+        /// `copy_on_write`, `guard_page`, `hard` (it has to be read) or `access_violation`.
+        kind: &'static str;
+        /// Process; null if it is not known which thread ran.
+        process_key: Option<i32>, "key";
+        /// Thread that faulted; null if it is not known.
+        thread_key: Option<i32>, "key";
+        /// Address that was touched, as bit pattern.
+        address: i64;
+        /// The instruction that touched it.
+        frame_id: i32, "key";
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Page faults of a process.
+    PageFaultProcess / PageFaultProcessColumns = "page_fault_process", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// Kind of fault, as in `page_fault`.
+        kind: String;
+        /// Faults.
+        count: i64;
+        /// First of them.
+        first_ns: i64, "ns";
+        /// Last of them.
+        last_ns: i64, "ns";
+    }
+
+    /// Reads of pages of a process by file.
+    HardFaultFile / HardFaultFileColumns = "hard_fault_file", order ["path"] {
+        /// Path; null where it is not known.
+        path: Option<Arc<str>>;
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Reads.
+        count: i64;
+        /// Bytes read.
+        size_bytes: i64, "bytes";
+        /// Sum of durations; reads at the same time add up.
+        duration_ns: i64, "ns";
+        /// Longest read.
+        max_duration_ns: i64, "ns";
+    }
+}
+
+use std::sync::Arc;

@@ -1,0 +1,58 @@
+//! Tables of minifilter drivers; and what is computed from them.
+
+tables! {
+    /// A call of a minifilter driver, in front of an operation on a file or behind it.
+    MiniFilter / MiniFilterColumns = "mini_filter", order ["end_ns"] {
+        /// `pre` in front of the operation, `post` behind it.
+        phase: &'static str;
+        /// Routine of the driver that was called; its module is the driver.
+        frame_id: i32, "key";
+        /// Process of the thread; null if it is not known which thread ran.
+        process_key: Option<i32>, "key";
+        /// Thread in which the driver ran; null if it is not known.
+        thread_key: Option<i32>, "key";
+        /// Begin; null where neither the begin nor the end with its time was recorded.
+        start_ns: Option<i64>, "ns";
+        /// End; null if no event reports it.
+        end_ns: Option<i64>, "ns";
+        /// `end_ns` − `start_ns`: waits of the driver included.
+        duration_ns: Option<i64>, "ns";
+        /// Major function, as number.
+        major_function: i32;
+        /// Its name: `create`, `read`, `set_information` and so on; null for numbers without a name.
+        operation: Option<&'static str>;
+        /// Path with drive letter, where known.
+        path: Option<Arc<str>>;
+        /// NTSTATUS with which the driver made the operation fail, as bit pattern; null if no event reports
+        /// that it did.
+        status: Option<i32>;
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Calls of a minifilter driver by process and operation.
+    MiniFilterDriver / MiniFilterDriverColumns = "mini_filter_driver", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// File name of the driver; null where no module is known.
+        module: Option<String>;
+        /// Path of the driver.
+        module_path: Option<String>;
+        /// `pre` or `post`.
+        phase: String;
+        /// Operation; null for numbers without a name.
+        operation: Option<String>;
+        /// Calls.
+        count: i64;
+        /// Those with a begin and an end.
+        ended: i64;
+        /// Calls that made the operation fail.
+        failures: i64;
+        /// Sum of durations; calls at the same time add up.
+        duration_ns: i64, "ns";
+        /// Longest call.
+        max_duration_ns: Option<i64>, "ns";
+    }
+}
+
+use std::sync::Arc;

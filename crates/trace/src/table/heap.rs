@@ -1,0 +1,60 @@
+//! Tables of heaps of programs; and what is computed from them.
+
+tables! {
+    /// A block of a heap that was allocated, changed or freed; or a heap that was made or ended.
+    Heap / HeapColumns = "heap", order ["ts_ns"] {
+        /// Number.
+        heap_event_id: i64, "key";
+        /// Time.
+        ts_ns: i64, "ns";
+        /// Process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Thread; null if it is not known.
+        thread_key: Option<i32>, "key";
+        /// Handle of the heap, as bit pattern.
+        heap_handle: i64;
+        /// `create` and `destroy` of a heap; `allocate`, `reallocate` and `free` of a block.
+        kind: &'static str;
+        /// Address of the block, as bit pattern; null for heaps.
+        address: Option<i64>;
+        /// Bytes of the block: those that were asked for, of a block that was freed those that it had, if its
+        /// allocation is in the trace; null for heaps.
+        size_bytes: Option<i64>, "bytes";
+        /// The row that gave the block the size which it loses here; null if that is not in the trace.
+        allocation_id: Option<i64>, "key";
+        /// Time since the block was allocated, if that is in the trace; another size does not change that.
+        lifetime_ns: Option<i64>, "ns";
+        /// Bytes by which it changed what the heap holds, of the blocks that were allocated in the trace.
+        changed_bytes: i64, "bytes";
+        /// Blocks by which it changed that.
+        changed_blocks: i64;
+        /// Bytes that the heap holds of blocks that were allocated in the trace, behind it.
+        held_bytes: i64, "bytes";
+        /// Stack.
+        stack_id: Option<i32>, "key";
+    }
+
+    /// Blocks of a heap of a process.
+    HeapProcess / HeapProcessColumns = "heap_process", order ["process_key"] {
+        /// The process; null if it is not known.
+        process_key: Option<i32>, "key";
+        /// Handle of the heap, as bit pattern.
+        heap_handle: i64;
+        /// Allocations.
+        allocations: i64;
+        /// Their bytes.
+        allocated_bytes: i64, "bytes";
+        /// Largest of them.
+        max_allocated_bytes: Option<i64>, "bytes";
+        /// Changes of size.
+        reallocations: i64;
+        /// Blocks that were freed one by one.
+        frees: i64;
+        /// Blocks that were allocated in the trace and not freed.
+        outstanding_blocks: i64;
+        /// Their bytes.
+        outstanding_bytes: i64, "bytes";
+        /// The most that the heap held of blocks that were allocated in the trace.
+        peak_bytes: i64, "bytes";
+    }
+}

@@ -1,0 +1,23 @@
+//! The table of times at which stack tags were active.
+
+tables! {
+    /// A stretch of time in which a stack tag was active in a process: it had CPU samples of the tag, with no
+    /// more than a second between them, or a hundredth of the trace if that is longer. Samples that no rule
+    /// of the set names (`Other`) have no rows.
+    TagInterval / TagIntervalColumns = "tag_interval", order ["process_key"] {
+        /// The process; null for threads whose process is not known.
+        process_key: Option<i32>, "key";
+        /// The rules that made it: `default`, or the name of the file of the user.
+        tag_set: String;
+        /// Path of the tag, as `Parent\Child`.
+        tag: String;
+        /// First sample.
+        start_ns: i64, "ns";
+        /// Last sample.
+        end_ns: i64, "ns";
+        /// Busy samples with the tag.
+        samples: i64;
+        /// Their sampled CPU.
+        cpu_ns: i64, "ns";
+    }
+}
