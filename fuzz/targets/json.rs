@@ -6,6 +6,7 @@
 
 #![no_main]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -63,7 +64,7 @@ fuzz_target!(|data: &[u8]| {
 
 /// What is imported can be read; what is refused leaves nothing behind.
 fn import(json: &JsonInput, target: &Path) {
-    if import_json(json, target, false).is_err() {
+    if import_json(json, target, false, BTreeMap::new()).is_err() {
         assert!(!target.exists(), "half an extract");
         return;
     }

@@ -1,6 +1,7 @@
 //! The process that runs cases: what `info`, `events` and `extract` do with a file, and reading back what was
 //! extracted.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -126,7 +127,7 @@ fn import(file: &Path, folder: &Path, options: &Options) -> Result<&'static str,
         Ok(input) => input,
         Err(error) => return hinted(error.hint(), &error),
     };
-    match import_json(&input, &target, false) {
+    match import_json(&input, &target, false, BTreeMap::new()) {
         Ok(_) => read_back(&target).map(|()| "clean"),
         Err(error) => hinted(error.hint(), &error),
     }
