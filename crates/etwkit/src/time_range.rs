@@ -1,6 +1,8 @@
-//! The option `--range` of commands that read traces: a part of the trace.
+//! The option `--range` of commands that are no declared questions: a part of the trace.
 
 use etwkit_extract::Input;
+use etwkit_query::Session;
+use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::range::{Part, Range as Placed, RangeError};
 use etwkit_query::time_format::TraceClock;
 use etwkit_trace::import::Range;
@@ -31,12 +33,25 @@ impl<'a> TimeRange<'a> {
         let (end, _) = session.ends();
         let length = end.map_or(0, |end| clock.nanoseconds(end));
         let clock = TraceClock { start_filetime: clock.start, bias_minutes: zone };
-        let Placed { min, max } = self.part.place(self.text, clock, length).map_err(|e| of_range(&e))?;
+        let Placed { min, max } = self.place(clock, length)?;
         Ok(Range { start_ns: min, end_ns: max })
+    }
+
+    /// Where it lies in the trace of an extract.
+    pub(crate) fn of_session(&self, session: &Session) -> anyhow::Result<Placed> {
+        if let Part::Known(range) = self.part {
+            return Ok(range);
+        }
+        let info = TraceInfo::ask(session)?;
+        self.place(info.clock(), info.duration_ns)
+    }
+
+    fn place(&self, clock: TraceClock, length: i64) -> anyhow::Result<Placed> {
+        Ok(self.part.place(self.text, clock, length).map_err(|error| of_range(&error))?)
     }
 }
 
 /// What is wrong with a part of a trace, in one line.
-pub(crate) fn of_range(error: &RangeError) -> Advised {
+fn of_range(error: &RangeError) -> Advised {
     Advised { message: format!("--range: {error}"), hint: error.hint.to_owned() }
 }

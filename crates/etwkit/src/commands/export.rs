@@ -15,8 +15,6 @@ use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
 use etwkit_query::dump::cpu_question::cpu_word;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::range::Part;
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -24,7 +22,7 @@ use crate::extracts::{open_extracts, temp_dir};
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
-use crate::time_range::of_range;
+use crate::time_range::TimeRange;
 use etwkit_query::numbers::{Numbers, rounded};
 
 /// Bytes that are collected before they go to the disk.
@@ -151,9 +149,7 @@ impl ExportArgs {
 }
 
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let text = args.range.as_deref();
-    let time = text.map(|text| Part::parse(text).map(|part| (text, part))).transpose();
-    let time = time.map_err(|error| of_range(&error))?;
+    let time = TimeRange::parse(args.range.as_deref())?;
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(
@@ -175,13 +171,11 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
 fn one(
     args: &ExportArgs,
     path: &Path,
-    time: Option<(&str, Part)>,
+    time: TimeRange<'_>,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     let session = open_extracts(&[path.to_owned()], printer)?;
-    let info = TraceInfo::ask(&session)?;
-    let place = |(text, part): (&str, Part)| part.place(text, info.clock(), info.duration_ns);
-    let time = time.map(place).transpose().map_err(|error| of_range(&error))?.unwrap_or_default();
+    let time = time.of_session(&session)?;
     let request =
         CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
     let processes = match request.ask(&session) {

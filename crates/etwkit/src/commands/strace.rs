@@ -3,18 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use etwkit_query::Session;
-use etwkit_query::dump::syscall::{SyscallCall, SyscallRequest, SyscallRow, SyscallSort};
-use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::dump::syscall::{SyscallCall, SyscallRequest, SyscallRow, SyscallSort, function_name};
 use etwkit_query::dump::{FromRows, ProcessQuery};
 use etwkit_query::question::Question;
-use etwkit_query::range::Part;
+use etwkit_query::range::Range;
 
 use crate::exit::Exit;
 use crate::extracts::open_extracts;
 use crate::printer::{Align, Printer, Table};
 use crate::rules::NameArgs;
-use crate::time_range::of_range;
+use crate::time_range::TimeRange;
 
 #[derive(Debug, Args)]
 pub(crate) struct StraceArgs {
@@ -42,18 +40,10 @@ pub(crate) struct StraceArgs {
 
 impl StraceArgs {
     /// The question that is asked; `strace` is another look at it.
-    fn request(&self, session: &Session) -> anyhow::Result<SyscallRequest> {
-        let time = match &self.range {
-            None => etwkit_query::range::Range::default(),
-            Some(text) => {
-                let info = TraceInfo::ask(session)?;
-                let part = Part::parse(text).map_err(|error| of_range(&error))?;
-                part.place(text, info.clock(), info.duration_ns).map_err(|error| of_range(&error))?
-            }
-        };
+    fn request(&self, time: Range) -> SyscallRequest {
         // The tool of that name takes `trace=CALLS`, too.
         let calls = self.calls.as_deref().map(|calls| calls.trim_start_matches("trace=").replace(',', ";"));
-        Ok(SyscallRequest {
+        SyscallRequest {
             processes: ProcessQuery { process: self.process.clone(), ..ProcessQuery::default() },
             function: calls,
             status: self.failed_only.then(|| "failed".to_owned()),
@@ -61,13 +51,14 @@ impl StraceArgs {
             details: !self.summary_only,
             sort: if self.summary_only { SyscallSort::Duration } else { SyscallSort::Time },
             ..SyscallRequest::default()
-        })
+        }
     }
 }
 
 pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let time = TimeRange::parse(args.range.as_deref())?;
     let session = open_extracts(std::slice::from_ref(&args.trace), printer)?;
-    let request = args.request(&session)?;
+    let request = args.request(time.of_session(&session)?);
     request.form().check(&session)?;
     let calls = if args.summary_only {
         summary(request.sums(&session)?, printer)?
@@ -90,7 +81,7 @@ fn line(call: &SyscallCall) -> String {
     let pid = call.pid.map_or_else(|| "?".to_owned(), |pid| pid.to_string());
     let tid = call.tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string());
     let time = call.enter_ns.or(call.exit_ns).map_or_else(|| "?".to_owned(), seconds);
-    let name = function(call.module.as_deref(), call.function.as_deref());
+    let name = function_name(call.module.as_deref(), call.function.as_deref());
     let text = match (call.enter_ns, call.exit_ns) {
         (Some(_), None) => format!("{name}({} <unfinished ...>", about(call)),
         (None, _) => format!("<... call resumed>) = {}", status(call)),
@@ -112,15 +103,6 @@ fn status(call: &SyscallCall) -> String {
         (Some(number), Some(name)) if *name != number => format!("{number} {name}"),
         (Some(number), _) => number,
         (None, _) => "?".to_owned(),
-    }
-}
-
-/// The name; without a symbol the offset in the module.
-fn function(module: Option<&str>, name: Option<&str>) -> String {
-    match (module, name) {
-        (Some(module), Some(offset)) if offset.starts_with('+') => format!("{module}{offset}"),
-        (_, Some(name)) => name.to_owned(),
-        (_, None) => "?".to_owned(),
     }
 }
 
@@ -154,7 +136,7 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
         ]
     };
     for row in &rows {
-        let name = function(row.module.as_deref(), row.function.as_deref());
+        let name = function_name(row.module.as_deref(), row.function.as_deref());
         table.row(cells(row.duration_ns, row.count, row.failures, name));
     }
     table.row(cells(total, calls, errors, "total".to_owned()));

@@ -151,7 +151,7 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
             .or("(open)")
             .shown_if(|asked| asked.by == SyscallBy::Status),
         Sum::new("Function", "Function", Word, |_, row| {
-            function(row.module.as_deref(), row.function.as_deref()).into()
+            function_name(row.module.as_deref(), row.function.as_deref()).into()
         })
         .shown_if(|asked| asked.by == SyscallBy::Function),
         Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by == SyscallBy::Thread),
@@ -178,7 +178,7 @@ const COLUMNS: &[Single] = &[
     Single::new("Process", "Process", Process, |_, call| call.into()),
     Single::new("Tid", "Tid", Id, |_, call| call.tid.into()),
     Single::new("Call", "Call", Word, |_, call| {
-        let name = function(call.module.as_deref(), call.function.as_deref());
+        let name = function_name(call.module.as_deref(), call.function.as_deref());
         call.status_name.as_ref().map_or_else(|| name.clone(), |status| format!("{name} <- {status}")).into()
     }),
     Single::new("About", "About", Word, |_, call| call.path.clone().or_else(|| call.key.clone()).into())
@@ -197,7 +197,8 @@ const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> =
         .with_below(|_, call| frames(call.stack.as_deref()));
 
 /// Name of a function; without a symbol the offset in its module.
-fn function(module: Option<&str>, name: Option<&str>) -> String {
+#[must_use]
+pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
     match (module, name) {
         (_, None) => "(entered before the trace)".to_owned(),
         (Some(module), Some(offset)) if offset.starts_with('+') => format!("{module}{offset}"),
